@@ -1,0 +1,2 @@
+//! The `patchwright` command line.
+fn main() {}

@@ -1,0 +1,984 @@
+//! From the compiler's dump to the typed tree.
+
+use patchwright_text::Span;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    lex,
+    locate::{self, Locator, Point},
+    macros::MacroTable,
+    raw::{Node, RawId},
+    tree::*,
+    types::{Field, TypeId, TypeKind, TypeTable},
+};
+
+/// Everything that is known of the file-level declarations while functions are converted.
+pub(crate) struct UnitBuilder<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) macros: &'a MacroTable,
+    pub(crate) types: TypeTable,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) globals: Vec<VarId>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) functions_elsewhere: usize,
+    main_file: u32,
+    variable_of: FxHashMap<RawId, VarId>,
+    enumerators: FxHashMap<RawId, i128>,
+    pub(crate) enumerations: Vec<Vec<(String, i128)>>,
+    bit_fields: FxHashMap<RawId, ()>,
+    records: FxHashMap<RawId, crate::types::RecordId>,
+}
+
+impl<'a> UnitBuilder<'a> {
+    /// Converts the dump of the file that the compiler calls `main_name`.
+    pub(crate) fn convert(
+        root: &mut Node,
+        main_name: &str,
+        source: &'a [u8],
+        macros: &'a MacroTable,
+        is_system: &dyn Fn(&str) -> bool,
+    ) -> Self {
+        let files = locate::resolve_files(root);
+        let main_file = files.id(main_name).unwrap_or(u32::MAX);
+        let mut builder = UnitBuilder {
+            source,
+            macros,
+            types: TypeTable::default(),
+            variables: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+            functions_elsewhere: 0,
+            main_file,
+            variable_of: FxHashMap::default(),
+            enumerators: FxHashMap::default(),
+            enumerations: Vec::new(),
+            bit_fields: FxHashMap::default(),
+            records: FxHashMap::default(),
+        };
+        for node in &root.inner {
+            builder.declaration(node, &files, is_system);
+        }
+        builder
+    }
+
+    fn declaration(
+        &mut self,
+        node: &Node,
+        files: &locate::Files,
+        is_system: &dyn Fn(&str) -> bool,
+    ) {
+        match node.kind.as_str() {
+            "RecordDecl" => self.record(node),
+            "EnumDecl" => self.enumeration(node),
+            "TypedefDecl" => self.typedef(node),
+            "VarDecl" => {
+                let id = self.variable(node, Storage::Global);
+                self.variables[id.0 as usize].in_system_header = file_of(node)
+                    .is_some_and(|file| file != self.main_file && is_system(files.name(file)));
+                let name = &self.variables[id.0 as usize].name;
+                if !self
+                    .globals
+                    .iter()
+                    .any(|g| &self.variables[g.0 as usize].name == name)
+                {
+                    self.globals.push(id);
+                }
+            }
+            "FunctionDecl" => {
+                let Some(body) = node.inner.iter().find(|n| n.kind == "CompoundStmt") else {
+                    return;
+                };
+                let in_main = file_of(node) == Some(self.main_file);
+                if in_main && !node.is_invalid {
+                    if let Some(function) = FunctionBuilder::build(self, node, body) {
+                        self.functions.push(function);
+                    }
+                } else {
+                    self.functions_elsewhere += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn record(&mut self, node: &Node) {
+        let name = if node.name.is_empty() {
+            format!("(anonymous {:x})", node.id.0)
+        } else {
+            node.name.clone()
+        };
+        let id = self.types.declare_record(&name, node.tag_used == "union");
+        self.records.insert(node.id, id);
+        if !node.complete_definition {
+            return;
+        }
+        let mut fields = Vec::new();
+        let mut last_nested = None;
+        for child in &node.inner {
+            match child.kind.as_str() {
+                "RecordDecl" => {
+                    self.record(child);
+                    last_nested = self.records.get(&child.id).copied();
+                }
+                "EnumDecl" => self.enumeration(child),
+                "FieldDecl" => {
+                    if child.is_bit_field {
+                        self.bit_fields.insert(child.id, ());
+                    }
+                    let ty = match (child.name.is_empty(), last_nested) {
+                        (true, Some(record)) if child.is_implicit => {
+                            self.types.plain(TypeKind::Record(record))
+                        }
+                        _ => {
+                            let ty = self.ty(child);
+                            match (self.types.kind(ty), last_nested) {
+                                // `struct { … } name;`: the compiler has no name for the type.
+                                (TypeKind::Other(_), Some(record))
+                                    if spelled(child).contains("(unnamed ")
+                                        && !spelled(child).contains(['*', '[']) =>
+                                {
+                                    self.types.plain(TypeKind::Record(record))
+                                }
+                                _ => ty,
+                            }
+                        }
+                    };
+                    let bit_width = child.is_bit_field.then(|| {
+                        child
+                            .inner
+                            .iter()
+                            .find_map(|n| n.value.as_ref()?.0.parse().ok())
+                            .unwrap_or(0)
+                    });
+                    fields.push(Field {
+                        name: child.name.clone(),
+                        ty,
+                        bit_width,
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.types.define_record(id, fields);
+    }
+
+    fn enumeration(&mut self, node: &Node) {
+        let mut next = 0i128;
+        let mut negative = false;
+        let mut members = Vec::new();
+        for child in &node.inner {
+            if child.kind != "EnumConstantDecl" {
+                continue;
+            }
+            if let Some(value) = child
+                .inner
+                .iter()
+                .find_map(|n| n.value.as_ref()?.0.parse::<i128>().ok())
+            {
+                next = value;
+            }
+            negative |= next < 0;
+            self.enumerators.insert(child.id, next);
+            members.push((child.name.clone(), next));
+            next += 1;
+        }
+        self.enumerations.push(members);
+        if !node.name.is_empty() {
+            self.types.set_enum_signedness(&node.name, !negative);
+        }
+    }
+
+    fn typedef(&mut self, node: &Node) {
+        let Some(ty) = &node.ty else { return };
+        // An anonymous structure takes the typedef's name.
+        if let Some(target) = node.inner.first().and_then(tag_below)
+            && let Some(&record) = self.records.get(&target)
+            && self.types.record(record).spelling.is_none()
+            && !ty.spelled.contains(['*', '[', '('])
+        {
+            self.types.alias_record(&node.name, record);
+            let id = self.types.plain(TypeKind::Record(record));
+            self.types.declare_typedef(&node.name, id);
+            return;
+        }
+        let id = self.types.parse(&ty.spelled);
+        let id = match (self.types.kind(id), &ty.desugared) {
+            (TypeKind::Other(_), Some(desugared)) => {
+                let desugared = desugared.clone();
+                self.types.parse(&desugared)
+            }
+            _ => id,
+        };
+        self.types.declare_typedef(&node.name, id);
+    }
+
+    fn ty(&mut self, node: &Node) -> TypeId {
+        let Some(ty) = &node.ty else {
+            return self.types.plain(TypeKind::Void);
+        };
+        let id = self.types.parse(&ty.spelled);
+        match (self.types.kind(id), &ty.desugared) {
+            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
+            _ => id,
+        }
+    }
+
+    fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
+        let ty = self.ty(node);
+        let id = VarId(self.variables.len() as u32);
+        self.variables.push(Variable {
+            name: node.name.clone(),
+            ty,
+            storage,
+            initializer: None,
+            thread_local: node.tls.is_some(),
+            declared_at: node
+                .loc
+                .as_ref()
+                .filter(|loc| loc.file_id == Some(self.main_file))
+                .and_then(|loc| loc.offset),
+            in_system_header: false,
+        });
+        self.variable_of.insert(node.id, id);
+        id
+    }
+}
+
+fn spelled(node: &Node) -> &str {
+    node.ty.as_ref().map_or("", |ty| ty.spelled.as_str())
+}
+
+fn file_of(node: &Node) -> Option<u32> {
+    let loc = node.loc.as_ref()?;
+    match &loc.expansion {
+        Some(expansion) => expansion.file_id,
+        None => loc.file_id,
+    }
+}
+
+/// The tag that a type node of the dump stands for.
+fn tag_below(node: &Node) -> Option<RawId> {
+    match node.kind.as_str() {
+        "ElaboratedType" => node.inner.first().and_then(tag_below),
+        "RecordType" => node.decl.as_ref().map(|decl| decl.id),
+        _ => None,
+    }
+}
+
+struct FunctionBuilder<'u, 'a> {
+    unit: &'u mut UnitBuilder<'a>,
+    locator: Locator<'a>,
+    exprs: Vec<Expr>,
+    stmts: Vec<Stmt>,
+    /// The node number of each expression and statement, for their places.
+    expr_nodes: Vec<u32>,
+    stmt_nodes: Vec<u32>,
+    labels: Vec<String>,
+    label_names: FxHashMap<RawId, String>,
+    gotos: Vec<(StmtId, RawId)>,
+    locals: Vec<VarId>,
+    address_taken: Vec<VarId>,
+    refusal: Option<Refusal>,
+    evaluated: bool,
+}
+
+impl<'u, 'a> FunctionBuilder<'u, 'a> {
+    fn build(unit: &'u mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
+        let locator = Locator::new(unit.source, unit.main_file, unit.macros);
+        let return_type = {
+            // `int (struct s *, int)`: what stands before the parameters, which come last.
+            let text = spelled(node).to_owned();
+            let spelled = match return_spelling(&text) {
+                Some(spelled) => spelled.to_owned(),
+                None => String::from("?"),
+            };
+            unit.types.parse(&spelled)
+        };
+        let mut builder = FunctionBuilder {
+            unit,
+            locator,
+            exprs: Vec::new(),
+            stmts: Vec::new(),
+            expr_nodes: Vec::new(),
+            stmt_nodes: Vec::new(),
+            labels: Vec::new(),
+            label_names: FxHashMap::default(),
+            gotos: Vec::new(),
+            locals: Vec::new(),
+            address_taken: Vec::new(),
+            refusal: None,
+            evaluated: true,
+        };
+        let mut parameters = Vec::new();
+        for child in &node.inner {
+            if child.kind == "ParmVarDecl" {
+                let id = builder.unit.variable(child, Storage::Parameter);
+                parameters.push(id);
+                builder.locals.push(id);
+            }
+        }
+        let range = node.range.as_ref()?;
+        let begin = builder.locator.point(&range.begin);
+        let body_id = builder.stmt(body);
+        let body_range = body.range.as_ref()?;
+        let (open, close) = (
+            builder.locator.point(&body_range.begin),
+            builder.locator.point(&body_range.end),
+        );
+        let (body_span, refusal) = match (open, close) {
+            (Point::Plain(open), Point::Plain(close)) => (
+                Span {
+                    start: open.start,
+                    end: close.end,
+                },
+                None,
+            ),
+            _ => (Span { start: 0, end: 0 }, Some(Refusal::BodyFromMacro)),
+        };
+        let start = match begin {
+            Point::Plain(span) => span.start,
+            other => builder
+                .locator
+                .invocation(other)
+                .map_or(body_span.start, |invocation| invocation.span.start),
+        };
+        builder.places();
+        Some(Function {
+            name: node.name.clone(),
+            span: Span {
+                start: start.min(body_span.start),
+                end: body_span.end,
+            },
+            body_span,
+            body: body_id,
+            parameters,
+            return_type,
+            labels: builder.labels,
+            locals: builder.locals,
+            address_taken: builder.address_taken,
+            refusal: refusal.or(builder.refusal),
+            exprs: builder.exprs,
+            stmts: builder.stmts,
+        })
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        self.refusal.get_or_insert(refusal);
+    }
+
+    /// Second pass: the labels that jumps name, and places, now that it is known which nodes touch which invocation.
+    fn places(&mut self) {
+        for (goto, target) in std::mem::take(&mut self.gotos) {
+            let name = self.label_names.get(&target).cloned().unwrap_or_default();
+            self.stmts[goto.0 as usize].kind = StmtKind::Goto(name);
+        }
+        for i in 0..self.exprs.len() {
+            let is_comma = matches!(
+                self.exprs[i].kind,
+                ExprKind::Binary {
+                    operator: BinaryOperator::Comma,
+                    ..
+                }
+            );
+            self.exprs[i].place = self.locator.place(self.expr_nodes[i], is_comma, false);
+        }
+        self.compare_uses();
+        for i in 0..self.stmts.len() {
+            let mut place = self.locator.place(self.stmt_nodes[i], true, true);
+            if self.needs_semicolon(i)
+                && let Some(span) = place.editable()
+            {
+                let next = lex::skip_blank(self.unit.source, span.end as usize);
+                let with = Span {
+                    start: span.start,
+                    end: next as u32 + 1,
+                };
+                place = match (self.unit.source.get(next), place) {
+                    (Some(b';'), Place::Written(_)) => Place::Written(with),
+                    (Some(b';'), Place::MacroArgument { invocation, .. })
+                        if with.end < invocation.end =>
+                    {
+                        Place::MacroArgument {
+                            span: with,
+                            invocation,
+                        }
+                    }
+                    _ => Place::Unknown,
+                };
+            }
+            self.stmts[i].place = place;
+        }
+    }
+
+    /// An argument that a macro uses several times gives several nodes with one text. Unless
+    /// they are alike, changing the text would mean different changes.
+    fn compare_uses(&mut self) {
+        let mut uses: FxHashMap<Span, Vec<usize>> = FxHashMap::default();
+        for (i, expr) in self.exprs.iter().enumerate() {
+            let implicit = matches!(expr.kind, ExprKind::Cast { implicit: true, .. });
+            if let Place::MacroArgument { span, .. } = expr.place
+                && !implicit
+            {
+                uses.entry(span).or_default().push(i);
+            }
+        }
+        let mut different = rustc_hash::FxHashSet::default();
+        for (span, nodes) in uses {
+            let first = &self.exprs[nodes[0]];
+            let alike = nodes.iter().all(|&i| {
+                let expr = &self.exprs[i];
+                expr.ty == first.ty
+                    && expr.evaluated == first.evaluated
+                    && expr.lvalue == first.lvalue
+                    && std::mem::discriminant(&expr.kind) == std::mem::discriminant(&first.kind)
+            });
+            if !alike {
+                different.insert(span);
+            }
+        }
+        for expr in &mut self.exprs {
+            if let Place::MacroArgument { span, invocation } = expr.place
+                && different.contains(&span)
+            {
+                expr.place = Place::SeveralMeanings { invocation };
+            }
+        }
+    }
+
+    fn needs_semicolon(&self, stmt: usize) -> bool {
+        match &self.stmts[stmt].kind {
+            StmtKind::Compound(_)
+            | StmtKind::Declaration(_)
+            | StmtKind::Null
+            | StmtKind::Other { .. } => false,
+            StmtKind::If {
+                then, otherwise, ..
+            } => self.needs_semicolon(otherwise.unwrap_or(*then).0 as usize),
+            StmtKind::While { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Switch { body, .. }
+            | StmtKind::Case(body)
+            | StmtKind::Default(body)
+            | StmtKind::Label { body, .. } => self.needs_semicolon(body.0 as usize),
+            _ => true,
+        }
+    }
+
+    fn push_stmt(&mut self, node: u32, kind: StmtKind) -> StmtId {
+        self.locator.leave(node);
+        let id = StmtId(self.stmts.len() as u32);
+        self.stmts.push(Stmt {
+            kind,
+            place: Place::Unknown,
+        });
+        self.stmt_nodes.push(node);
+        id
+    }
+
+    fn stmt(&mut self, node: &Node) -> StmtId {
+        if is_expression(node) {
+            // An expression statement has no node of its own.
+            let entered = self.locator.enter(node);
+            let expr = self.expr(node);
+            return self.push_stmt(entered, StmtKind::Expression(expr));
+        }
+        let entered = self.locator.enter(node);
+        let inner = &node.inner;
+        let kind = match node.kind.as_str() {
+            "CompoundStmt" => StmtKind::Compound(inner.iter().map(|n| self.stmt(n)).collect()),
+            "DeclStmt" => StmtKind::Declaration(self.local_declarations(inner)),
+            "NullStmt" => StmtKind::Null,
+            "IfStmt" if (2..=3).contains(&inner.len()) => StmtKind::If {
+                condition: self.expr(&inner[0]),
+                then: self.stmt(&inner[1]),
+                otherwise: inner.get(2).map(|n| self.stmt(n)),
+            },
+            "WhileStmt" if inner.len() == 2 => StmtKind::While {
+                condition: self.expr(&inner[0]),
+                body: self.stmt(&inner[1]),
+            },
+            "DoStmt" if inner.len() == 2 => StmtKind::Do {
+                body: self.stmt(&inner[0]),
+                condition: self.expr(&inner[1]),
+            },
+            "ForStmt" if inner.len() == 5 => StmtKind::For {
+                init: is_present(&inner[0]).then(|| self.stmt(&inner[0])),
+                condition: is_present(&inner[2]).then(|| self.expr(&inner[2])),
+                increment: is_present(&inner[3]).then(|| self.expr(&inner[3])),
+                body: self.stmt(&inner[4]),
+            },
+            "SwitchStmt" if inner.len() == 2 => StmtKind::Switch {
+                condition: self.expr(&inner[0]),
+                body: self.stmt(&inner[1]),
+            },
+            "CaseStmt" if inner.len() >= 2 => {
+                for label in &inner[..inner.len() - 1] {
+                    self.unevaluated(label);
+                }
+                StmtKind::Case(self.stmt(&inner[inner.len() - 1]))
+            }
+            "DefaultStmt" if inner.len() == 1 => StmtKind::Default(self.stmt(&inner[0])),
+            "LabelStmt" if inner.len() == 1 => {
+                self.labels.push(node.name.clone());
+                self.label_names.insert(node.label_decl, node.name.clone());
+                StmtKind::Label {
+                    name: node.name.clone(),
+                    body: self.stmt(&inner[0]),
+                }
+            }
+            "GotoStmt" => {
+                let id = self.push_stmt(entered, StmtKind::Goto(String::new()));
+                self.gotos.push((id, node.target_label));
+                return id;
+            }
+            "BreakStmt" => StmtKind::Break,
+            "ContinueStmt" => StmtKind::Continue,
+            "ReturnStmt" => StmtKind::Return(inner.first().map(|n| self.expr(n))),
+            other => {
+                match other {
+                    "GCCAsmStmt" | "MSAsmStmt" => self.refuse(Refusal::InlineAssembly),
+                    "IndirectGotoStmt" => self.refuse(Refusal::ComputedGoto),
+                    _ => {}
+                }
+                let (mut expressions, mut statements) = (Vec::new(), Vec::new());
+                for child in inner.iter().filter(|n| is_present(n)) {
+                    if is_expression(child) {
+                        expressions.push(self.expr(child));
+                    } else if child.kind.ends_with("Stmt") {
+                        statements.push(self.stmt(child));
+                    }
+                }
+                StmtKind::Other {
+                    kind: other.to_owned(),
+                    expressions,
+                    statements,
+                }
+            }
+        };
+        self.push_stmt(entered, kind)
+    }
+
+    fn local_declarations(&mut self, nodes: &[Node]) -> Vec<VarId> {
+        let mut found = Vec::new();
+        for node in nodes {
+            match node.kind.as_str() {
+                "VarDecl" => {
+                    let storage = match node.storage_class.as_str() {
+                        "static" => Storage::StaticLocal,
+                        "extern" => Storage::Global,
+                        _ => Storage::Local,
+                    };
+                    let entered = self.locator.enter(node);
+                    let id = self.unit.variable(node, storage);
+                    let initializer = node.inner.iter().find(|n| is_expression(n));
+                    if let Some(initializer) = initializer {
+                        let evaluated = self.evaluated;
+                        self.evaluated = evaluated && storage == Storage::Local;
+                        let expr = self.expr(initializer);
+                        self.evaluated = evaluated;
+                        self.unit.variables[id.0 as usize].initializer = Some(expr);
+                    }
+                    self.locator.leave(entered);
+                    self.locals.push(id);
+                    found.push(id);
+                }
+                "RecordDecl" => self.unit.record(node),
+                "EnumDecl" => self.unit.enumeration(node),
+                "TypedefDecl" => self.unit.typedef(node),
+                "FunctionDecl" if node.inner.iter().any(|n| n.kind == "CompoundStmt") => {
+                    self.refuse(Refusal::NestedFunction);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn unevaluated(&mut self, node: &Node) -> ExprId {
+        let before = std::mem::replace(&mut self.evaluated, false);
+        let id = self.expr(node);
+        self.evaluated = before;
+        id
+    }
+
+    fn expr(&mut self, node: &Node) -> ExprId {
+        let entered = self.locator.enter(node);
+        let kind = self.expr_kind(node);
+        self.locator.leave(entered);
+        let ty = self.unit.ty(node);
+        let id = ExprId(self.exprs.len() as u32);
+        self.exprs.push(Expr {
+            kind,
+            ty,
+            lvalue: node.value_category == "lvalue",
+            place: Place::Unknown,
+            evaluated: self.evaluated,
+        });
+        self.expr_nodes.push(entered);
+        id
+    }
+
+    fn expr_kind(&mut self, node: &Node) -> ExprKind {
+        let inner = &node.inner;
+        match (node.kind.as_str(), inner.len()) {
+            ("IntegerLiteral" | "CharacterLiteral", _) => {
+                match node.value.as_ref().and_then(|v| v.0.parse().ok()) {
+                    Some(value) => ExprKind::Integer {
+                        value,
+                        character: node.kind == "CharacterLiteral",
+                        enumerator: None,
+                    },
+                    None => self.other(node),
+                }
+            }
+            ("FloatingLiteral", _) => match node.value.as_ref().and_then(|v| v.0.parse().ok()) {
+                Some(value) => ExprKind::Float(value),
+                None => self.other(node),
+            },
+            ("StringLiteral" | "PredefinedExpr", _) => ExprKind::String,
+            ("DeclRefExpr", _) => self.reference(node),
+            ("MemberExpr", 1) => ExprKind::Member {
+                base: self.expr(&inner[0]),
+                arrow: node.is_arrow,
+                name: node.name.clone(),
+                bit_field: self.unit.bit_fields.contains_key(&node.referenced_member),
+            },
+            ("ArraySubscriptExpr", 2) => {
+                let (first, second) = (self.expr(&inner[0]), self.expr(&inner[1]));
+                let is_pointer = |builder: &Self, id: ExprId| {
+                    builder
+                        .unit
+                        .types
+                        .element(builder.exprs[id.0 as usize].ty)
+                        .is_some()
+                };
+                if is_pointer(self, first) {
+                    ExprKind::Subscript {
+                        base: first,
+                        index: second,
+                    }
+                } else {
+                    // `2[a]`, or a type that could not be read.
+                    ExprKind::Other {
+                        kind: "ArraySubscriptExpr".to_owned(),
+                        children: vec![first, second],
+                        body: None,
+                        evaluated: self.evaluated,
+                    }
+                }
+            }
+            ("UnaryOperator", 1) => {
+                let operand = self.expr(&inner[0]);
+                let operator = match node.opcode.as_str() {
+                    "-" => UnaryOperator::Minus,
+                    "+" => UnaryOperator::Plus,
+                    "~" => UnaryOperator::Complement,
+                    "!" => UnaryOperator::Not,
+                    "*" => UnaryOperator::Dereference,
+                    "&" => UnaryOperator::AddressOf,
+                    "++" | "--" => UnaryOperator::Step,
+                    "__extension__" => UnaryOperator::Extension,
+                    _ => UnaryOperator::Other,
+                };
+                if operator == UnaryOperator::AddressOf {
+                    self.take_address(operand);
+                }
+                ExprKind::Unary { operator, operand }
+            }
+            ("BinaryOperator" | "CompoundAssignOperator", 2) => {
+                let (left, right) = (self.expr(&inner[0]), self.expr(&inner[1]));
+                if node.opcode == "=" {
+                    ExprKind::Assign {
+                        operator: None,
+                        target: left,
+                        value: right,
+                    }
+                } else if node.kind == "CompoundAssignOperator" {
+                    ExprKind::Assign {
+                        operator: BinaryOperator::from_spelling(node.opcode.trim_end_matches('=')),
+                        target: left,
+                        value: right,
+                    }
+                } else {
+                    match BinaryOperator::from_spelling(&node.opcode) {
+                        Some(operator) => ExprKind::Binary {
+                            operator,
+                            left,
+                            right,
+                        },
+                        None => ExprKind::Other {
+                            kind: node.kind.clone(),
+                            children: vec![left, right],
+                            body: None,
+                            evaluated: self.evaluated,
+                        },
+                    }
+                }
+            }
+            ("ConditionalOperator", 3) => ExprKind::Conditional {
+                condition: self.expr(&inner[0]),
+                then: self.expr(&inner[1]),
+                otherwise: self.expr(&inner[2]),
+            },
+            ("ParenExpr", 1) => ExprKind::Paren(self.expr(&inner[0])),
+            ("ImplicitCastExpr" | "CStyleCastExpr", 1) => {
+                let operand = self.expr(&inner[0]);
+                ExprKind::Cast {
+                    operand,
+                    implicit: node.kind == "ImplicitCastExpr",
+                    cast: cast_kind(&node.cast_kind),
+                }
+            }
+            ("CallExpr", n) if n >= 1 => self.call(node),
+            ("UnaryExprOrTypeTraitExpr" | "OffsetOfExpr", _) => {
+                for child in inner.iter().filter(|n| is_expression(n)) {
+                    self.unevaluated(child);
+                }
+                // sizeof of a variable array is computed at run time.
+                ExprKind::CompilerConstant
+            }
+            _ => self.other(node),
+        }
+    }
+
+    fn reference(&mut self, node: &Node) -> ExprKind {
+        let Some(target) = &node.referenced else {
+            return self.other(node);
+        };
+        match target.kind.as_str() {
+            "VarDecl" | "ParmVarDecl" => match self.unit.variable_of.get(&target.id) {
+                Some(&id) => ExprKind::Variable(id),
+                None => self.other(node),
+            },
+            "EnumConstantDecl" => match self.unit.enumerators.get(&target.id) {
+                Some(&value) => ExprKind::Integer {
+                    value,
+                    character: false,
+                    enumerator: Some(target.name.clone()),
+                },
+                None => self.other(node),
+            },
+            "FunctionDecl" => ExprKind::Function(target.name.clone()),
+            _ => self.other(node),
+        }
+    }
+
+    fn call(&mut self, node: &Node) -> ExprKind {
+        let callee = self.expr(&node.inner[0]);
+        let builtin = match &self.exprs[self.stripped(callee).0 as usize].kind {
+            ExprKind::Function(name) => name.starts_with("__builtin_"),
+            _ => false,
+        };
+        // Builtins may want constants or be no calls at all.
+        let arguments = node.inner[1..]
+            .iter()
+            .map(|n| {
+                if builtin {
+                    self.unevaluated(n)
+                } else {
+                    self.expr(n)
+                }
+            })
+            .collect();
+        let prototyped = self.prototyped(&node.inner[0]);
+        ExprKind::Call {
+            callee,
+            arguments,
+            prototyped,
+        }
+    }
+
+    fn stripped(&self, mut id: ExprId) -> ExprId {
+        loop {
+            match self.exprs[id.0 as usize].kind {
+                ExprKind::Paren(inner)
+                | ExprKind::Cast {
+                    operand: inner,
+                    implicit: true,
+                    ..
+                } => id = inner,
+                _ => return id,
+            }
+        }
+    }
+
+    /// The number of parameters with a declared type, from the spelling of the callee's type.
+    fn prototyped(&self, callee: &Node) -> usize {
+        let mut text = callee
+            .ty
+            .as_ref()
+            .map_or("", |ty| ty.desugared.as_ref().unwrap_or(&ty.spelled));
+        if let Some(reference) = find_function_type(callee) {
+            text = reference;
+        }
+        parameter_count(text)
+    }
+
+    fn take_address(&mut self, operand: ExprId) {
+        let mut id = operand;
+        loop {
+            match self.exprs[id.0 as usize].kind {
+                ExprKind::Paren(inner) => id = inner,
+                ExprKind::Member {
+                    base, arrow: false, ..
+                } => id = base,
+                ExprKind::Variable(variable) => {
+                    if !self.address_taken.contains(&variable) {
+                        self.address_taken.push(variable);
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn other(&mut self, node: &Node) -> ExprKind {
+        match node.kind.as_str() {
+            "AddrLabelExpr" => self.refuse(Refusal::ComputedGoto),
+            "RecoveryExpr" => self.refuse(Refusal::NotAccepted),
+            _ => {}
+        }
+        let mut children = Vec::new();
+        let mut body = None;
+        let evaluated = self.evaluated;
+        // Of these the compiler shows operands that are not evaluated, or twice.
+        let opaque = matches!(
+            node.kind.as_str(),
+            "GenericSelectionExpr"
+                | "ChooseExpr"
+                | "OpaqueValueExpr"
+                | "ConstantExpr"
+                | "VAArgExpr"
+                | "DesignatedInitExpr"
+                | "PseudoObjectExpr"
+        );
+        self.evaluated = evaluated && !opaque;
+        for child in node.array_filler.iter().chain(&node.inner) {
+            if is_expression(child) {
+                let skip = matches!(
+                    child.kind.as_str(),
+                    "ImplicitValueInitExpr" | "OpaqueValueExpr"
+                );
+                if !skip {
+                    children.push(self.expr(child));
+                }
+            } else if child.kind == "CompoundStmt" {
+                body = Some(self.stmt(child));
+            } else if child.kind == "VarDecl" {
+                self.local_declarations(std::slice::from_ref(child));
+            }
+        }
+        self.evaluated = evaluated;
+        if node.kind == "BinaryConditionalOperator" {
+            // `a ?: b` is shown as a, a, a, b with a opaque: the last is b.
+            children.drain(1..children.len().saturating_sub(1).max(1));
+        }
+        ExprKind::Other {
+            kind: node.kind.clone(),
+            children,
+            body,
+            evaluated: evaluated && !opaque,
+        }
+    }
+}
+
+fn is_present(node: &Node) -> bool {
+    !node.kind.is_empty()
+}
+
+fn is_expression(node: &Node) -> bool {
+    let kind = node.kind.as_str();
+    kind.ends_with("Expr")
+        || kind.ends_with("Operator")
+        || kind.ends_with("Literal")
+        || kind == "ExprWithCleanups"
+}
+
+fn cast_kind(name: &str) -> CastKind {
+    match name {
+        "LValueToRValue" => CastKind::LValueToRValue,
+        "ArrayToPointerDecay" => CastKind::ArrayToPointer,
+        "FunctionToPointerDecay" | "BuiltinFnToFnPtr" => CastKind::FunctionToPointer,
+        "IntegralCast"
+        | "IntegralToBoolean"
+        | "IntegralToFloating"
+        | "FloatingToIntegral"
+        | "FloatingToBoolean"
+        | "FloatingCast"
+        | "BooleanToSignedIntegral" => CastKind::Arithmetic,
+        "NullToPointer" => CastKind::NullToPointer,
+        "PointerToBoolean" => CastKind::PointerToBoolean,
+        "BitCast" => CastKind::Pointer,
+        "PointerToIntegral" => CastKind::PointerToInteger,
+        "IntegralToPointer" => CastKind::IntegerToPointer,
+        "NoOp" => CastKind::NoOp,
+        "ToVoid" => CastKind::ToVoid,
+        _ => CastKind::Other,
+    }
+}
+
+/// The type of the function that a callee's expression names, below casts and parentheses.
+fn find_function_type(node: &Node) -> Option<&str> {
+    if node.kind == "DeclRefExpr" {
+        return node.ty.as_ref().map(|ty| ty.spelled.as_str());
+    }
+    match node.kind.as_str() {
+        "ImplicitCastExpr" | "ParenExpr" => node.inner.first().and_then(find_function_type),
+        _ => node
+            .ty
+            .as_ref()
+            .map(|ty| ty.desugared.as_ref().unwrap_or(&ty.spelled).as_str()),
+    }
+}
+
+/// `int` of `int (struct s *, int)`; `None` for functions that return pointers to functions.
+fn return_spelling(text: &str) -> Option<&str> {
+    let text = text.split(" __attribute__").next()?;
+    let open = text.find('(')?;
+    text[open..].ends_with(')').then(|| text[..open].trim())
+}
+
+/// Parameters with a declared type in the spelling of a function's (or function pointer's) type.
+fn parameter_count(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    // The last group of parentheses at depth 0 are the parameters of the function itself,
+    // unless it returns a function pointer, which has further groups inside.
+    let mut depth = 0;
+    let mut last_open = None;
+    for (i, c) in bytes.iter().enumerate() {
+        match c {
+            b'(' => {
+                if depth == 0 {
+                    last_open = Some(i);
+                }
+                depth += 1;
+            }
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
+        return 0;
+    };
+    let named = arguments
+        .iter()
+        .map(|&(start, end)| text[start..end].trim())
+        .filter(|text| !text.is_empty() && *text != "void" && *text != "...")
+        .count();
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_with_a_declared_type_are_counted() {
+        assert_eq!(parameter_count("int (const char *, ...)"), 1);
+        assert_eq!(parameter_count("int (*)(int, char *)"), 2);
+        assert_eq!(parameter_count("void (void)"), 0);
+        assert_eq!(parameter_count("int ()"), 0);
+        assert_eq!(parameter_count("int (int (*)(int, int), char)"), 2);
+    }
+}

@@ -1,0 +1,338 @@
+//! Running clang: its flags, its version, its dumps.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use patchwright_exec::{
+    CompileCommand, Limits, Request, RunError, Runner,
+    runner::{Outcome, Stdin},
+};
+
+/// The oldest clang whose dump we read.
+pub const OLDEST_VERSION: u32 = 16;
+
+/// A clang that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clang {
+    program: PathBuf,
+    /// Its major version.
+    pub version: u32,
+}
+
+/// Why a source has no tree.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// No clang can be run.
+    #[error(
+        "no clang of version {OLDEST_VERSION} or newer was found ({tried}); install one \
+         (on Debian: apt-get install clang-19) or name it in PATCHWRIGHT_CLANG"
+    )]
+    NoClang {
+        /// What was tried, and what became of it.
+        tried: String,
+    },
+    /// A process could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The source cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The source.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The compiler rejects the source.
+    #[error("clang does not accept {}: {message}", path.display())]
+    Rejected {
+        /// The source.
+        path: PathBuf,
+        /// The compiler's first error.
+        message: String,
+    },
+    /// The dump could not be understood.
+    #[error("clang's dump of {} cannot be read: {message}", path.display())]
+    Dump {
+        /// The source.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Clang {
+    /// Finds a clang: the one that the variable `PATCHWRIGHT_CLANG` names, or the newest of
+    /// `clang-22` … `clang-16`, or `clang`.
+    ///
+    /// # Errors
+    /// [`ParseError::NoClang`] when none of them is new enough.
+    pub fn find(runner: &mut Runner) -> Result<Clang, ParseError> {
+        let mut candidates = Vec::new();
+        match std::env::var_os("PATCHWRIGHT_CLANG") {
+            Some(named) => candidates.push(named),
+            None => {
+                candidates.push(OsString::from("clang-19"));
+                candidates.extend(
+                    (OLDEST_VERSION..=22)
+                        .rev()
+                        .filter(|&version| version != 19)
+                        .map(|version| format!("clang-{version}").into()),
+                );
+                candidates.push("clang".into());
+            }
+        }
+        let mut tried = Vec::new();
+        for candidate in candidates {
+            let request = Request::new(&candidate, "/")
+                .arg("--version")
+                .limits(Limits::with_wall(Duration::from_secs(20)));
+            let name = candidate.to_string_lossy().into_owned();
+            match runner.run(&request) {
+                Ok(outcome) if outcome.ending.is_success() => {
+                    let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+                    match version_of(&text) {
+                        Some(version) if version >= OLDEST_VERSION => {
+                            return Ok(Clang {
+                                program: candidate.into(),
+                                version,
+                            });
+                        }
+                        Some(version) => tried.push(format!("{name}: version {version}")),
+                        None => tried.push(format!("{name}: is no clang")),
+                    }
+                }
+                Ok(_) => tried.push(format!("{name}: fails")),
+                Err(RunError::Execute { .. }) => {
+                    if name == "clang" || std::env::var_os("PATCHWRIGHT_CLANG").is_some() {
+                        tried.push(format!("{name}: not found"));
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(ParseError::NoClang {
+            tried: tried.join("; "),
+        })
+    }
+
+    fn request(&self, command: &CompileCommand, extra: &[&str]) -> Request {
+        let mut limits = Limits::with_wall(Duration::from_secs(300));
+        limits.output = 4 << 30;
+        Request::new(&self.program, &command.directory)
+            .args(flags(command))
+            .args(["-w", "-Qunused-arguments", "-fno-color-diagnostics"])
+            .args(extra.iter().copied())
+            .limits(limits)
+    }
+
+    fn failed(path: &Path, outcome: &Outcome) -> ParseError {
+        let errors = String::from_utf8_lossy(&outcome.stderr).into_owned();
+        let message = errors
+            .lines()
+            .find(|line| line.contains("error:"))
+            .unwrap_or_else(|| errors.lines().next().unwrap_or("it ended abnormally"))
+            .to_owned();
+        ParseError::Rejected {
+            path: path.to_owned(),
+            message,
+        }
+    }
+
+    /// The syntax tree as JSON.
+    pub(crate) fn dump(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<Vec<u8>, ParseError> {
+        let request = self
+            .request(
+                command,
+                &[
+                    "-fsyntax-only",
+                    "-ferror-limit=1",
+                    "-Xclang",
+                    "-ast-dump=json",
+                ],
+            )
+            .arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        Ok(outcome.stdout)
+    }
+
+    /// The preprocessor's output with all definitions.
+    pub(crate) fn preprocess(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<String, ParseError> {
+        let request = self.request(command, &["-E", "-dD"]).arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+
+    /// The dump of the declarations of `questions` whose names contain `prefix`, after the
+    /// source; errors in some of them are no failure.
+    pub(crate) fn ask(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+        questions: String,
+        prefix: &str,
+    ) -> Result<String, ParseError> {
+        let filter = format!("-ast-dump-filter={prefix}");
+        let request = self
+            .request(
+                command,
+                &[
+                    "-fsyntax-only",
+                    "-ferror-limit=0",
+                    "-Xclang",
+                    "-ast-dump",
+                    "-Xclang",
+                    &filter,
+                    "-include",
+                ],
+            )
+            .arg(&command.file)
+            .args(["-x", "c", "-"])
+            .stdin(Stdin::Bytes(questions.into_bytes()));
+        let outcome = runner.run(&request)?;
+        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+}
+
+fn version_of(text: &str) -> Option<u32> {
+    let at = text.find("clang version ")?;
+    text[at + "clang version ".len()..]
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// The arguments of a compile command that matter to reading the source, in order: language,
+/// macros, include paths and what changes types or predefined macros. All else (outputs,
+/// warnings, optimisations that only gcc knows) is dropped.
+fn flags(command: &CompileCommand) -> Vec<OsString> {
+    const WITH_VALUE: &[&str] = &[
+        "-D",
+        "-U",
+        "-I",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-include",
+        "-imacros",
+        "-isysroot",
+        "-x",
+    ];
+    const DROPPED_WITH_VALUE: &[&str] = &[
+        "-o",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-L",
+        "-l",
+        "-z",
+        "-T",
+        "-u",
+        "-aux-info",
+        "--param",
+        "-specs",
+    ];
+    const F_FLAGS: &[&str] = &[
+        "-fsigned-char",
+        "-funsigned-char",
+        "-fshort-enums",
+        "-fno-short-enums",
+        "-fms-extensions",
+        "-fno-builtin",
+        "-ffreestanding",
+        "-fhosted",
+        "-fgnu89-inline",
+        "-fopenmp",
+        "-fPIC",
+        "-fpic",
+        "-fPIE",
+        "-fpie",
+        "-fno-common",
+        "-fcommon",
+        "-fshort-wchar",
+        "-fwrapv",
+        "-fno-strict-aliasing",
+        "-fblocks",
+        "-fdollars-in-identifiers",
+    ];
+    let mut kept = Vec::new();
+    let mut arguments = command.arguments.iter().skip(1);
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        let text = text.as_ref();
+        if WITH_VALUE.contains(&text) {
+            if let Some(value) = arguments.next() {
+                kept.push(argument.into());
+                kept.push(value.into());
+            }
+        } else if DROPPED_WITH_VALUE.contains(&text) {
+            arguments.next();
+        } else if WITH_VALUE.iter().any(|flag| text.starts_with(flag))
+            || [
+                "-std=",
+                "--sysroot=",
+                "-m32",
+                "-m64",
+                "-mx32",
+                "-march=",
+                "-msse",
+                "-mavx",
+                "-O",
+                "-fsanitize=",
+            ]
+            .iter()
+            .any(|flag| text.starts_with(flag))
+            || F_FLAGS.contains(&text)
+            || matches!(
+                text,
+                "-ansi" | "-pthread" | "-nostdinc" | "-undef" | "-traditional-cpp"
+            )
+        {
+            // gcc's sanitizers may be unknown to clang; the address sanitizer's macro matters.
+            if let Some(list) = text.strip_prefix("-fsanitize=") {
+                if list.split(',').any(|name| name == "address") {
+                    kept.push("-fsanitize=address".into());
+                }
+                continue;
+            }
+            if matches!(text, "-Og" | "-Ofast") {
+                kept.push("-O1".into());
+                continue;
+            }
+            kept.push(argument.into());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read_from_the_banner() {
+        assert_eq!(
+            version_of("Debian clang version 19.1.7 (3~deb12u1)"),
+            Some(19)
+        );
+        assert_eq!(version_of("gcc (Debian 12.2.0) 12.2.0"), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! Just enough of C's lexical grammar to walk over text: blanks, comments, literals, splices.
+
+/// The offset of the first byte at or after `at` that is no blank, comment or line splice.
+pub fn skip_blank(text: &[u8], mut at: usize) -> usize {
+    loop {
+        match text.get(at) {
+            Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) => at += 1,
+            Some(b'\\') => match splice(text, at) {
+                Some(after) => at = after,
+                None => return at,
+            },
+            Some(b'/') if text.get(at + 1) == Some(&b'*') => at = end_of_comment(text, at),
+            Some(b'/') if text.get(at + 1) == Some(&b'/') => at = end_of_comment(text, at),
+            _ => return at,
+        }
+    }
+}
+
+fn splice(text: &[u8], at: usize) -> Option<usize> {
+    match (text.get(at + 1), text.get(at + 2)) {
+        (Some(b'\n'), _) => Some(at + 2),
+        (Some(b'\r'), Some(b'\n')) => Some(at + 3),
+        _ => None,
+    }
+}
+
+fn end_of_comment(text: &[u8], at: usize) -> usize {
+    let mut i = at + 2;
+    if text[at + 1] == b'*' {
+        while i + 1 < text.len() {
+            if text[i] == b'*' && text[i + 1] == b'/' {
+                return i + 2;
+            }
+            i += 1;
+        }
+        return text.len();
+    }
+    while i < text.len() && text[i] != b'\n' {
+        match splice(text, i).filter(|_| text[i] == b'\\') {
+            Some(after) => i = after,
+            None => i += 1,
+        }
+    }
+    i
+}
+
+/// The offset after the token (or comment, or single blank) that begins at `at`. Identifiers,
+/// numbers, literals and comments are one step; punctuation is a step per byte.
+pub fn step(text: &[u8], at: usize) -> usize {
+    match text[at] {
+        b'/' if matches!(text.get(at + 1), Some(b'*' | b'/')) => end_of_comment(text, at),
+        quote @ (b'"' | b'\'') => {
+            let mut i = at + 1;
+            while i < text.len() {
+                match text[i] {
+                    b'\\' => i += 2,
+                    b'\n' => return i,
+                    c if c == quote => return i + 1,
+                    _ => i += 1,
+                }
+            }
+            text.len()
+        }
+        c if is_word(c) => {
+            let mut i = at + 1;
+            while i < text.len() && is_word(text[i]) {
+                i += 1;
+            }
+            i
+        }
+        _ => at + 1,
+    }
+}
+
+/// A byte of an identifier or a number.
+pub fn is_word(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || c == b'_' || c == b'$' || c >= 0x80
+}
+
+/// With `text[open]` a `(`, the spans of the arguments up to the matching `)`, and the offset
+/// after it. `None` if nothing closes it.
+pub fn arguments(text: &[u8], open: usize) -> Option<(Vec<(usize, usize)>, usize)> {
+    let mut depth = 0usize;
+    let mut i = open;
+    let mut start = open + 1;
+    let mut found = Vec::new();
+    while i < text.len() {
+        match text[i] {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    found.push((start, i));
+                    return Some((found, i + 1));
+                }
+            }
+            b',' if depth == 1 => {
+                found.push((start, i));
+                start = i + 1;
+            }
+            _ => {}
+        }
+        i = step(text, i);
+    }
+    None
+}
+
+/// Parentheses, brackets and braces close in order, and no comma stands outside of them
+/// unless `commas` allows it.
+pub fn is_balanced(text: &[u8], commas: bool) -> bool {
+    let mut open = Vec::new();
+    let mut i = 0;
+    while i < text.len() {
+        match text[i] {
+            c @ (b'(' | b'[' | b'{') => open.push(c),
+            b')' if open.pop() != Some(b'(') => return false,
+            b']' if open.pop() != Some(b'[') => return false,
+            b'}' if open.pop() != Some(b'{') => return false,
+            b',' if open.is_empty() && !commas => return false,
+            _ => {}
+        }
+        i = step(text, i);
+    }
+    open.is_empty()
+}
+
+/// The words (identifiers and keywords) of `text`.
+pub fn words(text: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut i = 0;
+    while i < text.len() {
+        let next = step(text, i);
+        if is_word(text[i]) && !text[i].is_ascii_digit() {
+            found.push(String::from_utf8_lossy(&text[i..next]).into_owned());
+        }
+        i = next;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_splices_are_blank() {
+        let text = b"  /* a */ // b \\\n still b\n \\\n x";
+        assert_eq!(text[skip_blank(text, 0)], b'x');
+    }
+
+    #[test]
+    fn arguments_are_split_at_outer_commas_only() {
+        let text = b"(a, f(b, c), \"x,)\", ',')z";
+        let (found, end) = arguments(text, 0).expect("closed");
+        assert_eq!(found.len(), 4);
+        assert_eq!(text[end], b'z');
+    }
+
+    #[test]
+    fn balance_sees_through_literals() {
+        assert!(is_balanced(b"a[(1)] + ')'", false));
+        assert!(!is_balanced(b"a, b", false));
+        assert!(!is_balanced(b"a)(", true));
+    }
+}

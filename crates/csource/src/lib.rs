@@ -1,0 +1,101 @@
+//! The view of C: from a compile command to a typed tree with exact places in the file as the
+//! user wrote it.
+//!
+//! Clang reads the C; this crate reads clang. It runs `clang -fsyntax-only` with the flags of the
+//! project's own compile command, reads the JSON dump of the syntax tree ([`raw`]), maps
+//! positions to the file as written ([`locate`]), and builds the tree ([`tree`]). What the dump
+//! lacks is asked for in a file of constants ([`questions`]).
+//!
+//! # Invariants
+//! * No other crate knows clang, its flags or its dumps.
+//! * A place that is [`Place::editable`] can be replaced in the text without touching anything
+//!   else: `check` shows it by putting parentheses round all of them at once and comparing the
+//!   object code.
+//! * What is not understood is refused with a [`Refusal`], never guessed.
+
+mod build;
+mod clang;
+pub mod lex;
+mod locate;
+pub mod locations;
+pub mod macros;
+mod questions;
+mod raw;
+pub mod scope;
+pub mod tree;
+pub mod types;
+
+use patchwright_exec::{CompileCommand, Runner};
+
+pub use clang::{Clang, OLDEST_VERSION, ParseError};
+pub use scope::{Scope, ScopeMap, scopes};
+pub use tree::*;
+
+/// Reads one source file as `command` compiles it.
+///
+/// # Errors
+/// When the compiler rejects the source, cannot be run, or says what we do not understand.
+pub fn parse(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+) -> Result<TranslationUnit, ParseError> {
+    let source = std::fs::read(&command.file).map_err(|source| ParseError::Read {
+        path: command.file.clone(),
+        source,
+    })?;
+    let dump = clang.dump(runner, command)?;
+    let preprocessed = clang.preprocess(runner, command)?;
+    let macros = macros::MacroTable::from_preprocessor(&preprocessed);
+    drop(preprocessed);
+    let name = command.file.to_string_lossy().into_owned();
+    let built = on_deep_stack(|| {
+        let mut deserializer = serde_json::Deserializer::from_slice(&dump);
+        deserializer.disable_recursion_limit();
+        let mut root =
+            <raw::Node as serde::Deserialize>::deserialize(&mut deserializer).map_err(|error| {
+                ParseError::Dump {
+                    path: command.file.clone(),
+                    message: error.to_string(),
+                }
+            })?;
+        let builder = build::UnitBuilder::convert(&mut root, &name, &source, &macros, &|file| {
+            file.starts_with("/usr/") || file.starts_with('<')
+        });
+        Ok::<_, ParseError>((
+            builder.types,
+            builder.variables,
+            builder.globals,
+            builder.functions,
+            builder.functions_elsewhere,
+            builder.enumerations,
+        ))
+    })?;
+    let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
+    let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
+    Ok(TranslationUnit {
+        source,
+        types,
+        variables,
+        globals,
+        functions,
+        functions_elsewhere,
+        macros: constants,
+        enumerations,
+    })
+}
+
+/// Syntax trees of generated code nest thousands of levels deep.
+fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    const STACK: usize = 1 << 30;
+    std::thread::scope(|scope| {
+        let handle = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)
+            .expect("address space for a stack is available");
+        match handle.join() {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

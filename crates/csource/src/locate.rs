@@ -1,0 +1,363 @@
+//! From the compiler's positions to places in the file as the user wrote it.
+
+use patchwright_text::Span;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    lex,
+    macros::MacroTable,
+    raw::{Location, Node},
+    tree::Place,
+};
+
+/// Fills in the file of every location of the dump: the compiler prints a file's name only
+/// when it differs from the one printed before.
+pub(crate) fn resolve_files(root: &mut Node) -> Files {
+    let mut files = Files::default();
+    let mut current = None;
+    visit(root, &mut files, &mut current);
+    files
+}
+
+/// The names of the files of a dump.
+#[derive(Default)]
+pub(crate) struct Files {
+    names: Vec<String>,
+    index: FxHashMap<String, u32>,
+}
+
+impl Files {
+    pub(crate) fn id(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+
+    pub(crate) fn name(&self, id: u32) -> &str {
+        &self.names[id as usize]
+    }
+
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&id) = self.index.get(name) {
+            return id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.index.insert(name.to_owned(), id);
+        id
+    }
+}
+
+fn visit(node: &mut Node, files: &mut Files, current: &mut Option<u32>) {
+    let mut set = |location: &mut Location| {
+        let mut next = |offset: Option<u32>, file: &mut Option<String>| {
+            offset?;
+            if let Some(name) = file.take() {
+                *current = Some(files.intern(&name));
+            }
+            *current
+        };
+        for bare in [&mut location.spelling, &mut location.expansion]
+            .into_iter()
+            .flatten()
+        {
+            bare.file_id = next(bare.offset, &mut bare.file);
+        }
+        location.file_id = next(location.offset, &mut location.file);
+    };
+    if let Some(location) = &mut node.loc {
+        set(location);
+    }
+    if let Some(range) = &mut node.range {
+        set(&mut range.begin);
+        set(&mut range.end);
+    }
+    for child in node.array_filler.iter_mut().chain(&mut node.inner) {
+        visit(child, files, current);
+    }
+}
+
+/// A token of the tree, mapped to the main file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Point {
+    /// Written in the file, outside of macros.
+    Plain(Span),
+    /// Written in the file, in an argument of the invocation with this number.
+    Argument { token: Span, invocation: u32 },
+    /// From the body of the invocation with this number; where it is spelled.
+    Body {
+        spelled: (u32, u32),
+        invocation: u32,
+    },
+    /// In another file.
+    Elsewhere,
+    /// The compiler gave no position.
+    Nowhere,
+}
+
+impl Point {
+    fn invocation(self) -> Option<u32> {
+        match self {
+            Point::Argument { invocation, .. } | Point::Body { invocation, .. } => Some(invocation),
+            _ => None,
+        }
+    }
+}
+
+/// A macro invocation that is written in the main file.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    pub span: Span,
+    pub arguments: Vec<Span>,
+    /// An edit inside an argument also changes a string, or a pasted name.
+    pub stringifies: bool,
+    pub expression_like: bool,
+    pub balanced: bool,
+    /// Its extent is known.
+    pub certain: bool,
+}
+
+/// Maps positions of one function; remembers which nodes touch which invocation.
+pub(crate) struct Locator<'a> {
+    source: &'a [u8],
+    main_file: u32,
+    macros: &'a MacroTable,
+    invocations: Vec<Invocation>,
+    by_offset: FxHashMap<u32, u32>,
+    /// Nodes that touch each invocation.
+    touching: Vec<Vec<u32>>,
+    nodes: Vec<Extent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    begin: Point,
+    end: Point,
+    /// One more than the last node below this one, in order of entering.
+    subtree_end: u32,
+}
+
+impl<'a> Locator<'a> {
+    pub(crate) fn new(source: &'a [u8], main_file: u32, macros: &'a MacroTable) -> Self {
+        Locator {
+            source,
+            main_file,
+            macros,
+            invocations: Vec::new(),
+            by_offset: FxHashMap::default(),
+            touching: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    fn invocation_at(&mut self, offset: u32, length: u32) -> u32 {
+        if let Some(&id) = self.by_offset.get(&offset) {
+            return id;
+        }
+        let start = offset as usize;
+        let name_end = (start + length as usize).min(self.source.len());
+        let name = String::from_utf8_lossy(&self.source[start..name_end]).into_owned();
+        let mut end = name_end;
+        let mut arguments = Vec::new();
+        let mut certain = true;
+        match self.macros.takes_arguments(&name) {
+            Some(false) => {}
+            Some(true) => {
+                let open = lex::skip_blank(self.source, name_end);
+                match (self.source.get(open) == Some(&b'('))
+                    .then(|| lex::arguments(self.source, open))
+                    .flatten()
+                {
+                    Some((found, after)) => {
+                        end = after;
+                        arguments = found
+                            .into_iter()
+                            .map(|(start, end)| Span {
+                                start: start as u32,
+                                end: end as u32,
+                            })
+                            .collect();
+                    }
+                    None => certain = false,
+                }
+            }
+            None => certain = false,
+        }
+        let id = self.invocations.len() as u32;
+        self.invocations.push(Invocation {
+            stringifies: self.macros.may_stringify(&name),
+            expression_like: self.macros.is_expression_like(&name),
+            balanced: self.macros.is_balanced(&name),
+            span: Span {
+                start: offset,
+                end: end as u32,
+            },
+            arguments,
+            certain,
+        });
+        self.touching.push(Vec::new());
+        self.by_offset.insert(offset, id);
+        id
+    }
+
+    /// Maps a position.
+    pub(crate) fn point(&mut self, location: &Location) -> Point {
+        if let (Some(spelling), Some(expansion)) = (&location.spelling, &location.expansion) {
+            let (Some(offset), Some(spelled)) = (expansion.offset, spelling.offset) else {
+                return Point::Nowhere;
+            };
+            if expansion.file_id != Some(self.main_file) {
+                return Point::Elsewhere;
+            }
+            let invocation = self.invocation_at(offset, expansion.token_length);
+            let token = Span {
+                start: spelled,
+                end: spelled + spelling.token_length,
+            };
+            let in_argument = spelling.file_id == Some(self.main_file)
+                && self.invocations[invocation as usize]
+                    .arguments
+                    .iter()
+                    .any(|argument| argument.start <= token.start && token.end <= argument.end);
+            return if in_argument {
+                Point::Argument { token, invocation }
+            } else {
+                Point::Body {
+                    spelled: (spelling.file_id.unwrap_or(u32::MAX), spelled),
+                    invocation,
+                }
+            };
+        }
+        match location.offset {
+            None => Point::Nowhere,
+            Some(_) if location.file_id != Some(self.main_file) => Point::Elsewhere,
+            Some(start) => Point::Plain(Span {
+                start,
+                end: start + location.token_length,
+            }),
+        }
+    }
+
+    /// Registers a node before its children; the number is needed to [`Self::leave`] it.
+    pub(crate) fn enter(&mut self, node: &Node) -> u32 {
+        let (begin, end) = match &node.range {
+            Some(range) => (self.point(&range.begin), self.point(&range.end)),
+            None => (Point::Nowhere, Point::Nowhere),
+        };
+        let id = self.nodes.len() as u32;
+        self.nodes.push(Extent {
+            begin,
+            end,
+            subtree_end: id + 1,
+        });
+        for invocation in [begin.invocation(), end.invocation()].into_iter().flatten() {
+            if self.touching[invocation as usize].last() != Some(&id) {
+                self.touching[invocation as usize].push(id);
+            }
+        }
+        id
+    }
+
+    /// Closes a node after its children.
+    pub(crate) fn leave(&mut self, id: u32) {
+        self.nodes[id as usize].subtree_end = self.nodes.len() as u32;
+    }
+
+    /// The invocation that `point` comes from.
+    pub(crate) fn invocation(&self, point: Point) -> Option<&Invocation> {
+        point.invocation().map(|id| &self.invocations[id as usize])
+    }
+
+    /// Where the node stands, after the whole function has been entered and left.
+    pub(crate) fn place(&self, id: u32, is_comma: bool, statement: bool) -> Place {
+        let Extent { begin, end, .. } = self.nodes[id as usize];
+        let start = match begin {
+            Point::Nowhere => return Place::Unknown,
+            Point::Elsewhere => return Place::OtherFile,
+            Point::Plain(span) => span.start,
+            Point::Argument { invocation, .. } | Point::Body { invocation, .. } => {
+                self.invocations[invocation as usize].span.start
+            }
+        };
+        let stop = match end {
+            Point::Nowhere => return Place::Unknown,
+            Point::Elsewhere => return Place::OtherFile,
+            Point::Plain(span) => span.end,
+            Point::Argument { invocation, .. } | Point::Body { invocation, .. } => {
+                self.invocations[invocation as usize].span.end
+            }
+        };
+        if let (
+            Point::Argument {
+                token: first,
+                invocation: a,
+            },
+            Point::Argument {
+                token: last,
+                invocation: b,
+            },
+        ) = (begin, end)
+            && a == b
+            && first.start <= last.start
+        {
+            let invocation = &self.invocations[a as usize];
+            let span = Span {
+                start: first.start,
+                end: last.end,
+            };
+            let text = &self.source[span.start as usize..span.end as usize];
+            if invocation
+                .arguments
+                .iter()
+                .any(|argument| argument.start <= span.start && span.end <= argument.end)
+                && lex::is_balanced(text, is_comma)
+            {
+                return if invocation.stringifies {
+                    Place::Stringified {
+                        invocation: invocation.span,
+                    }
+                } else {
+                    Place::MacroArgument {
+                        span,
+                        invocation: invocation.span,
+                    }
+                };
+            }
+        }
+        if start >= stop {
+            return Place::Unknown;
+        }
+        let span = Span { start, end: stop };
+        for point in [begin, end] {
+            if let Some(invocation) = point.invocation()
+                && !self.covers(id, invocation, statement)
+            {
+                return Place::MacroBody {
+                    invocation: self.invocations[invocation as usize].span,
+                };
+            }
+        }
+        Place::Written(span)
+    }
+
+    /// The node consists of all that the invocation expands to, and possibly more.
+    fn covers(&self, id: u32, invocation: u32, statement: bool) -> bool {
+        let known = &self.invocations[invocation as usize];
+        if !known.certain || !known.balanced || !(statement || known.expression_like) {
+            return false;
+        }
+        let node = self.nodes[id as usize];
+        let starts_here = node.begin.invocation() == Some(invocation);
+        let ends_here = node.end.invocation() == Some(invocation);
+        self.touching[invocation as usize].iter().all(|&other| {
+            let extent = self.nodes[other as usize];
+            if other >= id && other < node.subtree_end {
+                return true;
+            }
+            let ancestor = other < id && extent.subtree_end >= node.subtree_end;
+            ancestor
+                && (extent.begin.invocation() != Some(invocation)
+                    || (starts_here && extent.begin == node.begin))
+                && (extent.end.invocation() != Some(invocation)
+                    || (ends_here && extent.end == node.end))
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! The macros of a translation unit, from the preprocessor's own list of definitions.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::lex;
+
+/// One `#define`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// It takes arguments.
+    pub function_like: bool,
+    /// Its replacement list.
+    pub body: String,
+    /// It is defined in a file of the system (or by the compiler).
+    pub system: bool,
+}
+
+/// All definitions of all macros, in the order in which the preprocessor met them.
+#[derive(Clone, Debug, Default)]
+pub struct MacroTable {
+    definitions: FxHashMap<String, Vec<Definition>>,
+    order: Vec<String>,
+}
+
+const STATEMENT_WORDS: &[&str] = &[
+    "return", "if", "else", "while", "for", "do", "switch", "case", "default", "goto", "break",
+    "continue", "struct", "union", "enum", "typedef", "static", "extern", "register", "asm",
+    "__asm__", "__asm",
+];
+
+impl MacroTable {
+    /// Reads the output of `clang -E -dD`.
+    pub(crate) fn from_preprocessor(output: &str) -> Self {
+        let mut table = MacroTable::default();
+        let mut system = true;
+        for line in output.lines() {
+            if let Some(rest) = line.strip_prefix("#define ") {
+                table.add(rest, system);
+            } else if let Some(rest) = line.strip_prefix("# ") {
+                // # 12 "file" 1 3: the flag 3 marks a file of the system.
+                if let Some((name, flags)) = rest.rsplit_once('"') {
+                    system = flags.split_whitespace().any(|flag| flag == "3")
+                        || name.ends_with("\"<built-in>")
+                        || name.ends_with("<built-in>");
+                }
+            }
+        }
+        table
+    }
+
+    fn add(&mut self, definition: &str, system: bool) {
+        let bytes = definition.as_bytes();
+        let name_end = bytes
+            .iter()
+            .position(|&c| !lex::is_word(c))
+            .unwrap_or(bytes.len());
+        let name = definition[..name_end].to_owned();
+        let function_like = bytes.get(name_end) == Some(&b'(');
+        let body_start = if function_like {
+            match lex::arguments(bytes, name_end) {
+                Some((_, end)) => end,
+                None => return,
+            }
+        } else {
+            name_end
+        };
+        let entry = self.definitions.entry(name.clone()).or_insert_with(|| {
+            self.order.push(name);
+            Vec::new()
+        });
+        entry.push(Definition {
+            function_like,
+            body: definition[body_start..].trim().to_owned(),
+            system,
+        });
+    }
+
+    /// All definitions of `name`, the first one first.
+    pub fn definitions(&self, name: &str) -> &[Definition] {
+        self.definitions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Object-like macros in order of their first definition.
+    pub(crate) fn object_like(&self) -> impl Iterator<Item = (&str, &Definition)> {
+        self.order.iter().filter_map(|name| {
+            let last = self.definitions[name].last()?;
+            (!last.function_like).then_some((name.as_str(), last))
+        })
+    }
+
+    /// Whether a use of `name` takes the parenthesis after it as its arguments; `None` if its
+    /// definitions disagree.
+    pub(crate) fn takes_arguments(&self, name: &str) -> Option<bool> {
+        let definitions = self.definitions(name);
+        let first = definitions.first().is_some_and(|d| d.function_like);
+        definitions
+            .iter()
+            .all(|d| d.function_like == first)
+            .then_some(first)
+    }
+
+    fn any_reachable(&self, name: &str, test: &dyn Fn(&str) -> bool) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![name.to_owned()];
+        while let Some(name) = todo.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            for definition in self.definitions(&name) {
+                if test(&definition.body) {
+                    return true;
+                }
+                for word in lex::words(definition.body.as_bytes()) {
+                    if self.definitions.contains_key(&word) {
+                        todo.push(word);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// An expansion of `name` may make a string of an argument, or paste it.
+    pub(crate) fn may_stringify(&self, name: &str) -> bool {
+        self.any_reachable(name, &|body| {
+            let bytes = body.as_bytes();
+            let mut i = 0;
+            while i < bytes.len() {
+                if bytes[i] == b'#' {
+                    return true;
+                }
+                i = lex::step(bytes, i);
+            }
+            false
+        })
+    }
+
+    /// Every expansion of `name` consists of the tokens of an expression: it closes what it
+    /// opens and has no word or sign of statements.
+    pub(crate) fn is_expression_like(&self, name: &str) -> bool {
+        !self.any_reachable(name, &|body| {
+            let bytes = body.as_bytes();
+            let mut i = 0;
+            let mut depth = 0i32;
+            while i < bytes.len() {
+                match bytes[i] {
+                    b'(' => depth += 1,
+                    b')' => depth -= 1,
+                    // Statement expressions keep their braces to themselves.
+                    b';' | b'{' | b'}' if depth == 0 => return true,
+                    _ => {}
+                }
+                i = lex::step(bytes, i);
+            }
+            let in_parentheses = bytes.first() == Some(&b'(') && bytes.contains(&b'{');
+            !lex::is_balanced(bytes, true)
+                || (!in_parentheses
+                    && lex::words(bytes)
+                        .iter()
+                        .any(|word| STATEMENT_WORDS.contains(&word.as_str())))
+        })
+    }
+
+    /// Every expansion of `name` closes what it opens.
+    pub(crate) fn is_balanced(&self, name: &str) -> bool {
+        !self.any_reachable(name, &|body| !lex::is_balanced(body.as_bytes(), true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> MacroTable {
+        MacroTable::from_preprocessor(
+            "# 1 \"a.c\"\n#define LIM 10\n#define SQ(x) ((x)*(x))\n#define RET return x\n\
+             #define STR(x) #x\n#define CHECK(x) STR(x)\n#define SEMI 0;\n\
+             # 1 \"/usr/include/limits.h\" 1 3\n#define INT_MAX 5\n",
+        )
+    }
+
+    #[test]
+    fn definitions_know_their_arguments_and_origin() {
+        let table = table();
+        assert_eq!(table.takes_arguments("SQ"), Some(true));
+        assert_eq!(table.takes_arguments("LIM"), Some(false));
+        assert!(table.definitions("INT_MAX")[0].system);
+        assert!(!table.definitions("LIM")[0].system);
+    }
+
+    #[test]
+    fn stringification_is_seen_through_macros() {
+        assert!(table().may_stringify("CHECK"));
+        assert!(!table().may_stringify("SQ"));
+    }
+
+    #[test]
+    fn a_macro_with_a_statement_is_no_expression() {
+        assert!(!table().is_expression_like("RET"));
+        assert!(!table().is_expression_like("SEMI"));
+        assert!(table().is_expression_like("SQ"));
+    }
+}

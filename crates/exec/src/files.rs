@@ -1,0 +1,353 @@
+//! The only writer of files.
+//!
+//! Every function reports a [`FileError`] that names the path, what was being done to it and, for
+//! the usual causes, what to do about it.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A file or folder that could not be read, written, copied or removed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+pub struct FileError {
+    /// What was being done, as a verb: "read", "copy", "create the folder", …
+    pub action: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What the operating system said.
+    pub source: io::Error,
+}
+
+impl FileError {
+    /// An error of doing `action` to `path`.
+    pub fn new(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        FileError {
+            action,
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// Whether the disk (or the quota) is full.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(
+            self.source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space, or set PATCHWRIGHT_TMP to a folder on a larger disk"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "; set PATCHWRIGHT_TMP to a folder that can be written"
+        }
+        io::ErrorKind::PermissionDenied => "; check its owner and mode",
+        _ => "",
+    }
+}
+
+/// Attaches an action and a path to an I/O result.
+pub(crate) trait Context<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T, FileError>;
+}
+
+impl<T> Context<T> for io::Result<T> {
+    fn context(self, action: &'static str, path: &Path) -> Result<T, FileError> {
+        self.map_err(|source| FileError::new(action, path, source))
+    }
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    fs::read(path).context("read", path)
+}
+
+/// Writes a file so that a reader sees either its old or its new contents. A new file gets mode
+/// 0644 less the umask, an existing one keeps its mode. A symbolic link is followed.
+pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<(), FileError> {
+    // Renaming over a link would replace the link itself.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let mode = fs::metadata(&target)
+        .ok()
+        .map(|m| m.permissions().mode() & 0o7777);
+    let temporary = temporary_beside(&target);
+    let written = (|| {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&temporary)
+            .context("create", &temporary)?;
+        file.write_all(contents).context("write", &target)?;
+        if let Some(mode) = mode {
+            file.set_permissions(Permissions::from_mode(mode))
+                .context("write", &target)?;
+        }
+        fs::rename(&temporary, &target).context("write", &target)
+    })();
+    if written.is_err() {
+        // Best effort: the error that matters is the first.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Replaces a file's contents as [`write_atomic`] does and makes it newer than everything that was
+/// built from it, so that `make` and its like build again.
+pub fn replace(path: &Path, contents: &[u8]) -> Result<(), FileError> {
+    write_atomic(path, contents)?;
+    touch(path)
+}
+
+/// Sets a file's modification time to now.
+///
+/// "Now" is read from the precise clock. The kernel stamps writes with a clock that ticks every
+/// few milliseconds, so a file touched by the kernel's clock right after its object file was
+/// written can have an equal time, and `make` would keep the stale object.
+pub fn touch(path: &Path) -> Result<(), FileError> {
+    set_modified(path, SystemTime::now()).context("set the time of", path)
+}
+
+/// Sets the modification time (to the nanosecond) of a file, folder or symbolic link, which is not
+/// followed.
+pub fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
+    let (seconds, nanoseconds) = match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => (after.as_secs() as i64, i64::from(after.subsec_nanos())),
+        Err(before) => {
+            let before = before.duration();
+            let nanos = i64::from(before.subsec_nanos());
+            let borrow = i64::from(nanos > 0);
+            (
+                -(before.as_secs() as i64) - borrow,
+                (1_000_000_000 - nanos) % 1_000_000_000,
+            )
+        }
+    };
+    set_times(path, seconds, nanoseconds)
+}
+
+pub(crate) fn set_times(path: &Path, seconds: i64, nanoseconds: i64) -> io::Result<()> {
+    let times = [
+        libc::timespec {
+            tv_sec: 0,
+            tv_nsec: libc::UTIME_OMIT,
+        },
+        libc::timespec {
+            tv_sec: seconds,
+            tv_nsec: nanoseconds,
+        },
+    ];
+    let path = c_path(path)?;
+    // SAFETY: `path` is a NUL-terminated string and `times` an array of two, both alive here.
+    let result = unsafe {
+        libc::utimensat(
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            times.as_ptr(),
+            libc::AT_SYMLINK_NOFOLLOW,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+pub(crate) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
+    std::ffi::CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path contains a NUL byte"))
+}
+
+/// Creates a folder and those above it that are missing.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).context("create the folder", path)
+}
+
+/// Creates a folder that only its owner may enter; it must not exist yet.
+pub fn create_private_folder(path: &Path) -> Result<(), FileError> {
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(path)
+        .context("create the folder", path)
+}
+
+/// Removes a file or a symbolic link. One that does not exist is no error.
+pub fn remove_file(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(FileError::new("remove", path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder with everything in it, also folders whose mode forbids that. One that does not
+/// exist is no error. Symbolic links are removed, never followed.
+pub fn remove_tree(path: &Path) -> Result<(), FileError> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => make_removable(path),
+    }
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(FileError::new("remove", path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives the owner all rights on every folder of a tree. What fails here fails again, with a
+/// message, when the tree is removed.
+fn make_removable(folder: &Path) {
+    let Ok(metadata) = fs::symlink_metadata(folder) else {
+        return;
+    };
+    if !metadata.is_dir() {
+        return;
+    }
+    if metadata.mode() & 0o700 != 0o700 {
+        let _ = fs::set_permissions(folder, Permissions::from_mode(metadata.mode() | 0o700));
+    }
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            make_removable(&entry.path());
+        }
+    }
+}
+
+/// Marks a file as executable by those who may read it.
+pub fn make_executable(path: &Path) -> Result<(), FileError> {
+    let mode = fs::metadata(path)
+        .context("read the mode of", path)?
+        .permissions()
+        .mode();
+    let mode = mode | ((mode & 0o444) >> 2);
+    fs::set_permissions(path, Permissions::from_mode(mode)).context("set the mode of", path)
+}
+
+/// Creates a file of `length` zero bytes (sparse where the file system can), opened for reading
+/// and writing; it must not exist yet. Meant for memory that is shared with tested processes.
+pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .context("create", path)?;
+    file.set_len(length).context("write", path)?;
+    Ok(file)
+}
+
+/// Copies the contents of an open file into an empty one: shares the blocks where the file system
+/// can (`FICLONE`), else copies inside the kernel.
+pub(crate) fn copy_contents(from: &mut File, to: &mut File) -> io::Result<()> {
+    // SAFETY: both descriptors are open; FICLONE takes the source descriptor by value.
+    if unsafe { libc::ioctl(to.as_raw_fd(), libc::FICLONE, from.as_raw_fd()) } == 0 {
+        return Ok(());
+    }
+    io::copy(from, to).map(drop)
+}
+
+fn temporary_beside(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!(".patchwright-{}-{number}.tmp", std::process::id());
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_keeps_the_mode_of_an_existing_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("script");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
+        write_atomic(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn writing_through_a_link_keeps_the_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_atomic(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_replaced_file_is_newer_than_a_file_written_just_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, object) = (folder.path().join("a.c"), folder.path().join("a.o"));
+        fs::write(&source, "old").unwrap();
+        for _ in 0..50 {
+            fs::write(&object, "object").unwrap();
+            replace(&source, b"new").unwrap();
+            let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+            assert!(time(&source) > time(&object));
+        }
+    }
+
+    #[test]
+    fn times_before_1970_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old");
+        fs::write(&path, "").unwrap();
+        let time = UNIX_EPOCH - std::time::Duration::new(5, 250_000_000);
+        set_modified(&path, time).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+    }
+
+    #[test]
+    fn a_tree_with_unwritable_folders_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        fs::create_dir_all(tree.join("a/b")).unwrap();
+        fs::write(tree.join("a/b/file"), "").unwrap();
+        for closed in ["a/b", "a"] {
+            fs::set_permissions(tree.join(closed), Permissions::from_mode(0o000)).unwrap();
+        }
+        remove_tree(&tree).unwrap();
+        assert!(!tree.exists());
+        remove_tree(&tree).unwrap();
+    }
+
+    #[test]
+    fn an_error_names_the_file_and_a_remedy() {
+        let full = FileError::new("copy", "/x y", io::Error::from_raw_os_error(libc::ENOSPC));
+        assert!(full.is_disk_full());
+        assert_eq!(
+            full.to_string(),
+            "cannot copy /x y: No space left on device (os error 28); free some space, \
+             or set PATCHWRIGHT_TMP to a folder on a larger disk"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing/file");
+        let error = write_atomic(&missing, b"").unwrap_err();
+        assert!(error.to_string().starts_with("cannot create "));
+        assert_eq!(error.source.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,59 @@
+//! Running things: processes, limits, sandboxed copies, builds, tests and verdicts.
+//!
+//! Nothing else in Patchwright starts a process or writes a file. From the bottom up:
+//!
+//! * [`files`] writes, replaces and removes files; [`scratch`] owns the private folder of one run
+//!   of Patchwright and removes what a killed run left behind.
+//! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
+//!   and finally kills every descendant of the command, also when the host itself is killed.
+//! * [`sandbox`] copies a project's tree; [`view`] makes such a copy appear at the project's own
+//!   absolute path, because build trees have that path baked in.
+//! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
+//!   databases.
+//! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
+//!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
+//!
+//! # Invariants
+//!
+//! * When a run has been reported, no process that it started is alive.
+//! * A run always ends, within its limits and the graces of [`Limits`].
+//! * The user's own tree is never written to, except through [`files`] with a path that the caller
+//!   names.
+//! * Paths, arguments and environments are byte strings of the operating system, never assumed to
+//!   be UTF-8.
+
+// The one crate that starts processes and writes files.
+#![allow(clippy::disallowed_methods)]
+
+pub mod baseline;
+pub mod build;
+pub mod compile_commands;
+pub mod files;
+pub mod intercept;
+pub mod limits;
+pub mod pool;
+pub mod project;
+pub mod runner;
+pub mod sandbox;
+pub mod scratch;
+pub mod suite;
+pub mod verdict;
+pub mod view;
+
+pub use baseline::{Baseline, BaselineOptions, BaselineTest};
+pub use build::{BuildError, BuildLog, run_build};
+pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
+pub use files::FileError;
+pub use intercept::{InterceptError, intercept_build};
+pub use limits::Limits;
+pub use pool::{Pool, PoolError, Worker, WorkerOptions};
+pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
+pub use runner::supervisor::supervisor_main;
+pub use runner::{
+    CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,
+};
+pub use sandbox::{CopyOptions, Sandbox};
+pub use scratch::Scratch;
+pub use suite::{Case, Test, TestKind, TestSuite};
+pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};
+pub use view::{View, ViewStatus};

@@ -1,0 +1,71 @@
+//! What a run may use before it is ended.
+
+use std::time::Duration;
+
+/// The limits of one run. They hold for the command and everything it starts, together, unless
+/// said otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time from the start of the command.
+    pub wall: Duration,
+    /// Processor time, user and system. Sampled, so it may be exceeded by some 20 ms per core.
+    pub cpu: Option<Duration>,
+    /// Resident memory in bytes, shared pages counted once. Sampled every 1–20 ms. Works for
+    /// programs under AddressSanitizer, which reserve terabytes of address space.
+    pub memory: Option<u64>,
+    /// Address space in bytes *of each process* (`RLIMIT_AS`). Exact, but unusable with
+    /// sanitizers.
+    pub address_space: Option<u64>,
+    /// Bytes of captured output, standard output and standard error together.
+    pub output: u64,
+    /// Size in bytes *of each file* that is written (`RLIMIT_FSIZE`).
+    pub file_size: Option<u64>,
+    /// Number of processes alive at once. Sampled.
+    pub processes: Option<u32>,
+    /// How long processes that outlive the command may go on writing to its output before they
+    /// are killed. Those that do not hold the output get no such time.
+    pub pipe_grace: Duration,
+    /// Time between SIGTERM and SIGKILL.
+    pub term_grace: Duration,
+}
+
+/// One mebibyte, in bytes.
+pub const MIB: u64 = 1 << 20;
+
+impl Default for Limits {
+    /// One minute, 4 GiB of memory, 64 MiB of output, files of 1 GiB, 512 processes.
+    fn default() -> Self {
+        Limits {
+            wall: Duration::from_secs(60),
+            cpu: None,
+            memory: Some(4096 * MIB),
+            address_space: None,
+            output: 64 * MIB,
+            file_size: Some(1024 * MIB),
+            processes: Some(512),
+            pipe_grace: Duration::from_millis(100),
+            term_grace: Duration::from_millis(200),
+        }
+    }
+}
+
+impl Limits {
+    /// The default limits with another wall-clock limit.
+    pub fn with_wall(wall: Duration) -> Self {
+        Limits {
+            wall,
+            ..Limits::default()
+        }
+    }
+
+    /// Limits for a build: an hour, and no bound on the memory of the tree.
+    pub fn for_build() -> Self {
+        Limits {
+            wall: Duration::from_secs(3600),
+            memory: None,
+            file_size: None,
+            processes: Some(4096),
+            ..Limits::default()
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Several workers, each with a sandbox and a runner of its own.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+use crate::files::FileError;
+use crate::runner::{CancelToken, RunError, Runner, RunnerProgram};
+use crate::sandbox::{CopyOptions, Sandbox};
+use crate::scratch::Scratch;
+use crate::view::{View, ViewStatus};
+
+/// What a worker is made of.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions<'a> {
+    /// How to start supervisors.
+    pub program: &'a RunnerProgram,
+    /// Where the copies go.
+    pub scratch: &'a Scratch,
+    /// The root of the project: absolute, without symbolic links.
+    pub project: &'a Path,
+    /// The tree to copy: the project itself, or a copy of it that has been built.
+    pub source: &'a Path,
+    /// Whether to make the copy appear at the project's own path, where that is permitted.
+    pub view: bool,
+    /// Files and folders of the tree to leave out, relative to its root.
+    pub exclude: Vec<PathBuf>,
+    /// Ends all runs.
+    pub cancel: CancelToken,
+}
+
+/// A runner with a sandbox.
+#[derive(Debug)]
+pub struct Worker {
+    /// Its number, from 0.
+    pub index: usize,
+    /// Starts programs; they see [`Worker::sandbox`].
+    pub runner: Runner,
+    /// The worker's own copy of the project.
+    pub sandbox: Sandbox,
+    /// A folder for the worker's own files, outside the sandbox.
+    pub folder: PathBuf,
+}
+
+/// A worker that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError {
+    /// The copy of the project could not be made.
+    #[error(transparent)]
+    Copy(#[from] FileError),
+    /// The supervisor could not be started.
+    #[error(transparent)]
+    Runner(#[from] RunError),
+}
+
+impl Worker {
+    /// Makes a worker. The name of its folder in the scratch folder is `name`, which must be new.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub fn start(index: usize, name: &str, options: &WorkerOptions<'_>) -> Result<Self, PoolError> {
+        let folder = options.scratch.create_folder(name)?;
+        let tree = folder.join("tree");
+        crate::files::create_private_folder(&tree)?;
+        let view = options.view.then(|| View::of_copy(&tree, options.project));
+        // Before the copy: how links are copied depends on whether the view is permitted.
+        let runner = Runner::start(options.program, view, options.cancel.clone())?;
+        if let ViewStatus::Refused { reason } = runner.view_status() {
+            tracing::info!("the copy keeps its own path: {reason}");
+        }
+        let copy = CopyOptions {
+            viewed: runner.view_active(),
+            exclude: options.exclude.clone(),
+        };
+        let sandbox = Sandbox::create(options.source, &tree, options.project, &copy)?;
+        Ok(Worker {
+            index,
+            runner,
+            sandbox,
+            folder,
+        })
+    }
+}
+
+/// Workers that share the work.
+#[derive(Debug)]
+pub struct Pool {
+    workers: Vec<Worker>,
+}
+
+impl Pool {
+    /// Makes `count` workers, at least one; their folders are named `PREFIX-INDEX`.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub fn start(
+        count: usize,
+        prefix: &str,
+        options: &WorkerOptions<'_>,
+    ) -> Result<Self, PoolError> {
+        let make = |index| Worker::start(index, &format!("{prefix}-{index}"), options);
+        Ok(Pool {
+            workers: (0..count.max(1)).map(make).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A pool of these workers.
+    pub fn of(workers: Vec<Worker>) -> Self {
+        Pool { workers }
+    }
+
+    /// The workers.
+    pub fn workers(&mut self) -> &mut [Worker] {
+        &mut self.workers
+    }
+
+    /// Does every task on some worker and returns the results in the order of the tasks.
+    ///
+    /// # Panics
+    /// If a task panics.
+    pub fn run<T, R>(
+        &mut self,
+        tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+        work: impl Fn(&mut Worker, T) -> R + Sync,
+    ) -> Vec<R>
+    where
+        T: Send,
+        R: Send,
+    {
+        let mut results = Vec::new();
+        self.run_until(tasks, work, |result| {
+            results.push(result);
+            ControlFlow::Continue(())
+        });
+        results
+    }
+
+    /// Does tasks, taken from the iterator as workers become free, and gives the results in the
+    /// order of the tasks to `deliver` on the calling thread. After the first
+    /// [`ControlFlow::Break`] no further task is begun and no further result delivered, although
+    /// later tasks may have been done.
+    ///
+    /// # Panics
+    /// If a task panics.
+    pub fn run_until<T, R>(
+        &mut self,
+        tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+        work: impl Fn(&mut Worker, T) -> R + Sync,
+        mut deliver: impl FnMut(R) -> ControlFlow<()>,
+    ) where
+        T: Send,
+        R: Send,
+    {
+        let tasks = Mutex::new(tasks.into_iter().enumerate());
+        let stopped = AtomicBool::new(false);
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for worker in &mut self.workers {
+                let (tasks, stopped, work, sender) = (&tasks, &stopped, &work, sender.clone());
+                scope.spawn(move || {
+                    while !stopped.load(Ordering::Relaxed) {
+                        // The lock is held while the iterator makes the task, not while it is done.
+                        let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+                        let Some((index, task)) = next else { return };
+                        if sender.send((index, work(worker, task))).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut early = BTreeMap::new();
+            let mut next = 0;
+            for (index, result) in receiver {
+                early.insert(index, result);
+                while let Some(result) = early.remove(&next) {
+                    next += 1;
+                    if deliver(result).is_break() {
+                        stopped.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                }
+            }
+        });
+    }
+}

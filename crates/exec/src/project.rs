@@ -1,0 +1,506 @@
+//! The description of a project: `patchwright.toml`, flags, or a single C file with cases.
+//!
+//! Flags and file are merged key by key; flags win. Everything is checked here, so that a mistake
+//! is reported at once, with its place and a remedy, and not after a long build.
+
+mod cases;
+mod config;
+mod error;
+mod selection;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use error::{Place, ProjectError};
+pub use selection::{FileSelection, SelectionError};
+
+use crate::files::{self, FileError};
+use crate::intercept::{is_executable, shell_quote};
+use crate::limits::{Limits, MIB};
+use crate::runner::Environment;
+use crate::sandbox::normalize;
+use crate::scratch::Scratch;
+use crate::suite::{Test, TestKind, TestSuite};
+use config::{Config, Located};
+
+/// The name of the description in a project's root.
+pub const CONFIG_FILE: &str = "patchwright.toml";
+
+/// A project, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its root: absolute, without symbolic links.
+    pub root: PathBuf,
+    /// The shell command that builds it, run from the root.
+    pub build: Option<OsString>,
+    /// The shell command that is run once in a copy before the build.
+    pub prepare: Option<OsString>,
+    /// The compile database, absolute. It may be made by the build, so it need not exist.
+    pub compile_commands: Option<PathBuf>,
+    /// The tests, if any are described.
+    pub tests: Option<TestSuite>,
+    /// The limits of each test.
+    pub limits: Limits,
+    /// Where to repair; everywhere if empty. Files are relative to the root.
+    pub files: Vec<FileSelection>,
+    /// The user's own file, for a project that was made of a single C file.
+    pub single_file: Option<PathBuf>,
+}
+
+/// What the command line says about a project. All paths are relative to the project's root, as
+/// they are in `patchwright.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectFlags {
+    /// The description to read instead of `patchwright.toml` in the root; it must exist.
+    pub config: Option<PathBuf>,
+    /// `--build`
+    pub build: Option<OsString>,
+    /// `--prepare`
+    pub prepare: Option<OsString>,
+    /// `--compile-commands`
+    pub compile_commands: Option<PathBuf>,
+    /// `--driver`
+    pub driver: Option<PathBuf>,
+    /// `--tests`: names of tests of the driver, or of the cases to use.
+    pub tests: Vec<String>,
+    /// `--program`
+    pub program: Option<PathBuf>,
+    /// `--cases`
+    pub cases: Option<PathBuf>,
+    /// `--test-timeout`
+    pub test_timeout: Option<Duration>,
+    /// `--files`
+    pub files: Vec<FileSelection>,
+}
+
+impl Project {
+    /// Describes the project in the folder `root` by its `patchwright.toml`, if there is one, and
+    /// the flags.
+    ///
+    /// # Errors
+    /// See [`ProjectError`].
+    pub fn load(root: &Path, flags: &ProjectFlags) -> Result<Self, ProjectError> {
+        let found = fs::canonicalize(root).ok().filter(|path| path.is_dir());
+        let root = found.ok_or_else(|| ProjectError::NoRoot {
+            root: root.to_path_buf(),
+        })?;
+        let config = match &flags.config {
+            Some(path) => Config::read(&root.join(path))?,
+            None if root.join(CONFIG_FILE).exists() => Config::read(&root.join(CONFIG_FILE))?,
+            None => Config::default(),
+        };
+        Project::merge(root, config, flags)
+    }
+
+    /// Makes a project of the C file `file` and the folder `cases`: the file is copied to a fresh
+    /// folder in `scratch` and built there by `cc` with `cflags` into a program of its own name.
+    /// Headers beside the file are found. Of the flags, `build`, `tests`, `test_timeout` and
+    /// `files` are used; the selected file may be written in any way that names `file`.
+    ///
+    /// # Errors
+    /// See [`ProjectError`].
+    pub fn single_file(
+        file: &Path,
+        cases: &Path,
+        cflags: &[OsString],
+        scratch: &Scratch,
+        flags: &ProjectFlags,
+    ) -> Result<Self, ProjectError> {
+        let readable = fs::canonicalize(file).ok().filter(|path| path.is_file());
+        let source = readable.ok_or_else(|| ProjectError::NoSource {
+            file: file.to_path_buf(),
+        })?;
+        let name = file.file_name().unwrap_or_default();
+        if file.extension() != Some(OsStr::new("c")) {
+            return Err(ProjectError::NotC {
+                file: file.to_path_buf(),
+            });
+        }
+        let root = scratch.create_folder("single-file")?;
+        files::write_atomic(&root.join(name), &files::read(&source)?)?;
+        let program = Path::new(name).with_extension("");
+        let folder = source.parent().unwrap_or(Path::new("/"));
+        let build = flags
+            .build
+            .clone()
+            .unwrap_or_else(|| single_file_build(name, program.as_os_str(), folder, cflags));
+        let cases = std::path::absolute(cases).unwrap_or_else(|_| cases.to_path_buf());
+        let selections = flags.files.iter().map(|selection| {
+            let named = fs::canonicalize(&selection.file).is_ok_and(|path| path == source);
+            let file = if named {
+                PathBuf::from(name)
+            } else {
+                selection.file.clone()
+            };
+            FileSelection {
+                file,
+                lines: selection.lines,
+            }
+        });
+        let flags = ProjectFlags {
+            build: Some(build),
+            program: Some(program),
+            cases: Some(cases),
+            tests: flags.tests.clone(),
+            test_timeout: flags.test_timeout,
+            files: selections.collect(),
+            ..ProjectFlags::default()
+        };
+        let project = Project::merge(root, Config::default(), &flags)?;
+        Ok(Project {
+            single_file: Some(source),
+            ..project
+        })
+    }
+
+    /// The tests, for those who need some.
+    ///
+    /// # Errors
+    /// [`ProjectError::NoTestsDescribed`].
+    pub fn require_tests(&self) -> Result<&TestSuite, ProjectError> {
+        self.tests.as_ref().ok_or(ProjectError::NoTestsDescribed)
+    }
+
+    fn merge(root: PathBuf, config: Config, flags: &ProjectFlags) -> Result<Self, ProjectError> {
+        let project = &config.file.project;
+        let command = |flag: &Option<OsString>, key: &Option<String>| {
+            flag.clone().or_else(|| key.clone().map(OsString::from))
+        };
+        let compile_commands = flags
+            .compile_commands
+            .clone()
+            .or_else(|| project.compile_commands.clone())
+            .map(|path| normalize(&root.join(path)));
+        Ok(Project {
+            build: command(&flags.build, &project.build),
+            prepare: command(&flags.prepare, &project.prepare),
+            compile_commands,
+            tests: suite(&root, &config, flags)?,
+            limits: limits(&config)?,
+            files: selections(&root, &config, flags)?,
+            single_file: None,
+            root,
+        })
+    }
+}
+
+fn single_file_build(
+    source: &OsStr,
+    program: &OsStr,
+    headers: &Path,
+    cflags: &[OsString],
+) -> OsString {
+    let mut command = OsString::from("cc");
+    let mut words = cflags.to_vec();
+    words.extend([
+        "-iquote".into(),
+        headers.into(),
+        "-o".into(),
+        program.into(),
+    ]);
+    // A name may begin with a minus sign.
+    let mut file = OsString::from("./");
+    file.push(source);
+    words.extend([file, "-lm".into()]);
+    for word in words {
+        command.push(" ");
+        command.push(OsStr::from_bytes(&shell_quote(&word)));
+    }
+    command
+}
+
+/// A value and where it comes from.
+struct Given<T> {
+    value: T,
+    place: Place,
+}
+
+/// The value of a flag, else of a key.
+fn given<T: Clone, U: Into<T> + Clone>(
+    flag: (&Option<T>, &'static str),
+    key: &Option<toml::Spanned<U>>,
+    config: &Config,
+) -> Option<Given<T>> {
+    match (flag.0, key) {
+        (Some(value), _) => Some(Given {
+            value: value.clone(),
+            place: Place::Flag(flag.1),
+        }),
+        (None, Some(value)) => {
+            let Located { value, place } = config.locate(value);
+            Some(Given {
+                value: value.clone().into(),
+                place,
+            })
+        }
+        (None, None) => None,
+    }
+}
+
+fn suite(
+    root: &Path,
+    config: &Config,
+    flags: &ProjectFlags,
+) -> Result<Option<TestSuite>, ProjectError> {
+    let table = &config.file.tests;
+    // A flag that describes tests of one kind replaces a description of the other kind.
+    let flags_cases = flags.cases.is_some() || flags.program.is_some();
+    let flags_driver = flags.driver.is_some();
+    let unless = |condition: bool, key: &Option<toml::Spanned<String>>| {
+        if condition { None } else { key.clone() }
+    };
+    let driver = given(
+        (&flags.driver, "--driver"),
+        &unless(flags_cases, &table.driver),
+        config,
+    );
+    let cases = given(
+        (&flags.cases, "--cases"),
+        &unless(flags_driver, &table.cases),
+        config,
+    );
+    let program = given(
+        (&flags.program, "--program"),
+        &unless(flags_driver, &table.program),
+        config,
+    );
+    let names: Vec<Given<String>> = if flags.tests.is_empty() {
+        let names = table.names.iter().flatten().map(|name| config.locate(name));
+        names
+            .map(|name| Given {
+                value: name.value.clone(),
+                place: name.place,
+            })
+            .collect()
+    } else {
+        let given = |name: &String| Given {
+            value: name.clone(),
+            place: Place::Flag("--tests"),
+        };
+        flags.tests.iter().map(given).collect()
+    };
+    check_names(&names)?;
+    let tests = match (driver, cases, program) {
+        (Some(driver), None, None) => driver_tests(root, driver, names)?,
+        (None, Some(cases), Some(program)) => case_tests(root, &cases, &program, names)?,
+        (None, None, None) if names.is_empty() => return Ok(None),
+        (None, None, None) => {
+            return Err(ProjectError::NoDriver {
+                place: names[0].place.clone(),
+            });
+        }
+        (Some(driver), _, _) => {
+            return Err(ProjectError::TwoKinds {
+                place: driver.place,
+            });
+        }
+        (None, Some(cases), None) => return Err(ProjectError::NoProgram { place: cases.place }),
+        (None, None, Some(program)) => {
+            return Err(ProjectError::NoCases {
+                place: program.place,
+            });
+        }
+    };
+    let timeout = match (flags.test_timeout, &table.timeout_ms) {
+        (Some(timeout), _) if timeout.is_zero() => {
+            return Err(ProjectError::ZeroTimeout {
+                place: Place::Flag("--test-timeout"),
+            });
+        }
+        (Some(timeout), _) => Some(timeout),
+        (None, Some(timeout)) => {
+            let Located { value, place } = config.locate(timeout);
+            if *value == 0 {
+                return Err(ProjectError::ZeroTimeout { place });
+            }
+            Some(Duration::from_millis(*value))
+        }
+        (None, None) => None,
+    };
+    let set = &table.environment;
+    let set: BTreeMap<_, _> = set.iter().map(|(n, v)| (n.into(), v.into())).collect();
+    let environment = Environment {
+        set,
+        ..Environment::default()
+    };
+    Ok(Some(TestSuite {
+        tests,
+        timeout,
+        environment,
+    }))
+}
+
+fn check_names(names: &[Given<String>]) -> Result<(), ProjectError> {
+    let mut seen = BTreeSet::new();
+    for Given { value, place } in names {
+        if value.is_empty() || value.contains('\0') {
+            return Err(ProjectError::BadTestName {
+                place: place.clone(),
+                name: value.clone(),
+            });
+        }
+        if !seen.insert(value) {
+            return Err(ProjectError::DuplicateTest {
+                place: place.clone(),
+                name: value.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn driver_tests(
+    root: &Path,
+    driver: Given<PathBuf>,
+    names: Vec<Given<String>>,
+) -> Result<Vec<Test>, ProjectError> {
+    let Given {
+        value: driver,
+        place,
+    } = driver;
+    let path = root.join(&driver);
+    if !path.is_file() {
+        return Err(ProjectError::DriverMissing {
+            place,
+            driver: path,
+        });
+    }
+    if !is_executable(&path) {
+        return Err(ProjectError::DriverNotExecutable {
+            place,
+            driver: path,
+        });
+    }
+    if names.is_empty() {
+        return Err(ProjectError::NoTestNames { place });
+    }
+    let driver = in_project(root, &driver);
+    let test = |name: Given<String>| Test {
+        name: name.value,
+        kind: TestKind::Driver {
+            driver: driver.clone(),
+        },
+    };
+    Ok(names.into_iter().map(test).collect())
+}
+
+fn case_tests(
+    root: &Path,
+    cases: &Given<PathBuf>,
+    program: &Given<PathBuf>,
+    names: Vec<Given<String>>,
+) -> Result<Vec<Test>, ProjectError> {
+    let folder = normalize(&root.join(&cases.value));
+    let program = in_project(root, &program.value);
+    let mut tests = Vec::new();
+    for (name, case) in cases::read_cases(&folder, &program, &cases.place)? {
+        tests.push(Test {
+            name,
+            kind: TestKind::Case(Arc::new(case)),
+        });
+    }
+    if names.is_empty() {
+        return Ok(tests);
+    }
+    let selected = names.into_iter().map(|Given { value, place }| {
+        let found = tests.iter().find(|test| test.name == value).cloned();
+        found.ok_or(ProjectError::UnknownCase {
+            place,
+            name: value,
+            folder: folder.clone(),
+        })
+    });
+    selected.collect()
+}
+
+/// The path relative to the root, for one inside it: the sandboxed copy of that file is meant.
+fn in_project(root: &Path, path: &Path) -> PathBuf {
+    let absolute = normalize(&root.join(path));
+    absolute
+        .strip_prefix(root)
+        .map(Path::to_path_buf)
+        .unwrap_or(absolute)
+}
+
+fn limits(config: &Config) -> Result<Limits, ProjectError> {
+    let table = &config.file.limits;
+    let positive = |key: &Option<toml::Spanned<u64>>, name: &'static str| {
+        let Some(key) = key else { return Ok(None) };
+        let Located { value, place } = config.locate(key);
+        match value {
+            0 => Err(ProjectError::ZeroLimit { place, name }),
+            value => Ok(Some(*value)),
+        }
+    };
+    let mut limits = Limits::default();
+    if let Some(memory) = positive(&table.memory_mb, "memory-mb")? {
+        limits.memory = Some(memory.saturating_mul(MIB));
+    }
+    if let Some(output) = positive(&table.output_mb, "output-mb")? {
+        limits.output = output.saturating_mul(MIB);
+    }
+    if let Some(processes) = positive(&table.processes, "processes")? {
+        limits.processes = Some(u32::try_from(processes).unwrap_or(u32::MAX));
+    }
+    Ok(limits)
+}
+
+fn selections(
+    root: &Path,
+    config: &Config,
+    flags: &ProjectFlags,
+) -> Result<Vec<FileSelection>, ProjectError> {
+    let mut given = Vec::new();
+    if flags.files.is_empty() {
+        for text in config.file.repair.files.iter().flatten() {
+            let Located { value, place } = config.locate(text);
+            let selection = FileSelection::parse(OsStr::new(value)).map_err(|source| {
+                ProjectError::Selection {
+                    place: place.clone(),
+                    source,
+                }
+            })?;
+            given.push((selection, place));
+        }
+    } else {
+        given.extend(
+            flags
+                .files
+                .iter()
+                .map(|file| (file.clone(), Place::Flag("--files"))),
+        );
+    }
+    let mut selections = Vec::new();
+    for (selection, place) in given {
+        let file = in_project(root, &selection.file);
+        if file.is_absolute() {
+            return Err(ProjectError::OutsideProject {
+                place,
+                file,
+                root: root.to_path_buf(),
+            });
+        }
+        if !root.join(&file).is_file() {
+            return Err(ProjectError::FileMissing {
+                place,
+                file: root.join(file),
+            });
+        }
+        selections.push(FileSelection {
+            file,
+            lines: selection.lines,
+        });
+    }
+    Ok(selections)
+}
+
+impl From<FileError> for ProjectError {
+    fn from(source: FileError) -> Self {
+        ProjectError::File { source }
+    }
+}

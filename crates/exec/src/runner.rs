@@ -1,0 +1,647 @@
+//! Running one command at a time, under limits, through a supervisor process.
+//!
+//! A [`Runner`] owns one *supervisor*: a small process that is started once and then starts every
+//! command of this runner. Three reasons: a fork from a small process costs 0.4 ms where one from
+//! a big host costs 13 ms; the supervisor is a *subreaper* (`PR_SET_CHILD_SUBREAPER`), so that it
+//! becomes the parent of every orphan and can tell exactly when no descendant is left; and it
+//! outlives a host that is killed just long enough to kill everything the host had started.
+
+pub mod cancel;
+mod protocol;
+pub mod supervisor;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+pub use cancel::CancelToken;
+use protocol::{HostFrame, SupervisorFrame};
+
+use crate::limits::Limits;
+use crate::view::{View, ViewStatus};
+
+/// How the host starts its supervisors: a program that calls
+/// [`supervisor_main`](crate::supervisor_main) before it does anything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunnerProgram {
+    /// The executable.
+    pub exe: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+impl RunnerProgram {
+    /// The executable of this very process, with arguments that make it a supervisor.
+    pub fn current_exe<I: Into<OsString>>(args: impl IntoIterator<Item = I>) -> io::Result<Self> {
+        let args = args.into_iter().map(Into::into).collect();
+        Ok(RunnerProgram {
+            exe: std::env::current_exe()?,
+            args,
+        })
+    }
+
+    /// This very executable, which becomes a supervisor before its `main` because it links this
+    /// crate with the feature `test-support`.
+    #[cfg(any(test, feature = "test-support"))]
+    pub fn this_binary() -> Self {
+        let args = [supervisor::before_main::ARGUMENT];
+        RunnerProgram::current_exe(args).expect("the path of this executable is readable")
+    }
+}
+
+/// The environment of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Start from nothing instead of the environment in which the runner was started.
+    pub clear: bool,
+    /// Variables to remove.
+    pub remove: BTreeSet<OsString>,
+    /// Variables to set; they win over `remove`.
+    pub set: BTreeMap<OsString, OsString>,
+}
+
+/// What a command reads as its standard input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing (`/dev/null`).
+    #[default]
+    Null,
+    /// A file, named by an absolute path as the command sees it.
+    File(PathBuf),
+    /// These bytes. The command sees a regular file.
+    Bytes(Vec<u8>),
+}
+
+/// Where an output of a command goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sink {
+    /// Into the [`Outcome`].
+    #[default]
+    Capture,
+    /// Nowhere (`/dev/null`).
+    Null,
+    /// Standard error only: to where standard output goes, in the order of the writes.
+    WithStdout,
+}
+
+/// What happens when the captured output exceeds [`Limits::output`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// The run ends with [`LimitKind::Output`].
+    #[default]
+    Stop,
+    /// The rest is read and thrown away; [`Outcome::output_truncated`] tells.
+    Discard,
+}
+
+/// One command to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The program, then its arguments. A program without a slash is looked up in the command's
+    /// own `PATH`; a script without `#!` is run by `/bin/sh`.
+    pub command: Vec<OsString>,
+    /// The working directory, an absolute path as the command sees it. The variable `PWD` is set
+    /// to it.
+    pub cwd: PathBuf,
+    /// The environment.
+    pub environment: Environment,
+    /// Standard input.
+    pub stdin: Stdin,
+    /// Standard output ([`Sink::WithStdout`] means [`Sink::Capture`] here).
+    pub stdout: Sink,
+    /// Standard error.
+    pub stderr: Sink,
+    /// What to do with too much output.
+    pub overflow: Overflow,
+    /// What the command may use.
+    pub limits: Limits,
+}
+
+impl Request {
+    /// A command without arguments that runs in `cwd` with the inherited environment, an empty
+    /// input, captured outputs and default limits.
+    pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
+        Request {
+            command: vec![program.into()],
+            cwd: cwd.into(),
+            environment: Environment::default(),
+            stdin: Stdin::Null,
+            stdout: Sink::Capture,
+            stderr: Sink::Capture,
+            overflow: Overflow::Stop,
+            limits: Limits::default(),
+        }
+    }
+
+    /// `sh -c script`.
+    pub fn shell(script: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
+        Request::new("/bin/sh", cwd).arg("-c").arg(script)
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.command.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
+        self.command.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the environment.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.set.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the standard input.
+    pub fn stdin(mut self, stdin: Stdin) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The command exited with this status, 0–255.
+    Exited(i32),
+    /// The command was ended by this signal, which we did not send.
+    Signaled(i32),
+    /// It used up its time and was killed.
+    TimedOut(TimeKind),
+    /// It used up something else and was killed.
+    LimitExceeded(LimitKind),
+}
+
+impl Ending {
+    /// Whether the command exited with status 0.
+    pub fn is_success(self) -> bool {
+        self == Ending::Exited(0)
+    }
+}
+
+impl fmt::Display for Ending {
+    /// As the end of a sentence that starts with "it": "ended with exit status 2".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Exited(code) => write!(f, "ended with exit status {code}"),
+            Ending::Signaled(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "was ended by signal {signal} ({name})"),
+                None => write!(f, "was ended by signal {signal}"),
+            },
+            Ending::TimedOut(TimeKind::Wall) => f.write_str("ran out of time"),
+            Ending::TimedOut(TimeKind::Cpu) => f.write_str("ran out of processor time"),
+            Ending::LimitExceeded(kind) => write!(f, "exceeded its limit of {kind}"),
+        }
+    }
+}
+
+/// The name of a signal that ends programs.
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGSYS => "SIGSYS",
+        _ => return None,
+    })
+}
+
+/// Which time limit was exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeKind {
+    /// [`Limits::wall`].
+    Wall,
+    /// [`Limits::cpu`].
+    Cpu,
+}
+
+/// Which limit other than time was exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitKind {
+    /// [`Limits::memory`].
+    Memory,
+    /// [`Limits::output`].
+    Output,
+    /// [`Limits::processes`].
+    Processes,
+    /// [`Limits::file_size`], where the command itself was ended by it.
+    FileSize,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LimitKind::Memory => "memory",
+            LimitKind::Output => "output",
+            LimitKind::Processes => "processes",
+            LimitKind::FileSize => "file size",
+        })
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// Captured standard output.
+    pub stdout: Vec<u8>,
+    /// Captured standard error.
+    pub stderr: Vec<u8>,
+    /// Whether output beyond the limit was thrown away.
+    pub output_truncated: bool,
+    /// From the start of the command until its end; leftovers are not waited for here.
+    pub wall: Duration,
+    /// Processor time of the command and all descendants that were waited for.
+    pub cpu: Duration,
+    /// The largest resident memory seen, in bytes: of the whole tree as far as it was sampled,
+    /// and of each single process exactly.
+    pub peak_memory: u64,
+    /// Processes that outlived the command and were killed.
+    pub leftovers: u32,
+    /// Processes that could not be killed (stuck in the kernel); always 0 on a sane system.
+    pub survivors: u32,
+}
+
+/// A command that could not be run, as opposed to one that ran and failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The supervisor could not be started.
+    #[error("cannot start the supervisor {}: {source}", program.display())]
+    StartSupervisor {
+        /// The executable.
+        program: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The program that was started as a supervisor does not speak its protocol.
+    #[error("{} does not act as a supervisor of this version", program.display())]
+    NotASupervisor {
+        /// The executable.
+        program: PathBuf,
+    },
+    /// The supervisor ended or its connection broke during a run.
+    #[error("the supervisor ended unexpectedly while it ran {command:?}; was it killed?")]
+    SupervisorLost {
+        /// The program that was running.
+        command: OsString,
+    },
+    /// The program could not be executed.
+    #[error("cannot execute {}: {source}", program.display())]
+    Execute {
+        /// The program.
+        program: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The working directory could not be entered.
+    #[error("cannot enter the folder {}: {source}", path.display())]
+    WorkingDirectory {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file for the standard input could not be opened.
+    #[error("cannot open {} as standard input: {source}", path.display())]
+    Stdin {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The system refused a process, a pipe or another resource.
+    #[error("cannot start {}: {what} failed: {source}", program.display())]
+    System {
+        /// The program.
+        program: PathBuf,
+        /// The failing operation.
+        what: &'static str,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An argument, path or variable that no process can be given.
+    #[error("cannot run {command:?}: {what}")]
+    Invalid {
+        /// The program.
+        command: OsString,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The run was cancelled through the runner's [`CancelToken`].
+    #[error("interrupted")]
+    Cancelled,
+}
+
+/// Runs commands, one at a time, each until nothing of it is left.
+#[derive(Debug)]
+pub struct Runner {
+    program: RunnerProgram,
+    view: Option<View>,
+    cancel: CancelToken,
+    sequence: u64,
+    status: ViewStatus,
+    connection: Option<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: UnixStream,
+    child: Child,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The supervisor takes the end of its connection as the order to kill everything and end.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = self.child.wait();
+    }
+}
+
+/// How long a supervisor may take to answer its first message.
+const HANDSHAKE: Duration = Duration::from_secs(20);
+
+impl Runner {
+    /// Starts a supervisor. Its commands inherit the environment that the host has now. With a
+    /// `view`, the supervisor first tries to set it up; [`Runner::view_status`] tells the result.
+    ///
+    /// # Errors
+    /// [`RunError::StartSupervisor`] and [`RunError::NotASupervisor`].
+    pub fn start(
+        program: &RunnerProgram,
+        view: Option<View>,
+        cancel: CancelToken,
+    ) -> Result<Self, RunError> {
+        let (connection, status) = connect(program, view.as_ref())?;
+        Ok(Runner {
+            program: program.clone(),
+            view,
+            cancel,
+            sequence: 0,
+            status,
+            connection: Some(connection),
+        })
+    }
+
+    /// Whether the view that was asked for is in force.
+    pub fn view_active(&self) -> bool {
+        self.status == ViewStatus::Active
+    }
+
+    /// What became of the view that was asked for.
+    pub fn view_status(&self) -> &ViewStatus {
+        &self.status
+    }
+
+    /// The process id of the supervisor, if one is running.
+    pub fn supervisor_id(&self) -> Option<u32> {
+        self.connection.as_ref().map(|c| c.child.id())
+    }
+
+    /// The token that ends this runner's runs.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Runs a command to its end and kills what it leaves behind. After an error that lost the
+    /// supervisor the next call starts another.
+    ///
+    /// # Errors
+    /// A command that could not be started, a lost supervisor, or [`RunError::Cancelled`]. A
+    /// command that fails, crashes or exceeds its limits is no error but an [`Outcome`].
+    pub fn run(&mut self, request: &Request) -> Result<Outcome, RunError> {
+        check(request)?;
+        if self.cancel.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        if self.connection.is_none() {
+            let (connection, status) = connect(&self.program, self.view.as_ref())?;
+            self.connection = Some(connection);
+            self.status = status;
+        }
+        let lost = || RunError::SupervisorLost {
+            command: request.command[0].clone(),
+        };
+        let connection = self.connection.as_ref().ok_or_else(lost)?;
+        self.sequence += 1;
+        let answer = converse(&connection.stream, request, self.sequence, &self.cancel);
+        match answer {
+            Ok(SupervisorFrame::Done(outcome)) => Ok(*outcome),
+            Ok(SupervisorFrame::Cancelled) => Err(RunError::Cancelled),
+            Ok(SupervisorFrame::NotStarted(failure)) => Err(failure.into_error(request)),
+            Ok(SupervisorFrame::Hello { .. }) | Err(_) => {
+                self.connection = None;
+                Err(lost())
+            }
+        }
+    }
+}
+
+/// Refuses what cannot be handed to a process.
+fn check(request: &Request) -> Result<(), RunError> {
+    use std::os::unix::ffi::OsStrExt;
+    let command = request.command.first().cloned().unwrap_or_default();
+    let invalid = |what| {
+        Err(RunError::Invalid {
+            command: command.clone(),
+            what,
+        })
+    };
+    if command.is_empty() {
+        return invalid("the program's name is empty");
+    }
+    let has_nul = |text: &OsStr| text.as_bytes().contains(&0);
+    let environment = &request.environment.set;
+    if request.command.iter().any(|a| has_nul(a)) {
+        return invalid("an argument contains a NUL byte");
+    }
+    if environment
+        .iter()
+        .any(|(name, value)| has_nul(name) || has_nul(value))
+    {
+        return invalid("an environment variable contains a NUL byte");
+    }
+    if environment
+        .keys()
+        .any(|name| name.is_empty() || name.as_bytes().contains(&b'='))
+    {
+        return invalid("the name of an environment variable is empty or contains '='");
+    }
+    if !request.cwd.is_absolute() || has_nul(request.cwd.as_os_str()) {
+        return invalid("the working directory is not an absolute path");
+    }
+    match &request.stdin {
+        Stdin::File(path) if !path.is_absolute() || has_nul(path.as_os_str()) => {
+            invalid("the file for the standard input is not an absolute path")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn connect(
+    program: &RunnerProgram,
+    view: Option<&View>,
+) -> Result<(Connection, ViewStatus), RunError> {
+    let start_error = |source| RunError::StartSupervisor {
+        program: program.exe.clone(),
+        source,
+    };
+    let (ours, theirs) = UnixStream::pair().map_err(start_error)?;
+    let child = Command::new(&program.exe)
+        .args(&program.args)
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        // Out of reach of the terminal's Ctrl-C: the host decides what an interrupt means.
+        .process_group(0)
+        .spawn()
+        .map_err(start_error)?;
+    let connection = Connection {
+        stream: ours,
+        child,
+    };
+    let hello = (|| {
+        let mut stream = &connection.stream;
+        stream.set_read_timeout(Some(HANDSHAKE))?;
+        protocol::write_host_frame(&mut stream, &HostFrame::Start(view.cloned()))?;
+        let answer = protocol::read_supervisor_frame(&mut stream)?;
+        stream.set_read_timeout(None)?;
+        io::Result::Ok(answer)
+    })();
+    match hello {
+        Ok(SupervisorFrame::Hello { status }) => Ok((connection, status)),
+        _ => {
+            let mut connection = connection;
+            // It is not ours and may not mind the end of its connection.
+            let _ = connection.child.kill();
+            Err(RunError::NotASupervisor {
+                program: program.exe.clone(),
+            })
+        }
+    }
+}
+
+/// Sends the request and waits for the answer, passing on a cancellation.
+fn converse(
+    mut stream: &UnixStream,
+    request: &Request,
+    sequence: u64,
+    cancel: &CancelToken,
+) -> io::Result<SupervisorFrame> {
+    protocol::write_run_frame(&mut stream, sequence, request)?;
+    let mut fds = [
+        libc::pollfd {
+            fd: stream.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        },
+        libc::pollfd {
+            fd: cancel.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        },
+    ];
+    loop {
+        // SAFETY: `fds` is an array of two initialised entries with open descriptors.
+        let ready = unsafe { libc::poll(fds.as_mut_ptr(), 2, -1) };
+        if ready < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            return Err(error);
+        }
+        if fds[0].revents != 0 {
+            return protocol::read_supervisor_frame(&mut stream);
+        }
+        if fds[1].revents != 0 {
+            protocol::write_host_frame(&mut stream, &HostFrame::Cancel(sequence))?;
+            // Once is enough; a negative descriptor is ignored by poll.
+            fds[1].fd = -1;
+        }
+    }
+}
+
+/// Why a command was not started, as the supervisor reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotStarted {
+    stage: Stage,
+    errno: i32,
+}
+
+/// Where starting a command failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Resources,
+    Stdin,
+    Fork,
+    Session,
+    Redirect,
+    WorkingDirectory,
+    Execute,
+}
+
+impl NotStarted {
+    fn into_error(self, request: &Request) -> RunError {
+        let program = PathBuf::from(&request.command[0]);
+        let source = io::Error::from_raw_os_error(self.errno);
+        let what = match self.stage {
+            Stage::Execute => return RunError::Execute { program, source },
+            Stage::WorkingDirectory => {
+                return RunError::WorkingDirectory {
+                    path: request.cwd.clone(),
+                    source,
+                };
+            }
+            Stage::Stdin => {
+                let path = match &request.stdin {
+                    Stdin::File(path) => path.as_path(),
+                    _ => Path::new("/dev/null"),
+                };
+                return RunError::Stdin {
+                    path: path.to_path_buf(),
+                    source,
+                };
+            }
+            Stage::Resources => "creating its pipes",
+            Stage::Fork => "fork",
+            Stage::Session => "setsid",
+            Stage::Redirect => "redirecting its input and output",
+        };
+        RunError::System {
+            program,
+            what,
+            source,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The supervisor process: starts commands, watches them, and leaves nothing alive.
+//!
+//! It is single-threaded and small, so that forking is cheap and safe. It serves one run at a
+//! time: start ([`spawn`]), watch the limits ([`watch`]), end what is left ([`tree`]).
+
+#[cfg(any(test, feature = "test-support"))]
+pub mod before_main;
+mod namespace;
+mod spawn;
+mod sys;
+mod tree;
+mod watch;
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use super::protocol::{self, HostFrame, SupervisorFrame};
+use tree::Tree;
+use watch::{Finish, HostGone};
+
+/// The whole life of a supervisor: serves the host that is at the other end of standard input
+/// until that end is closed, by intent or because the host died, then kills what is left.
+///
+/// Call it before the process has started any thread. Never returns.
+pub fn supervisor_main() -> ! {
+    let status = match take_over() {
+        Ok(channel) => {
+            let mut tree = Tree::new();
+            let served = serve(&channel, &mut tree);
+            tree.kill_all();
+            if served.is_ok() { 0 } else { 1 }
+        }
+        Err(error) => {
+            eprintln!("patchwright: the supervisor cannot start: {error}");
+            1
+        }
+    };
+    std::process::exit(status)
+}
+
+/// The descriptor that the channel is moved to.
+const CHANNEL: RawFd = 3;
+
+/// Puts the process into the state that its children inherit, and returns the channel.
+fn take_over() -> std::io::Result<UnixStream> {
+    sys::become_subreaper()?;
+    // The channel moves off standard input; every other descriptor that some ancestor leaked is
+    // closed: a held lock or pipe would outlive its owner.
+    sys::duplicate(0, CHANNEL)?;
+    sys::close_from(CHANNEL + 1)?;
+    let null = sys::open_null()?;
+    sys::duplicate_inheritable(null.as_raw_fd(), 0)?;
+    sys::reset_signals();
+    sys::run_first();
+    std::env::set_current_dir("/")?;
+    // SAFETY: descriptor 3 was just made by `duplicate` and has no other owner: everything from
+    // there on was closed or, if it was open before, replaced.
+    let channel = unsafe { OwnedFd::from_raw_fd(CHANNEL) };
+    Ok(UnixStream::from(channel))
+}
+
+/// Answers the host's frames until there are no more.
+fn serve(channel: &UnixStream, tree: &mut Tree) -> std::io::Result<()> {
+    let mut stream = channel;
+    let environment: Vec<_> = std::env::vars_os().collect();
+    loop {
+        let frame = match protocol::read_host_frame(&mut stream) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
+            other => other?,
+        };
+        let answer = match frame {
+            HostFrame::Start(view) => SupervisorFrame::Hello {
+                status: namespace::enter(view),
+            },
+            // The run it names has ended in the meantime.
+            HostFrame::Cancel(_) => continue,
+            HostFrame::Run(sequence, request) => match spawn::spawn(&request, &environment) {
+                Err(failure) => SupervisorFrame::NotStarted(failure),
+                Ok(command) => match watch::supervise(command, &request, sequence, channel, tree) {
+                    Ok(Finish::Done(outcome)) => SupervisorFrame::Done(outcome),
+                    Ok(Finish::Cancelled) => SupervisorFrame::Cancelled,
+                    Err(HostGone) => return Ok(()),
+                },
+            },
+        };
+        protocol::write_supervisor_frame(&mut stream, &answer)?;
+    }
+}

@@ -1,0 +1,332 @@
+//! Starting a command: everything between the request and the running child.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ptr;
+use std::time::Instant;
+
+use super::sys::{self, Pid};
+use crate::runner::{NotStarted, Request, Sink, Stage, Stdin};
+
+/// A command that is running.
+pub(super) struct Command {
+    /// The process, which is also the number of its session and process group.
+    pub(super) pid: Pid,
+    pub(super) started: Instant,
+    /// Our ends of the pipes, non-blocking.
+    pub(super) stdout: Option<OwnedFd>,
+    pub(super) stderr: Option<OwnedFd>,
+}
+
+/// Starts the command; on return its program is running.
+pub(super) fn spawn(
+    request: &Request,
+    inherited: &[(OsString, OsString)],
+) -> Result<Command, NotStarted> {
+    let resources = |error: io::Error| failure(Stage::Resources, &error);
+    let null = sys::open_null().map_err(resources)?;
+    let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
+    let mut stdout = None;
+    let mut stderr = None;
+    let mut wires = [null.as_raw_fd(); 3];
+    if let Some(file) = &stdin {
+        wires[0] = file.as_raw_fd();
+    }
+    let mut theirs = Vec::new();
+    if request.stdout != Sink::Null {
+        let (ours, end) = capture().map_err(resources)?;
+        wires[1] = end.as_raw_fd();
+        stdout = Some(ours);
+        theirs.push(end);
+    }
+    match request.stderr {
+        Sink::Null => {}
+        Sink::WithStdout => wires[2] = wires[1],
+        Sink::Capture => {
+            let (ours, end) = capture().map_err(resources)?;
+            wires[2] = end.as_raw_fd();
+            stderr = Some(ours);
+            theirs.push(end);
+        }
+    }
+    let mut image = Image::new(request, inherited).map_err(|e| failure(Stage::Execute, &e))?;
+    let (mut report, report_end) = sys::pipe()
+        .map(|(r, w)| (File::from(r), w))
+        .map_err(resources)?;
+    // SAFETY: no pointers.
+    let parent = unsafe { libc::getpid() };
+    let started = Instant::now();
+    // SAFETY: this process has one thread, so the child may do anything a process may; it does
+    // nothing but system calls nonetheless and never returns from `become_command`.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let (stage, errno) = become_command(parent, wires, &mut image, request);
+        let mut message = [0; 5];
+        message[0] = stage as u8;
+        message[1..].copy_from_slice(&errno.to_le_bytes());
+        // SAFETY: writes a live buffer to an open descriptor, then ends the process at once.
+        unsafe {
+            libc::write(
+                report_end.as_raw_fd(),
+                message.as_ptr().cast(),
+                message.len(),
+            );
+            libc::_exit(127)
+        }
+    }
+    if pid < 0 {
+        return Err(failure(Stage::Fork, &io::Error::last_os_error()));
+    }
+    drop(report_end);
+    drop(theirs);
+    // The end of the pipe means that the program was executed: its end is closed on exec.
+    let mut message = Vec::new();
+    let _ = report.read_to_end(&mut message);
+    if let [stage, errno @ ..] = message.as_slice()
+        && let Ok(errno) = errno.try_into()
+    {
+        // SAFETY: waits for our own child, which is about to end; no status is asked for.
+        unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
+        let stages = [Stage::Session, Stage::Redirect, Stage::WorkingDirectory];
+        let stage = stages
+            .into_iter()
+            .find(|s| *s as u8 == *stage)
+            .unwrap_or(Stage::Execute);
+        return Err(NotStarted {
+            stage,
+            errno: i32::from_le_bytes(errno),
+        });
+    }
+    Ok(Command {
+        pid,
+        started,
+        stdout,
+        stderr,
+    })
+}
+
+fn failure(stage: Stage, error: &io::Error) -> NotStarted {
+    NotStarted {
+        stage,
+        errno: error.raw_os_error().unwrap_or(libc::EINVAL),
+    }
+}
+
+fn open_stdin(stdin: &Stdin) -> io::Result<Option<File>> {
+    match stdin {
+        Stdin::Null => Ok(None),
+        Stdin::File(path) => File::open(path).map(Some),
+        Stdin::Bytes(bytes) => {
+            let mut file = sys::memory_file("stdin")?;
+            file.write_all(bytes)?;
+            file.rewind()?;
+            Ok(Some(file))
+        }
+    }
+}
+
+fn capture() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (ours, theirs) = sys::pipe()?;
+    sys::set_nonblocking(&ours)?;
+    Ok((ours, theirs))
+}
+
+/// Everything that `execve` needs, prepared before the fork.
+struct Image {
+    /// The paths to try, in order.
+    candidates: Vec<CString>,
+    /// `/bin/sh`, a place for the script, and the arguments: `execve`'s second argument is this
+    /// from index 1 on, or all of it for a script without `#!`.
+    arguments: Vec<*const libc::c_char>,
+    environment: Vec<*const libc::c_char>,
+    cwd: CString,
+    /// Owns what the pointers point to.
+    _strings: Vec<CString>,
+}
+
+impl Image {
+    fn new(request: &Request, inherited: &[(OsString, OsString)]) -> io::Result<Self> {
+        let variables = variables(request, inherited);
+        let path = variables.get(OsStr::new("PATH")).copied();
+        let candidates = candidates(&request.command[0], path)?;
+        let mut strings = vec![c_string(b"/bin/sh")?];
+        for argument in &request.command {
+            strings.push(c_string(argument.as_bytes())?);
+        }
+        let split = strings.len();
+        for (name, value) in variables {
+            strings.push(c_string(
+                &[name.as_bytes(), b"=", value.as_bytes()].concat(),
+            )?);
+        }
+        let pointers = |strings: &[CString]| {
+            let pointers = strings.iter().map(|s| s.as_ptr());
+            pointers.chain([ptr::null()]).collect::<Vec<_>>()
+        };
+        Ok(Image {
+            candidates,
+            arguments: pointers(&strings[..split]),
+            environment: pointers(&strings[split..]),
+            cwd: c_string(request.cwd.as_os_str().as_bytes())?,
+            _strings: strings,
+        })
+    }
+
+    /// Becomes the program; returns why it could not, the way `execvpe` does.
+    fn execute(&mut self) -> i32 {
+        let mut error = libc::ENOENT;
+        for candidate in &self.candidates {
+            // SAFETY: null-terminated arrays of NUL-terminated strings that `self` keeps alive;
+            // index 1 exists because a command has at least its program.
+            unsafe {
+                let arguments = self.arguments.as_ptr().add(1);
+                libc::execve(candidate.as_ptr(), arguments, self.environment.as_ptr());
+                match *libc::__errno_location() {
+                    libc::ENOEXEC => {
+                        self.arguments[1] = candidate.as_ptr();
+                        let shell = self.arguments[0];
+                        libc::execve(shell, self.arguments.as_ptr(), self.environment.as_ptr());
+                        return *libc::__errno_location();
+                    }
+                    libc::ENOENT | libc::ENOTDIR => {}
+                    libc::EACCES => error = libc::EACCES,
+                    other => return other,
+                }
+            }
+        }
+        error
+    }
+}
+
+fn c_string(bytes: &[u8]) -> io::Result<CString> {
+    CString::new(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
+}
+
+fn variables<'a>(
+    request: &'a Request,
+    inherited: &'a [(OsString, OsString)],
+) -> BTreeMap<&'a OsStr, &'a OsStr> {
+    let environment = &request.environment;
+    let mut variables = BTreeMap::new();
+    if !environment.clear {
+        let kept = inherited
+            .iter()
+            .filter(|(name, _)| !environment.remove.contains(name));
+        variables.extend(kept.map(|(name, value)| (name.as_os_str(), value.as_os_str())));
+    }
+    variables.insert(OsStr::new("PWD"), request.cwd.as_os_str());
+    variables.extend(
+        environment
+            .set
+            .iter()
+            .map(|(n, v)| (n.as_os_str(), v.as_os_str())),
+    );
+    variables
+}
+
+/// Where to look for a program.
+fn candidates(program: &OsStr, path: Option<&OsStr>) -> io::Result<Vec<CString>> {
+    if program.as_bytes().contains(&b'/') {
+        return Ok(vec![c_string(program.as_bytes())?]);
+    }
+    let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
+    std::env::split_paths(path)
+        .map(|folder| {
+            let folder = if folder.as_os_str().is_empty() {
+                ".".into()
+            } else {
+                folder
+            };
+            c_string(&folder.join(program).into_os_string().into_vec())
+        })
+        .collect()
+}
+
+/// In the child: gives up what the supervisor is and becomes the command. Returns only on failure.
+fn become_command(
+    parent: Pid,
+    wires: [RawFd; 3],
+    image: &mut Image,
+    request: &Request,
+) -> (Stage, i32) {
+    let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    // SAFETY: system calls on live locals and open descriptors only; see each.
+    unsafe {
+        if libc::setsid() < 0 {
+            return (Stage::Session, errno());
+        }
+        // If the supervisor is killed, the command goes too.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        if libc::getppid() != parent {
+            libc::_exit(127);
+        }
+        // All sources are above 2: descriptors 0 to 2 are always open in the supervisor.
+        for (target, source) in wires.into_iter().enumerate() {
+            if libc::dup2(source, target as RawFd) < 0 {
+                return (Stage::Redirect, errno());
+            }
+        }
+        if libc::chdir(image.cwd.as_ptr()) < 0 {
+            return (Stage::WorkingDirectory, errno());
+        }
+        set_limits(request);
+        // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        prefer_as_victim();
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut mask);
+        libc::sigprocmask(libc::SIG_SETMASK, &mask, ptr::null_mut());
+    }
+    (Stage::Execute, image.execute())
+}
+
+fn set_limits(request: &Request) {
+    let limits = &request.limits;
+    limit(libc::RLIMIT_CORE, 0, 0);
+    if let Some(bytes) = limits.file_size {
+        limit(libc::RLIMIT_FSIZE, bytes, bytes);
+    }
+    if let Some(bytes) = limits.address_space {
+        limit(libc::RLIMIT_AS, bytes, bytes);
+    }
+    if let Some(cpu) = limits.cpu {
+        // The sampled limit comes first; this one holds if the supervisor gets no time to sample.
+        let seconds = cpu.as_secs().saturating_add(2);
+        limit(libc::RLIMIT_CPU, seconds, seconds.saturating_add(1));
+    }
+}
+
+/// Lowers a limit; one that is lower already stays.
+fn limit(resource: libc::__rlimit_resource_t, soft: u64, hard: u64) {
+    let mut current = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: both pointers are to live locals.
+    unsafe {
+        if libc::getrlimit(resource, &mut current) == 0 {
+            current.rlim_max = current.rlim_max.min(hard);
+            current.rlim_cur = current.rlim_cur.min(soft).min(current.rlim_max);
+            libc::setrlimit(resource, &current);
+        }
+    }
+}
+
+/// When the system runs out of memory, the kernel shall pick the command, not the supervisor.
+fn prefer_as_victim() {
+    // SAFETY: constant NUL-terminated path, live buffer; failures are of no consequence.
+    unsafe {
+        let fd = libc::open(
+            c"/proc/self/oom_score_adj".as_ptr(),
+            libc::O_WRONLY | libc::O_CLOEXEC,
+        );
+        if fd >= 0 {
+            libc::write(fd, c"500".as_ptr().cast(), 3);
+            libc::close(fd);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Thin safe wrappers of the system calls that the standard library does not offer.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+pub(super) type Pid = libc::pid_t;
+
+/// Turns the result of a system call into a `Result`.
+pub(super) fn check(result: impl Into<i64>) -> io::Result<i64> {
+    let result = result.into();
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Makes this process the parent of all orphans among its descendants.
+pub(super) fn become_subreaper() -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Duplicates a descriptor to a number; the copy is closed on exec.
+pub(super) fn duplicate(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::dup3(from, to, libc::O_CLOEXEC) }).map(drop)
+}
+
+/// Duplicates a descriptor to a number; the copy stays open on exec.
+pub(super) fn duplicate_inheritable(from: RawFd, to: RawFd) -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::dup2(from, to) }).map(drop)
+}
+
+/// Closes every descriptor from `first` on.
+pub(super) fn close_from(first: RawFd) -> io::Result<()> {
+    // SAFETY: no pointers; the caller owns all descriptors of this young process.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) } == 0 {
+        return Ok(());
+    }
+    // Kernels before 5.9.
+    let open: Vec<RawFd> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for fd in open.into_iter().filter(|fd| *fd >= first) {
+        // SAFETY: as above. The descriptor of the listing itself is closed already: EBADF.
+        unsafe { libc::close(fd) };
+    }
+    Ok(())
+}
+
+/// Opens `/dev/null` for reading and writing.
+pub(super) fn open_null() -> io::Result<File> {
+    std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+}
+
+/// Gives every signal its default action and blocks those that would end the supervisor without
+/// the clean-up. Children unblock them.
+pub(super) fn reset_signals() {
+    // The kernel's own structure, all zero: SIG_DFL, no flags, empty mask. The C library's wrapper
+    // would not touch the two signals that it uses itself, which a parent may have ignored.
+    let default = [0u64; 4];
+    // SAFETY: `default` is as large as the kernel's structure on x86-64, no old action is asked
+    // for, and the numbers that cannot be changed are refused by the kernel. The mask is
+    // initialised by sigemptyset.
+    unsafe {
+        for signal in 1..=64 {
+            let (new, old) = (default.as_ptr(), std::ptr::null_mut::<u64>());
+            libc::syscall(libc::SYS_rt_sigaction, signal, new, old, size_of::<u64>());
+        }
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut mask);
+        for signal in [
+            libc::SIGINT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+            libc::SIGPIPE,
+        ] {
+            libc::sigaddset(&mut mask, signal);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
+    }
+}
+
+/// Lets this process run before all commands, where that is permitted (for root, as a rule), so
+/// that a fork bomb cannot keep it from acting. Children are scheduled as usual.
+pub(super) fn run_first() {
+    let parameter = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the parameter is a live local. A refusal leaves everything as it was.
+    unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &parameter);
+    }
+}
+
+/// A pipe, both ends closed on exec: (reading, writing).
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for the two descriptors.
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    // SAFETY: both were just opened and have no other owner.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+/// Makes reads from a descriptor return instead of waiting.
+pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
+}
+
+/// An anonymous file in memory, closed on exec.
+pub(super) fn memory_file(name: &str) -> io::Result<File> {
+    let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: `name` is NUL-terminated and alive.
+    let fd = check(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
+    // SAFETY: just opened, no other owner.
+    Ok(unsafe { File::from_raw_fd(fd as RawFd) })
+}
+
+/// A descriptor that becomes readable when the process ends, and that names exactly this process
+/// for good. `None` on kernels that have none.
+pub(super) fn open_process(pid: Pid) -> Option<OwnedFd> {
+    // SAFETY: no pointers.
+    let fd = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) }).ok()?;
+    // SAFETY: just opened, no other owner; pidfds are closed on exec.
+    Some(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// Sends a signal to the process that `process` names.
+pub(super) fn signal_process(process: &OwnedFd, signal: i32) {
+    // SAFETY: no siginfo is passed. A process that has ended is no error here.
+    unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            process.as_raw_fd(),
+            signal,
+            std::ptr::null::<libc::siginfo_t>(),
+            0,
+        );
+    }
+}
+
+/// Sends a signal by number: a process (positive) or a group (negative).
+pub(super) fn signal_number(number: Pid, signal: i32) {
+    // SAFETY: no pointers. One that has ended is no error here.
+    unsafe { libc::kill(number, signal) };
+}
+
+/// What `wait` found.
+pub(super) enum Reaped {
+    /// A child has ended.
+    Child {
+        /// Its process id.
+        pid: Pid,
+        /// Its wait status.
+        status: i32,
+        /// Processor time of it and of the children it had waited for.
+        cpu: Duration,
+        /// Its largest resident memory, in bytes.
+        peak: u64,
+    },
+    /// All children are alive.
+    NoneEnded,
+    /// There is no child.
+    NoChild,
+}
+
+/// Reaps a child that has ended, if there is one.
+pub(super) fn reap() -> Reaped {
+    let mut status = 0;
+    // SAFETY: rusage is plain data; both pointers are to live locals.
+    let (pid, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (
+            libc::wait4(-1, &mut status, libc::WNOHANG | libc::__WALL, &mut usage),
+            usage,
+        )
+    };
+    match pid {
+        0 => Reaped::NoneEnded,
+        pid if pid > 0 => {
+            let time = |t: libc::timeval| {
+                Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64)
+            };
+            let cpu = time(usage.ru_utime) + time(usage.ru_stime);
+            Reaped::Child {
+                pid,
+                status,
+                cpu,
+                peak: usage.ru_maxrss as u64 * 1024,
+            }
+        }
+        // ECHILD: there are no other errors for these arguments.
+        _ => Reaped::NoChild,
+    }
+}
+
+/// Waits until a descriptor is ready or the time is over. Interruptions count as time over.
+pub(super) fn poll(fds: &mut [libc::pollfd], timeout: Duration) {
+    let timeout = libc::timespec {
+        tv_sec: timeout.as_secs().min(1 << 30) as i64,
+        tv_nsec: i64::from(timeout.subsec_nanos()),
+    };
+    // SAFETY: the slice and the timespec are alive; no signal mask is given.
+    let ready = unsafe {
+        libc::ppoll(
+            fds.as_mut_ptr(),
+            fds.len() as u64,
+            &timeout,
+            std::ptr::null(),
+        )
+    };
+    if ready < 0 {
+        for fd in fds {
+            fd.revents = 0;
+        }
+    }
+}
+
+/// Sleeps.
+pub(super) fn pause(time: Duration) {
+    poll(&mut [], time);
+}

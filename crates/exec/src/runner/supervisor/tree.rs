@@ -1,0 +1,376 @@
+//! The descendants of the supervisor: listing, measuring and killing them.
+//!
+//! The supervisor is a subreaper, so every process that a command starts stays its descendant,
+//! whatever sessions and parents it leaves behind, and there is no descendant left exactly when
+//! the supervisor has no child.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fs;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::sys::{self, Pid, Reaped};
+
+/// How long to go on killing without any success before giving up on processes that are stuck in
+/// the kernel.
+const KILL_STALL: Duration = Duration::from_secs(10);
+/// How long to go on killing at all.
+const KILL_DEADLINE: Duration = Duration::from_secs(60);
+/// Number of processes that are signalled before those that have ended are reaped.
+const SWEEP: u32 = 10_000;
+
+/// One descendant, as `/proc/PID/stat` describes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process {
+    pid: Pid,
+    parent: Pid,
+    group: Pid,
+    state: u8,
+    threads: u64,
+    /// Processor time of it and the children it waited for, in clock ticks.
+    ticks: u64,
+    /// Resident memory in pages, including what it shares.
+    resident: u64,
+}
+
+impl Process {
+    fn is_alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X')
+    }
+}
+
+/// What the descendants use together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Usage {
+    /// Processes alive; counted no further than needed.
+    pub(super) processes: u32,
+    /// Processor time of them and the children they waited for.
+    pub(super) cpu: Duration,
+    /// Sum of their resident memory in bytes; shared pages count once for each.
+    pub(super) resident: u64,
+}
+
+/// The view of the supervisor on its descendants.
+pub(super) struct Tree {
+    own: Pid,
+    page: u64,
+    ticks_per_second: u64,
+    /// Whether the kernel lists children (`CONFIG_PROC_CHILDREN`).
+    lists_children: bool,
+    buffer: Vec<u8>,
+}
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        // SAFETY: no pointers.
+        let (own, page, ticks) = unsafe {
+            (
+                libc::getpid(),
+                libc::sysconf(libc::_SC_PAGESIZE),
+                libc::sysconf(libc::_SC_CLK_TCK),
+            )
+        };
+        let positive = |value: i64, default| {
+            u64::try_from(value)
+                .ok()
+                .filter(|v| *v > 0)
+                .unwrap_or(default)
+        };
+        Tree {
+            own,
+            page: positive(page, 4096),
+            ticks_per_second: positive(ticks, 100),
+            lists_children: fs::exists(format!("/proc/{own}/task/{own}/children")).unwrap_or(false),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Visits every descendant, parents before their children. The visitor acts before any further
+    /// process is looked for, which matters when they multiply faster than they can be listed.
+    fn walk(&mut self, mut visit: impl FnMut(&mut Self, Process) -> ControlFlow<()>) {
+        let mut queue = VecDeque::new();
+        if self.lists_children {
+            self.read_children(self.own, self.own, &mut queue);
+        } else {
+            queue = self.descendants_by_scan();
+        }
+        while let Some(pid) = queue.pop_front() {
+            let Some(process) = self.read_process(pid) else {
+                continue;
+            };
+            if visit(self, process).is_break() {
+                return;
+            }
+            if self.lists_children {
+                self.add_children(&process, &mut queue);
+            }
+        }
+    }
+
+    fn add_children(&mut self, process: &Process, queue: &mut VecDeque<Pid>) {
+        let pid = process.pid;
+        if process.threads <= 1 {
+            self.read_children(pid, pid, queue);
+        } else if let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) {
+            // Each thread has the children that it started.
+            for task in tasks.flatten() {
+                if let Some(task) = task.file_name().to_str().and_then(|t| t.parse().ok()) {
+                    self.read_children(pid, task, queue);
+                }
+            }
+        }
+    }
+
+    fn read_children(&mut self, pid: Pid, task: Pid, queue: &mut VecDeque<Pid>) {
+        if self.read_file(&format!("/proc/{pid}/task/{task}/children")) {
+            let text = String::from_utf8_lossy(&self.buffer);
+            let children = text.split_ascii_whitespace();
+            queue.extend(children.filter_map(|pid| pid.parse::<Pid>().ok()));
+        }
+    }
+
+    /// For kernels that do not list children: all processes, sorted out by their parents.
+    fn descendants_by_scan(&mut self) -> VecDeque<Pid> {
+        let Ok(entries) = fs::read_dir("/proc") else {
+            return VecDeque::new();
+        };
+        let pids: Vec<Pid> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        let mut all: Vec<Process> = pids
+            .into_iter()
+            .filter_map(|pid| self.read_process(pid))
+            .collect();
+        let mut found = VecDeque::new();
+        let mut parents = BTreeSet::from([self.own]);
+        loop {
+            let (children, rest): (Vec<_>, Vec<_>) = all
+                .into_iter()
+                .partition(|process| parents.contains(&process.parent));
+            if children.is_empty() {
+                return found;
+            }
+            parents = children.iter().map(|process| process.pid).collect();
+            found.extend(&parents);
+            all = rest;
+        }
+    }
+
+    fn read_process(&mut self, pid: Pid) -> Option<Process> {
+        if !self.read_file(&format!("/proc/{pid}/stat")) {
+            return None;
+        }
+        parse_stat(pid, &self.buffer)
+    }
+
+    fn read_file(&mut self, path: &str) -> bool {
+        self.buffer.clear();
+        let read = fs::File::open(path).and_then(|mut file| file.read_to_end(&mut self.buffer));
+        read.is_ok()
+    }
+
+    /// What the descendants use. Stops adding up when more than `most` processes are alive.
+    pub(super) fn usage(&mut self, most: u32) -> Usage {
+        let mut usage = Usage::default();
+        let mut ticks = 0;
+        self.walk(|tree, process| {
+            usage.processes += u32::from(process.is_alive());
+            usage.resident += process.resident * tree.page;
+            ticks += process.ticks;
+            continue_if(usage.processes <= most)
+        });
+        usage.cpu = Duration::from_millis(ticks * 1000 / self.ticks_per_second);
+        usage
+    }
+
+    /// The resident memory of the descendants with shared pages counted once, in bytes. Costs
+    /// more than [`Tree::usage`], so it is asked for only when that gives cause.
+    pub(super) fn proportional_memory(&mut self) -> u64 {
+        let mut sum = 0;
+        self.walk(|tree, process| {
+            let rollup = if tree.read_file(&format!("/proc/{}/smaps_rollup", process.pid)) {
+                parse_pss(&String::from_utf8_lossy(&tree.buffer))
+            } else {
+                None
+            };
+            sum += rollup.unwrap_or(process.resident * tree.page);
+            ControlFlow::Continue(())
+        });
+        sum
+    }
+
+    /// Number of descendants that are alive, or some number above `most` if there are more.
+    pub(super) fn count_alive(&mut self, most: u32) -> u32 {
+        self.usage(most).processes
+    }
+
+    /// Asks every descendant to end, also those that are stopped. At most `most` of them, lest
+    /// they multiply faster than they can be asked.
+    pub(super) fn ask_all_to_end(&mut self, most: u32) {
+        for signal in [libc::SIGTERM, libc::SIGCONT] {
+            self.signal_unless(signal, most, |_| false);
+        }
+    }
+
+    /// Sends a signal to descendants that `skip` does not name; returns to how many.
+    fn signal_unless(&mut self, signal: i32, most: u32, skip: impl Fn(&Process) -> bool) -> u32 {
+        // SAFETY: no pointers.
+        let own_group = unsafe { libc::getpgrp() };
+        let mut groups = BTreeSet::new();
+        let mut signalled = 0;
+        self.walk(|tree, process| {
+            if !process.is_alive() || skip(&process) {
+                return ControlFlow::Continue(());
+            }
+            signalled += 1;
+            // The whole group at once: no fork slips through. Groups of descendants hold nothing
+            // but descendants, because every command starts a session of its own.
+            if process.group > 1 && process.group != own_group {
+                if groups.insert(process.group) {
+                    sys::signal_number(-process.group, signal);
+                }
+            } else {
+                tree.signal_exactly(&process, signal);
+            }
+            continue_if(signalled <= most)
+        });
+        signalled
+    }
+
+    /// Sends a signal to one process, not to a stranger that got its number since it was listed.
+    fn signal_exactly(&mut self, process: &Process, signal: i32) {
+        let Some(exact) = sys::open_process(process.pid) else {
+            sys::signal_number(process.pid, signal);
+            return;
+        };
+        let parent = self.read_process(process.pid).map(|now| now.parent);
+        if parent == Some(process.parent) || parent == Some(self.own) {
+            sys::signal_process(&exact, signal);
+        }
+    }
+
+    /// Kills every descendant and reaps them all.
+    ///
+    /// They are stopped first: while all stand still none can fork, replace another that was
+    /// killed, or escape.
+    pub(super) fn kill_all(&mut self) -> Killed {
+        let mut killed = Killed::default();
+        let start = Instant::now();
+        let mut progress = start;
+        loop {
+            let before = killed.reaped;
+            if killed.reap() {
+                return killed;
+            }
+            let stopped = |process: &Process| matches!(process.state, b'T' | b't');
+            for _ in 0..20 {
+                if self.signal_unless(libc::SIGSTOP, SWEEP, stopped) == 0 {
+                    break;
+                }
+            }
+            self.signal_unless(libc::SIGKILL, SWEEP, |_| false);
+            if killed.reap() {
+                return killed;
+            }
+            let now = Instant::now();
+            if killed.reaped > before {
+                progress = now;
+            }
+            if now - progress > KILL_STALL || now - start > KILL_DEADLINE {
+                killed.survivors = self.count_alive(SWEEP);
+                return killed;
+            }
+            sys::pause(Duration::from_micros(500));
+        }
+    }
+}
+
+fn continue_if(condition: bool) -> ControlFlow<()> {
+    if condition {
+        ControlFlow::Continue(())
+    } else {
+        ControlFlow::Break(())
+    }
+}
+
+/// The result of [`Tree::kill_all`].
+#[derive(Debug, Default)]
+pub(super) struct Killed {
+    /// How many could not be killed.
+    pub(super) survivors: u32,
+    /// Processor time of those that were reaped.
+    pub(super) cpu: Duration,
+    /// The largest resident memory of one that was reaped, in bytes.
+    pub(super) peak: u64,
+    reaped: u64,
+}
+
+impl Killed {
+    /// Reaps what has ended; tells whether there is no child left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match sys::reap() {
+                Reaped::Child { cpu, peak, .. } => {
+                    self.reaped += 1;
+                    self.cpu += cpu;
+                    self.peak = self.peak.max(peak);
+                }
+                Reaped::NoneEnded => return false,
+                Reaped::NoChild => return true,
+            }
+        }
+    }
+}
+
+/// Parses `/proc/PID/stat`. The name in parentheses may hold anything, so fields are counted from
+/// the last parenthesis.
+fn parse_stat(pid: Pid, stat: &[u8]) -> Option<Process> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+    // Field 3 of proc(5) has index 0 here.
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |index: usize| fields.get(index - 3)?.parse::<i64>().ok();
+    let unsigned = |index| number(index).map(|n| n.max(0) as u64);
+    Some(Process {
+        pid,
+        state: *fields.first()?.as_bytes().first()?,
+        parent: number(4)? as Pid,
+        group: number(5)? as Pid,
+        ticks: (14..=17).map(unsigned).sum::<Option<u64>>()?,
+        threads: unsigned(20)?,
+        resident: unsigned(24)?,
+    })
+}
+
+/// The proportional set size of `/proc/PID/smaps_rollup`, in bytes.
+fn parse_pss(rollup: &str) -> Option<u64> {
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_name_with_parentheses_does_not_confuse_the_parser() {
+        let stat = b"42 (a) R (b)) S 7 40 40 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 3 0 99 1000 25 \
+                     18446744073709551615 0";
+        let process = parse_stat(42, stat).unwrap();
+        assert_eq!((process.pid, process.parent, process.group), (42, 7, 40));
+        assert_eq!((process.state, process.threads), (b'S', 3));
+        assert_eq!((process.ticks, process.resident), (100, 25));
+        assert!(parse_stat(1, b"garbage").is_none());
+    }
+
+    #[test]
+    fn the_proportional_size_is_read_in_bytes() {
+        assert_eq!(
+            parse_pss("00 ---p\nRss:  10 kB\nPss:        1234 kB\n"),
+            Some(1234 * 1024)
+        );
+        assert_eq!(parse_pss("Rss: 1 kB\n"), None);
+    }
+}

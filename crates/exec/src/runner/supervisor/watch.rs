@@ -1,0 +1,376 @@
+//! Watching a running command: its output, its limits, its end, and what it leaves behind.
+
+use std::io::Read;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use super::spawn::Command;
+use super::sys::{self, Pid, Reaped};
+use super::tree::Tree;
+use crate::runner::protocol::{self, HostFrame};
+use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, TimeKind};
+
+/// The first sample is taken after this time; the interval then doubles up to the longest.
+const FIRST_SAMPLE: Duration = Duration::from_millis(1);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
+/// Sampling takes at most one part in so many of the time.
+const SAMPLING_SHARE: u32 = 10;
+/// How often to look for the end of the command where the kernel cannot notify us.
+const BLIND_INTERVAL: Duration = Duration::from_millis(2);
+
+/// The other end of the channel is closed: the host has died or wants no more.
+pub(super) struct HostGone;
+
+/// The end of a run.
+pub(super) enum Finish {
+    Done(Box<Outcome>),
+    Cancelled,
+}
+
+/// Why the command was not left to end by itself.
+enum Stop {
+    Time(TimeKind),
+    Limit(LimitKind),
+    Cancelled,
+}
+
+/// Watches a command until nothing of it is left.
+pub(super) fn supervise(
+    command: Command,
+    request: &Request,
+    sequence: u64,
+    channel: &UnixStream,
+    tree: &mut Tree,
+) -> Result<Finish, HostGone> {
+    let mut watch = Watch {
+        request,
+        sequence,
+        channel,
+        tree,
+        process: sys::open_process(command.pid),
+        pid: command.pid,
+        started: command.started,
+        stdout: Stream::new(command.stdout),
+        stderr: Stream::new(command.stderr),
+        captured: 0,
+        truncated: false,
+        status: None,
+        childless: false,
+        reaped_cpu: Duration::ZERO,
+        peak: 0,
+    };
+    let stop = watch.until_end()?;
+    let wall = watch.started.elapsed();
+    let leftovers = watch.clear_away(&stop)?;
+    let killed = watch.tree.kill_all();
+    watch.read_outputs();
+    let ending = match stop {
+        Some(Stop::Cancelled) => return Ok(Finish::Cancelled),
+        Some(Stop::Time(kind)) => Ending::TimedOut(kind),
+        Some(Stop::Limit(kind)) => Ending::LimitExceeded(kind),
+        None => watch.ending(),
+    };
+    Ok(Finish::Done(Box::new(Outcome {
+        ending,
+        stdout: watch.stdout.data,
+        stderr: watch.stderr.data,
+        output_truncated: watch.truncated,
+        wall,
+        cpu: watch.reaped_cpu + killed.cpu,
+        peak_memory: watch.peak.max(killed.peak),
+        leftovers,
+        survivors: killed.survivors,
+    })))
+}
+
+/// Our end of a captured output.
+struct Stream {
+    /// `None` once its end was seen.
+    fd: Option<std::fs::File>,
+    data: Vec<u8>,
+}
+
+impl Stream {
+    fn new(fd: Option<OwnedFd>) -> Self {
+        Stream {
+            fd: fd.map(Into::into),
+            data: Vec::new(),
+        }
+    }
+
+    fn raw(&self) -> RawFd {
+        self.fd.as_ref().map_or(-1, |fd| fd.as_raw_fd())
+    }
+}
+
+struct Watch<'a> {
+    request: &'a Request,
+    sequence: u64,
+    channel: &'a UnixStream,
+    tree: &'a mut Tree,
+    process: Option<OwnedFd>,
+    pid: Pid,
+    started: Instant,
+    stdout: Stream,
+    stderr: Stream,
+    /// Bytes kept of both streams.
+    captured: u64,
+    truncated: bool,
+    /// The command's wait status, once it has ended.
+    status: Option<i32>,
+    /// Whether the last `wait` found that there is no child at all.
+    childless: bool,
+    reaped_cpu: Duration,
+    peak: u64,
+}
+
+impl Watch<'_> {
+    /// Watches until the command has ended (`None`) or must be ended.
+    fn until_end(&mut self) -> Result<Option<Stop>, HostGone> {
+        let limits = &self.request.limits;
+        let deadline = self.started.checked_add(limits.wall);
+        let mut interval = FIRST_SAMPLE;
+        let mut next_sample = self.started + interval;
+        loop {
+            let mut until = deadline.map_or(next_sample, |deadline| deadline.min(next_sample));
+            if self.process.is_none() {
+                until = until.min(Instant::now() + BLIND_INTERVAL);
+            }
+            let (ended, stop) = self.wait_for_news(until)?;
+            if stop.is_some() {
+                return Ok(stop);
+            }
+            if ended {
+                self.reap();
+                if self.status.is_some() {
+                    return Ok(None);
+                }
+            }
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                return Ok(Some(Stop::Time(TimeKind::Wall)));
+            }
+            if now >= next_sample {
+                self.reap();
+                if self.status.is_some() {
+                    return Ok(None);
+                }
+                if let Some(stop) = self.sample() {
+                    return Ok(Some(stop));
+                }
+                interval = (interval * 2).min(LONGEST_INTERVAL);
+                let cost = now.elapsed();
+                next_sample = now + interval.max(cost * SAMPLING_SHARE);
+            }
+        }
+    }
+
+    /// Waits for output, the command's end, the host or the time. Tells whether the command may
+    /// have ended, and reads what there is to read.
+    fn wait_for_news(&mut self, until: Instant) -> Result<(bool, Option<Stop>), HostGone> {
+        let process = self
+            .process
+            .as_ref()
+            .map_or(-1, |process| process.as_raw_fd());
+        let descriptors = [
+            self.channel.as_raw_fd(),
+            process,
+            self.stdout.raw(),
+            self.stderr.raw(),
+        ];
+        let mut fds = descriptors.map(|fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        });
+        sys::poll(&mut fds, until.saturating_duration_since(Instant::now()));
+        if fds[0].revents != 0 && self.listen()? {
+            return Ok((false, Some(Stop::Cancelled)));
+        }
+        if fds[2].revents | fds[3].revents != 0 && self.read_outputs() {
+            return Ok((false, Some(Stop::Limit(LimitKind::Output))));
+        }
+        Ok((fds[1].revents != 0 || self.process.is_none(), None))
+    }
+
+    /// Reads a frame of the host; tells whether it cancels this run.
+    fn listen(&mut self) -> Result<bool, HostGone> {
+        let mut stream = self.channel;
+        match protocol::read_host_frame(&mut stream) {
+            Ok(HostFrame::Cancel(sequence)) => Ok(sequence == self.sequence),
+            // The host sends no other frame before it has our answer.
+            _ => Err(HostGone),
+        }
+    }
+
+    /// Reads what is in the pipes; tells whether that is more than allowed.
+    fn read_outputs(&mut self) -> bool {
+        let limit = self.request.limits.output;
+        let mut exceeded = false;
+        for stream in [&mut self.stdout, &mut self.stderr] {
+            let mut chunk = [0; 1 << 16];
+            // Bounded, so that a command that never stops writing cannot keep us here.
+            for _ in 0..32 {
+                let Some(fd) = &mut stream.fd else { break };
+                match fd.read(&mut chunk) {
+                    Ok(0) => stream.fd = None,
+                    Ok(count) => {
+                        let room = usize::try_from(limit - self.captured).unwrap_or(usize::MAX);
+                        let kept = count.min(room);
+                        stream.data.extend_from_slice(&chunk[..kept]);
+                        self.captured += kept as u64;
+                        exceeded |= kept < count;
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        self.truncated |= exceeded;
+        exceeded && self.request.overflow == Overflow::Stop
+    }
+
+    fn outputs_open(&self) -> bool {
+        self.stdout.fd.is_some() || self.stderr.fd.is_some()
+    }
+
+    /// Reaps every child that has ended: the command and orphans.
+    fn reap(&mut self) {
+        loop {
+            match sys::reap() {
+                Reaped::Child {
+                    pid,
+                    status,
+                    cpu,
+                    peak,
+                } => {
+                    self.reaped_cpu += cpu;
+                    self.peak = self.peak.max(peak);
+                    if pid == self.pid {
+                        self.status = Some(status);
+                    }
+                }
+                Reaped::NoneEnded => return,
+                Reaped::NoChild => {
+                    self.childless = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Measures the tree and compares it with the limits.
+    fn sample(&mut self) -> Option<Stop> {
+        let limits = &self.request.limits;
+        let usage = self.tree.usage(self.most_processes());
+        if limits.processes.is_some_and(|most| usage.processes > most) {
+            return Some(Stop::Limit(LimitKind::Processes));
+        }
+        if limits
+            .cpu
+            .is_some_and(|most| self.reaped_cpu + usage.cpu > most)
+        {
+            return Some(Stop::Time(TimeKind::Cpu));
+        }
+        let mut memory = usage.resident;
+        if let Some(most) = limits.memory
+            && memory > most
+        {
+            // Pages that processes share, as after a fork, were counted more than once.
+            memory = self.tree.proportional_memory();
+            if memory > most {
+                self.peak = self.peak.max(memory);
+                return Some(Stop::Limit(LimitKind::Memory));
+            }
+        }
+        self.peak = self.peak.max(memory);
+        None
+    }
+
+    /// Deals with what is alive after the end: gives those that hold the output a moment, then
+    /// asks them to end. Returns the number of processes that outlived the command.
+    fn clear_away(&mut self, stop: &Option<Stop>) -> Result<u32, HostGone> {
+        match stop {
+            None => {
+                self.read_outputs();
+                self.reap();
+                if self.childless {
+                    return Ok(0);
+                }
+                self.wait_for_outputs()?;
+                let most = self.most_processes();
+                let leftovers = self.tree.count_alive(most);
+                if leftovers > 0 {
+                    self.terminate();
+                }
+                Ok(leftovers)
+            }
+            Some(Stop::Time(_)) => {
+                self.terminate();
+                Ok(0)
+            }
+            // Each moment more is more harm.
+            Some(_) => Ok(0),
+        }
+    }
+
+    /// After the command's end: reads on until its outputs are closed, no process is left or the
+    /// grace is over.
+    fn wait_for_outputs(&mut self) -> Result<(), HostGone> {
+        let deadline = Instant::now() + self.request.limits.pipe_grace;
+        // Its end has been seen; it would be reported for ever.
+        self.process = None;
+        while self.outputs_open() && !self.childless {
+            let now = Instant::now();
+            if now >= deadline {
+                break;
+            }
+            let (_, stop) = self.wait_for_news(deadline.min(now + BLIND_INTERVAL))?;
+            if stop.is_some() {
+                break;
+            }
+            self.reap();
+        }
+        Ok(())
+    }
+
+    fn most_processes(&self) -> u32 {
+        self.request.limits.processes.unwrap_or(u32::MAX)
+    }
+
+    /// Asks all processes to end and gives them the grace to do so, still within the limits.
+    fn terminate(&mut self) {
+        self.tree.ask_all_to_end(self.most_processes());
+        let deadline = Instant::now() + self.request.limits.term_grace;
+        let mut pause = Duration::from_micros(200);
+        loop {
+            self.read_outputs();
+            self.reap();
+            if self.childless || Instant::now() >= deadline {
+                return;
+            }
+            let harmful = matches!(self.sample(), Some(Stop::Limit(_)));
+            if harmful {
+                return;
+            }
+            sys::pause(pause.min(deadline.saturating_duration_since(Instant::now())));
+            pause = (pause * 2).min(LONGEST_INTERVAL);
+        }
+    }
+
+    /// How a command that was left alone has ended.
+    fn ending(&self) -> Ending {
+        let status = self.status.unwrap_or(0);
+        if libc::WIFEXITED(status) {
+            return Ending::Exited(libc::WEXITSTATUS(status));
+        }
+        match libc::WTERMSIG(status) {
+            libc::SIGXCPU if self.request.limits.cpu.is_some() => Ending::TimedOut(TimeKind::Cpu),
+            libc::SIGXFSZ if self.request.limits.file_size.is_some() => {
+                Ending::LimitExceeded(LimitKind::FileSize)
+            }
+            signal => Ending::Signaled(signal),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The tests of a project.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::runner::Environment;
+
+/// All tests of a project, in the order of their description.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TestSuite {
+    /// The tests; at least one, with different names.
+    pub tests: Vec<Test>,
+    /// The time-out of each test, if the description gives one.
+    pub timeout: Option<Duration>,
+    /// The environment of each test.
+    pub environment: Environment,
+}
+
+/// One test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// Its name, unique in its suite.
+    pub name: String,
+    /// What to do.
+    pub kind: TestKind,
+}
+
+/// What a test does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestKind {
+    /// Runs the driver from the project's root with the test's name as its only argument. Exit
+    /// status 0 means pass.
+    Driver {
+        /// The driver: relative to the project's root, or an absolute path outside it.
+        driver: PathBuf,
+    },
+    /// Runs the program itself.
+    Case(Arc<Case>),
+}
+
+/// One run of the program under test and what is expected of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// The program: relative to the project's root, or an absolute path outside it.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<std::ffi::OsString>,
+    /// The file that it reads as standard input, absolute.
+    pub stdin: Option<PathBuf>,
+    /// What it must print to standard output, to the byte.
+    pub expected_stdout: Vec<u8>,
+    /// The exit status that it must end with.
+    pub expected_code: i32,
+}
+
+/// How a program, given relative to the working directory, must be written so that it is not
+/// looked for in `PATH`.
+pub(crate) fn in_working_directory(program: &Path) -> PathBuf {
+    if program.components().count() == 1 && program.is_relative() {
+        Path::new(".").join(program)
+    } else {
+        program.to_path_buf()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_meant_in_the_working_directory() {
+        for (given, written) in [
+            ("prog", "./prog"),
+            ("./prog", "./prog"),
+            ("a/prog", "a/prog"),
+            ("/bin/x", "/bin/x"),
+        ] {
+            assert_eq!(in_working_directory(Path::new(given)), Path::new(written));
+        }
+    }
+}

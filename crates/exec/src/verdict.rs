@@ -1,0 +1,404 @@
+//! Running one test and judging what it did.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::limits::Limits;
+use crate::runner::{
+    Ending, Environment, LimitKind, Outcome, Overflow, Request, RunError, Runner, Sink, Stdin,
+    TimeKind, signal_name,
+};
+use crate::sandbox::Sandbox;
+use crate::suite::{Case, Test, TestKind, in_working_directory};
+
+/// Whether a test passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It did.
+    Pass,
+    /// It did not.
+    Fail(FailReason),
+}
+
+impl Verdict {
+    /// Whether the test passed.
+    pub fn is_pass(&self) -> bool {
+        *self == Verdict::Pass
+    }
+}
+
+/// Why a test failed. Where several reasons hold, the first in this order: time and other limits,
+/// a sanitizer's report, a signal, the exit status, the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FailReason {
+    /// The exit status differs from the expected one.
+    ExitCode {
+        /// The expected status.
+        expected: i32,
+        /// The actual status.
+        actual: i32,
+    },
+    /// The program was ended by this signal.
+    Signal(i32),
+    /// Standard output differs from what is expected.
+    Output(Difference),
+    /// Time ran out. That is never a pass.
+    TimedOut(TimeKind),
+    /// Another limit was exceeded.
+    LimitExceeded(LimitKind),
+    /// A sanitizer reported an error on standard error; this is the report's first line.
+    SanitizerReport(String),
+}
+
+/// The first difference between two texts, by lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The number of the first line that differs, from 1.
+    pub line: usize,
+    /// The line that was expected there, shortened if it is long; `None` if there should be none.
+    pub expected: Option<String>,
+    /// The line that was found there.
+    pub found: Option<String>,
+}
+
+impl fmt::Display for FailReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailReason::ExitCode {
+                expected: 0,
+                actual,
+            } => write!(f, "exit status {actual}"),
+            FailReason::ExitCode { expected, actual } => {
+                write!(f, "exit status {actual} instead of {expected}")
+            }
+            FailReason::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "signal {signal} ({name})"),
+                None => write!(f, "signal {signal}"),
+            },
+            FailReason::Output(difference) => {
+                let show = |line: &Option<String>| match line {
+                    Some(line) => format!("{line:?}"),
+                    None => "the end".to_owned(),
+                };
+                let (expected, found) = (show(&difference.expected), show(&difference.found));
+                write!(
+                    f,
+                    "output line {}: {found} instead of {expected}",
+                    difference.line
+                )
+            }
+            FailReason::TimedOut(TimeKind::Wall) => f.write_str("time-out"),
+            FailReason::TimedOut(TimeKind::Cpu) => f.write_str("time-out (processor time)"),
+            FailReason::LimitExceeded(kind) => write!(f, "limit of {kind} exceeded"),
+            FailReason::SanitizerReport(line) => f.write_str(line),
+        }
+    }
+}
+
+/// A test that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestRun {
+    /// The judgement.
+    pub verdict: Verdict,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// A test that could not be run, so that there is nothing to judge.
+#[derive(Debug, thiserror::Error)]
+pub enum TestError {
+    /// The driver cannot be executed.
+    #[error(
+        "the test driver {} cannot be executed: {source}; it must be an executable file, \
+         and the interpreter that its first line names must exist",
+        driver.display()
+    )]
+    Driver {
+        /// The driver.
+        driver: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The program under test cannot be executed.
+    #[error(
+        "the program {} cannot be executed: {source}; does the build make it?",
+        program.display()
+    )]
+    Program {
+        /// The program.
+        program: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Anything else that kept the test from running.
+    #[error("test {test}: {source}")]
+    Run {
+        /// The test's name.
+        test: String,
+        /// What happened.
+        source: RunError,
+    },
+}
+
+impl TestError {
+    /// Whether the test was not run because the runner was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            TestError::Run {
+                source: RunError::Cancelled,
+                ..
+            }
+        )
+    }
+}
+
+/// Runs a test from the root of the sandbox. `limits.wall` is the time-out.
+///
+/// # Errors
+/// A test that could not be run. One that fails in any way is a verdict.
+pub fn run_test(
+    runner: &mut Runner,
+    sandbox: &Sandbox,
+    test: &Test,
+    environment: &Environment,
+    limits: &Limits,
+) -> Result<TestRun, TestError> {
+    let root = sandbox.run_root();
+    let mut request = match &test.kind {
+        TestKind::Driver { driver } => {
+            let mut request = Request::new(in_working_directory(driver), root).arg(&test.name);
+            // Its output is for people; only its exit status counts.
+            request.overflow = Overflow::Discard;
+            request
+        }
+        TestKind::Case(case) => {
+            let stdin =
+                case.stdin
+                    .as_ref()
+                    .map(|path| match path.strip_prefix(sandbox.project()) {
+                        Ok(relative) => root.join(relative),
+                        Err(_) => path.clone(),
+                    });
+            Request::new(in_working_directory(&case.program), root)
+                .args(&case.arguments)
+                .stdin(stdin.map_or(Stdin::Null, Stdin::File))
+        }
+    };
+    request.environment = environment.clone();
+    request.limits = limits.clone();
+    request.stdout = Sink::Capture;
+    let outcome = runner
+        .run(&request)
+        .map_err(|error| match (error, &test.kind) {
+            (RunError::Execute { source, .. }, TestKind::Driver { driver }) => TestError::Driver {
+                driver: driver.clone(),
+                source,
+            },
+            (RunError::Execute { source, .. }, TestKind::Case(case)) => TestError::Program {
+                program: case.program.clone(),
+                source,
+            },
+            (source, _) => TestError::Run {
+                test: test.name.clone(),
+                source,
+            },
+        })?;
+    let verdict = match &test.kind {
+        TestKind::Driver { .. } => judge_driver(&outcome),
+        TestKind::Case(case) => judge_case(case, &outcome),
+    };
+    Ok(TestRun { verdict, outcome })
+}
+
+/// A driver that exits with status 0 passes, whatever was printed: that is its contract.
+fn judge_driver(outcome: &Outcome) -> Verdict {
+    match outcome.ending {
+        Ending::Exited(0) => Verdict::Pass,
+        ending => Verdict::Fail(failed_ending(ending, &outcome.stderr, 0)),
+    }
+}
+
+fn judge_case(case: &Case, outcome: &Outcome) -> Verdict {
+    let ending = outcome.ending;
+    if ending != Ending::Exited(case.expected_code) {
+        return Verdict::Fail(failed_ending(ending, &outcome.stderr, case.expected_code));
+    }
+    // A sanitizer that is told to go on does not change the exit status.
+    if let Some(line) = sanitizer_report(&outcome.stderr) {
+        return Verdict::Fail(FailReason::SanitizerReport(line));
+    }
+    match first_difference(&case.expected_stdout, &outcome.stdout) {
+        Some(difference) => Verdict::Fail(FailReason::Output(difference)),
+        None => Verdict::Pass,
+    }
+}
+
+fn failed_ending(ending: Ending, stderr: &[u8], expected: i32) -> FailReason {
+    match ending {
+        Ending::TimedOut(kind) => FailReason::TimedOut(kind),
+        Ending::LimitExceeded(kind) => FailReason::LimitExceeded(kind),
+        Ending::Exited(_) | Ending::Signaled(_) if sanitizer_report(stderr).is_some() => {
+            FailReason::SanitizerReport(sanitizer_report(stderr).unwrap_or_default())
+        }
+        Ending::Exited(actual) => FailReason::ExitCode { expected, actual },
+        Ending::Signaled(signal) => FailReason::Signal(signal),
+    }
+}
+
+/// The first line of a sanitizer's report.
+fn sanitizer_report(stderr: &[u8]) -> Option<String> {
+    let lines = stderr
+        .split(|byte| *byte == b'\n')
+        .map(String::from_utf8_lossy);
+    let mut lines = lines.filter(|line| is_report(line));
+    lines.next().map(|line| line.trim_end().to_owned())
+}
+
+fn is_report(line: &str) -> bool {
+    // ==123==ERROR: AddressSanitizer: …, WARNING: ThreadSanitizer: … (pid=…)
+    let named = |mark: &str| {
+        line.split_once(mark).is_some_and(|(_, rest)| {
+            rest.split(':')
+                .next()
+                .is_some_and(|word| word.ends_with("Sanitizer"))
+        })
+    };
+    // file.c:12:7: runtime error: …
+    let undefined = || {
+        line.split_once(": runtime error: ")
+            .is_some_and(|(place, _)| {
+                let mut numbers = place.rsplitn(3, ':');
+                let mut number = || {
+                    numbers
+                        .next()
+                        .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+                };
+                number() && number()
+            })
+    };
+    named("ERROR: ") || named("WARNING: ") || undefined()
+}
+
+/// Lines longer than this are shortened in reports.
+const LONGEST_LINE: usize = 200;
+
+/// Where two texts differ first.
+pub fn first_difference(expected: &[u8], found: &[u8]) -> Option<Difference> {
+    if expected == found {
+        return None;
+    }
+    let mut left = expected.split_inclusive(|byte| *byte == b'\n');
+    let mut right = found.split_inclusive(|byte| *byte == b'\n');
+    let mut line = 1;
+    loop {
+        let pair = (left.next(), right.next());
+        if pair.0 != pair.1 {
+            let (expected, found) = (pair.0.map(show_line), pair.1.map(show_line));
+            return Some(Difference {
+                line,
+                expected,
+                found,
+            });
+        }
+        // They differ, so this ends before both do.
+        line += 1;
+    }
+}
+
+/// A line without the newline that every line has; a missing one is shown.
+fn show_line(line: &[u8]) -> String {
+    let (text, end) = match line.strip_suffix(b"\n") {
+        Some(text) => (text, ""),
+        None => (line, " (no newline)"),
+    };
+    let text = String::from_utf8_lossy(text);
+    let text = match text.char_indices().nth(LONGEST_LINE) {
+        Some((cut, _)) => Cow::Owned(format!("{}…", &text[..cut])),
+        None => text,
+    };
+    format!("{text}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(expected: &str, found: &str) -> Option<(usize, Option<String>, Option<String>)> {
+        first_difference(expected.as_bytes(), found.as_bytes())
+            .map(|d| (d.line, d.expected, d.found))
+    }
+
+    #[test]
+    fn the_first_different_line_is_found() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(
+            difference("a\nb\nc\n", "a\nx\ny\n"),
+            Some((2, some("b"), some("x")))
+        );
+        assert_eq!(difference("a\n", "a\nb\n"), Some((2, None, some("b"))));
+        assert_eq!(
+            difference("a\n", "a"),
+            Some((1, some("a"), some("a (no newline)")))
+        );
+        assert_eq!(difference("a\n", ""), Some((1, some("a"), None)));
+    }
+
+    #[test]
+    fn reports_of_all_sanitizers_are_recognised() {
+        let reports = [
+            "==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x1",
+            "==7==ERROR: LeakSanitizer: detected memory leaks",
+            "==7==WARNING: MemorySanitizer: use-of-uninitialized-value",
+            "WARNING: ThreadSanitizer: data race (pid=7)",
+            "a b.c:3:5: runtime error: signed integer overflow",
+        ];
+        for report in reports {
+            let stderr = format!("before\n{report}\n  #0 main\n");
+            assert_eq!(sanitizer_report(stderr.as_bytes()).as_deref(), Some(report));
+        }
+        for other in [
+            "ERROR: no such file",
+            "lua: runtime error: x",
+            "WARNING: low disk",
+        ] {
+            assert_eq!(sanitizer_report(other.as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn a_time_out_is_a_failure_even_with_the_right_output() {
+        let case = Case {
+            program: "prog".into(),
+            arguments: vec![],
+            stdin: None,
+            expected_stdout: b"ok\n".to_vec(),
+            expected_code: 0,
+        };
+        let mut outcome = Outcome {
+            ending: Ending::TimedOut(TimeKind::Wall),
+            stdout: b"ok\n".to_vec(),
+            stderr: vec![],
+            output_truncated: false,
+            wall: std::time::Duration::ZERO,
+            cpu: std::time::Duration::ZERO,
+            peak_memory: 0,
+            leftovers: 0,
+            survivors: 0,
+        };
+        let timed_out = Verdict::Fail(FailReason::TimedOut(TimeKind::Wall));
+        assert_eq!(judge_case(&case, &outcome), timed_out);
+        assert_eq!(judge_driver(&outcome), timed_out);
+        outcome.ending = Ending::Exited(0);
+        assert_eq!(judge_case(&case, &outcome), Verdict::Pass);
+        outcome.stderr = b"p.c:1:2: runtime error: x".to_vec();
+        assert!(matches!(
+            judge_case(&case, &outcome),
+            Verdict::Fail(FailReason::SanitizerReport(_))
+        ));
+        assert_eq!(judge_driver(&outcome), Verdict::Pass);
+    }
+}

@@ -1,0 +1,38 @@
+//! The layout of the memory that the host and the probe share, and of the table that a woven file hands to the probe.
+//!
+//! The host makes a file, the *channel*, writes into it what is to be observed (a [`Mode`], the active hole, its
+//! slots, a candidate's bytecode) and starts a test. Every process of the test that was built from woven source maps
+//! the same file and reports into it: which holes it visited, or which states it saw at the active hole.
+//!
+//! Invariants:
+//! - Nobody waits for anybody. A record is reserved by a fetch-and-add, filled, and published by one store; a process
+//!   killed in between leaves an unpublished record behind and nothing else.
+//! - Nothing is cleared between runs but the coverage bytes: every published record and every entry of the table of
+//!   states carries the *generation* of its run, and one from another generation counts as empty.
+//! - Host and probe never read each other's memory through plain references, only through atomics.
+#![no_std]
+
+mod ids;
+mod layout;
+mod slot;
+mod unit;
+
+pub use ids::{FunctionId, HoleId};
+pub use layout::{
+    Channel, FLAG_VALUE_UNDEFINED, Header, LAYOUT_VERSION, Layout, LayoutError, MAGIC, Mode,
+    RECORD_FIXED_WORDS, Record, TableEntry,
+};
+pub use slot::{SlotDescriptor, SlotKind};
+pub use unit::{
+    ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,
+    SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
+};
+
+/// Most slots that a hole can have.
+pub const MAX_SLOTS: usize = 512;
+
+/// Most instructions that a candidate can have.
+pub const MAX_CODE: usize = 1024;
+
+/// Words (of 8 bytes) of one instruction of bytecode.
+pub const INSTRUCTION_WORDS: usize = 2;

@@ -1,0 +1,64 @@
+//! The table through which a woven translation unit and the probe know each other.
+
+use core::ffi::{c_char, c_void};
+
+/// Environment variable with the path of the probe's shared library. Without it a woven program is the original.
+pub const PROBE_VARIABLE: &str = "PATCHWRIGHT_PROBE";
+
+/// Environment variable with the path of the channel.
+pub const CHANNEL_VARIABLE: &str = "PATCHWRIGHT_CHANNEL";
+
+/// Name of the probe's only entry point, of type [`Attach`].
+pub const ATTACH_SYMBOL: &str = "patchwright_attach";
+
+/// Version of [`UnitTable`]; the probe ignores a unit of another version.
+pub const UNIT_VERSION: u32 = 1;
+
+/// Selection byte of a function or a hole: the original code runs.
+pub const SELECTED_NOT: u8 = 0;
+
+/// Selection byte of a function whose instrumented copy runs, and of the hole that the candidate fills.
+pub const SELECTED_CANDIDATE: u8 = 1;
+
+/// Selection byte of a hole that is to be marked as visited and then runs the original code.
+pub const SELECTED_COVERAGE: u8 = 2;
+
+/// Gives the candidate's value in the state that `count` entries describe.
+pub type ValueFunction = unsafe extern "C" fn(hole: u32, entries: *const u64, count: u32) -> u64;
+
+/// Marks a hole as visited and clears its selection byte, so that each process marks it once.
+pub type MarkFunction = unsafe extern "C" fn(hole: u32, selection: *mut u8);
+
+/// AddressSanitizer's `__asan_region_is_poisoned`: the first bad address of a region, or null.
+pub type PoisonedFunction = unsafe extern "C" fn(start: *mut c_void, size: usize) -> *mut c_void;
+
+/// Introduces a translation unit; `channel` is the value of [`CHANNEL_VARIABLE`] or null.
+pub type Attach = unsafe extern "C" fn(unit: *mut UnitTable, channel: *const c_char);
+
+/// What a woven translation unit tells the probe, and what the probe fills in. The glue in the woven file declares the
+/// same structure in C.
+#[repr(C)]
+pub struct UnitTable {
+    /// [`UNIT_VERSION`].
+    pub version: u32,
+    /// Number of woven functions.
+    pub function_count: u32,
+    /// Number of holes.
+    pub hole_count: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Selection bytes of the functions.
+    pub functions: *mut u8,
+    /// Ids of the functions.
+    pub function_ids: *const u32,
+    /// Selection bytes of the holes.
+    pub holes: *mut u8,
+    /// Ids of the holes.
+    pub hole_ids: *const u32,
+    /// Filled in by the probe.
+    pub value: Option<ValueFunction>,
+    /// Filled in by the probe.
+    pub mark: Option<MarkFunction>,
+    /// Filled in by the unit when its process runs with AddressSanitizer.
+    pub poisoned: Option<PoisonedFunction>,
+}

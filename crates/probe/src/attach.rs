@@ -1,0 +1,98 @@
+//! The entry points that woven source calls.
+
+use crate::{observe, process, system};
+use core::ffi::c_char;
+use core::slice;
+use core::sync::atomic::{AtomicU8, Ordering};
+use patchwright_probe_abi::{Mode, SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION, UnitTable};
+
+/// Introduces a translation unit to the run: fills in its functions and selects what is active in this process.
+///
+/// When there is no run, or one that this probe does not understand, nothing changes.
+///
+/// # Safety
+/// `unit` must be null or point to a table that stays valid as long as the unit's code; `channel` must be null or a
+/// string that ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *const c_char) {
+    // SAFETY: the caller answers for the pointer.
+    let Some(unit) = (unsafe { unit.as_mut() }) else {
+        return;
+    };
+    if unit.version != UNIT_VERSION {
+        return;
+    }
+    // SAFETY: the caller answers for the path.
+    let Some(process) = (unsafe { process::attach(channel) }) else {
+        return;
+    };
+    process::set_poisoned(unit.poisoned);
+    unit.value = Some(value);
+    unit.mark = Some(mark);
+    // SAFETY: the unit's arrays have the lengths that its table says.
+    let (functions, function_ids, holes, hole_ids) = unsafe {
+        (
+            atomics(unit.functions, unit.function_count),
+            slice::from_raw_parts(unit.function_ids, unit.function_count as usize),
+            atomics(unit.holes, unit.hole_count),
+            slice::from_raw_parts(unit.hole_ids, unit.hole_count as usize),
+        )
+    };
+    match process.mode {
+        Mode::Off => {}
+        Mode::Coverage => {
+            select(functions, function_ids, SELECTED_CANDIDATE, |_| true);
+            select(holes, hole_ids, SELECTED_COVERAGE, |_| true);
+        }
+        Mode::Candidate => {
+            select(functions, function_ids, SELECTED_CANDIDATE, |id| {
+                id == process.function
+            });
+            select(holes, hole_ids, SELECTED_CANDIDATE, |id| id == process.hole);
+        }
+    }
+}
+
+/// # Safety
+/// There must be `count` bytes at `bytes`.
+unsafe fn atomics<'a>(bytes: *mut u8, count: u32) -> &'a [AtomicU8] {
+    // SAFETY: an atomic byte has the layout of a byte.
+    unsafe { slice::from_raw_parts(bytes.cast::<AtomicU8>(), count as usize) }
+}
+
+fn select(bytes: &[AtomicU8], ids: &[u32], selection: u8, selected: impl Fn(u32) -> bool) {
+    for (byte, id) in bytes.iter().zip(ids) {
+        if selected(*id) {
+            byte.store(selection, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The candidate's value at a visit of `hole`.
+///
+/// # Safety
+/// There must be `count` words at `entries`.
+unsafe extern "C" fn value(hole: u32, entries: *const u64, count: u32) -> u64 {
+    let Some(process) = process::current() else {
+        system::end_process();
+    };
+    // SAFETY: the caller answers for the entries.
+    let entries = unsafe { slice::from_raw_parts(entries, count as usize) };
+    observe::visit(process, hole, entries)
+}
+
+/// Marks `hole` as visited and clears its selection byte.
+///
+/// # Safety
+/// `selection` must point to the hole's selection byte.
+unsafe extern "C" fn mark(hole: u32, selection: *mut u8) {
+    let Some(channel) = process::current().and_then(|process| process.channel) else {
+        return;
+    };
+    if let Some(byte) = channel.coverage().get(hole as usize) {
+        byte.store(1, Ordering::Relaxed);
+    }
+    // SAFETY: the caller answers for the pointer.
+    let selection = unsafe { AtomicU8::from_ptr(selection) };
+    selection.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,174 @@
+//! What this process knows about its run: written once, when the first translation unit attaches.
+
+use crate::system;
+use core::cell::UnsafeCell;
+use core::ffi::c_char;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use patchwright_probe_abi::{
+    Channel, INSTRUCTION_WORDS, MAX_CODE, MAX_SLOTS, Mode, PoisonedFunction, SlotDescriptor,
+};
+use patchwright_semantics::Instruction;
+
+/// The run, copied from the channel, so that a process that outlives its run goes on as it began.
+pub struct Process {
+    pub channel: Option<Channel<'static>>,
+    pub mode: Mode,
+    pub generation: u32,
+    pub hole: u32,
+    pub function: u32,
+    /// Greatest depth of a slot.
+    pub depth: u8,
+    /// Records that may be used.
+    pub record_capacity: u32,
+    slot_count: usize,
+    code_length: usize,
+    slots: [SlotDescriptor; MAX_SLOTS],
+    code: [Instruction; MAX_CODE],
+}
+
+impl Process {
+    /// The slots of the active hole.
+    pub fn slots(&self) -> &[SlotDescriptor] {
+        self.slots.get(..self.slot_count).unwrap_or(&[])
+    }
+
+    /// The candidate.
+    pub fn code(&self) -> &[Instruction] {
+        self.code.get(..self.code_length).unwrap_or(&[])
+    }
+
+    /// Reads the run from the channel; `None` when it makes no sense.
+    fn read(&mut self, channel: Channel<'static>) -> Option<()> {
+        let header = channel.header();
+        self.mode = Mode::from_number(header.mode.load(Ordering::Acquire))?;
+        self.generation = header.generation.load(Ordering::Relaxed);
+        self.hole = header.hole.load(Ordering::Relaxed);
+        self.function = header.function.load(Ordering::Relaxed);
+        if self.mode == Mode::Candidate {
+            self.slot_count = header.slot_count.load(Ordering::Relaxed) as usize;
+            self.code_length = header.code_length.load(Ordering::Relaxed) as usize;
+            if self.slot_count > MAX_SLOTS || self.code_length > MAX_CODE {
+                return None;
+            }
+            self.record_capacity = channel
+                .record_room(self.slot_count)
+                .min(header.record_capacity.load(Ordering::Relaxed));
+            let words = channel.slots().chunks_exact(SlotDescriptor::WORDS);
+            for (slot, words) in self.slots.iter_mut().take(self.slot_count).zip(words) {
+                *slot = SlotDescriptor::decode(core::array::from_fn(|i| {
+                    words.get(i).map_or(0, |word| word.load(Ordering::Relaxed))
+                }))?;
+                self.depth = self.depth.max(slot.depth);
+            }
+            let words = channel.code().chunks_exact(INSTRUCTION_WORDS);
+            for (instruction, words) in self.code.iter_mut().take(self.code_length).zip(words) {
+                let word = |i: usize| words.get(i).map_or(0, |word| word.load(Ordering::Relaxed));
+                let [opcode, op, ty, other_ty, ..] = word(0).to_le_bytes();
+                *instruction = Instruction {
+                    opcode,
+                    op,
+                    ty,
+                    other_ty,
+                    reserved: 0,
+                    immediate: word(1),
+                };
+            }
+        }
+        self.channel = Some(channel);
+        Some(())
+    }
+}
+
+const UNATTACHED: u32 = 0;
+const ATTACHING: u32 = 1;
+const ATTACHED: u32 = 2;
+const FAILED: u32 = 3;
+
+static STATUS: AtomicU32 = AtomicU32::new(UNATTACHED);
+static PROCESS: Once = Once(UnsafeCell::new(Process {
+    channel: None,
+    mode: Mode::Off,
+    generation: 0,
+    hole: 0,
+    function: 0,
+    depth: 0,
+    record_capacity: 0,
+    slot_count: 0,
+    code_length: 0,
+    slots: [SlotDescriptor::VALUE; MAX_SLOTS],
+    code: [Instruction {
+        opcode: 0,
+        op: 0,
+        ty: 0,
+        other_ty: 0,
+        reserved: 0,
+        immediate: 0,
+    }; MAX_CODE],
+}));
+
+/// Written by the one thread that took `STATUS` from `UNATTACHED` to `ATTACHING`, read after `ATTACHED`.
+struct Once(UnsafeCell<Process>);
+
+// SAFETY: see the type.
+unsafe impl Sync for Once {}
+
+/// The run, attaching to it first when this process has not yet; `None` when there is none.
+///
+/// # Safety
+/// `channel` must be null or a string that ends with a zero byte.
+pub unsafe fn attach(channel: *const c_char) -> Option<&'static Process> {
+    let taken =
+        STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
+    if taken.is_ok() {
+        // SAFETY: only this thread has come here, and readers wait for `ATTACHED`.
+        let process = unsafe { &mut *PROCESS.0.get() };
+        // SAFETY: the caller answers for the path.
+        let good = unsafe { open(channel) }.and_then(|channel| process.read(channel));
+        let status = if good.is_some() { ATTACHED } else { FAILED };
+        STATUS.store(status, Ordering::Release);
+        if let Some(channel) = process.channel {
+            channel.header().attached.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    // The loader runs constructors one after the other, so this waits only where a program loads plugins in parallel
+    // with a loader that does not.
+    while STATUS.load(Ordering::Acquire) == ATTACHING {
+        core::hint::spin_loop();
+    }
+    current()
+}
+
+/// The run that this process has attached to.
+pub fn current() -> Option<&'static Process> {
+    // SAFETY: nobody writes any more.
+    (STATUS.load(Ordering::Acquire) == ATTACHED).then(|| unsafe { &*PROCESS.0.get() })
+}
+
+/// # Safety
+/// As for [`attach`].
+unsafe fn open(path: *const c_char) -> Option<Channel<'static>> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: the caller answers for the path.
+    let (address, length) = unsafe { system::map_file(path) }?;
+    // SAFETY: the mapping stays until the process ends.
+    unsafe { Channel::open(address, length) }
+}
+
+/// Address of [`PoisonedFunction`], or 0.
+static POISONED: AtomicUsize = AtomicUsize::new(0);
+
+/// Remembers AddressSanitizer's function.
+pub fn set_poisoned(function: Option<PoisonedFunction>) {
+    if let Some(function) = function {
+        POISONED.store(function as usize, Ordering::Relaxed);
+    }
+}
+
+/// AddressSanitizer's function, when the process has it.
+pub fn poisoned() -> Option<PoisonedFunction> {
+    let address = POISONED.load(Ordering::Relaxed);
+    // SAFETY: the type is a nullable function pointer, and a nonzero address came from one.
+    unsafe { core::mem::transmute::<usize, Option<PoisonedFunction>>(address) }
+}

@@ -1,0 +1,1 @@
+//! Test-equivalence repair: from failing tests to the cheapest plausible patches.

@@ -1,0 +1,1 @@
+//! What users read: JSON, tables, the terminal.

@@ -1,0 +1,108 @@
+//! Candidates as edits of the source.
+
+use patchwright_text::{Edit, Span};
+
+use crate::{
+    holes::HoleKind,
+    space::{CandidateId, Schema, Space},
+    term::Pointees,
+};
+
+impl Space {
+    /// The edit of the source that makes this candidate real; `None` if it has no C text.
+    pub fn edit(&self, id: CandidateId, source: &[u8], pointees: &Pointees) -> Option<Edit> {
+        let block = &self.blocks[id.block as usize];
+        let site = &self.sites[block.site];
+        let filling = self.filling(id, pointees)?;
+        let atoms = &self.hole.atoms.table;
+        match &self.hole.kind {
+            HoleKind::Guard { is_body, .. } if block.schema == Schema::Deletion => {
+                Some(delete_statement(source, self.hole.span, *is_body))
+            }
+            HoleKind::Guard { is_body, .. } => {
+                let condition = filling.display(atoms, pointees).to_string();
+                Some(guard_statement(
+                    source,
+                    self.hole.span,
+                    *is_body,
+                    &condition,
+                ))
+            }
+            _ => Some(Edit::replace(
+                site.span,
+                filling
+                    .display_within(site.least, atoms, pointees)
+                    .to_string(),
+            )),
+        }
+    }
+}
+
+fn line_start(source: &[u8], at: usize) -> usize {
+    source[..at]
+        .iter()
+        .rposition(|&c| c == b'\n')
+        .map_or(0, |newline| newline + 1)
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|c| matches!(c, b' ' | b'\t' | b'\r'))
+}
+
+/// Takes a statement out: with its line, if nothing else stands there.
+fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
+    if is_body {
+        return Edit::replace(span, ";");
+    }
+    let (start, end) = (span.start as usize, span.end as usize);
+    let line = line_start(source, start);
+    let after = source[end..]
+        .iter()
+        .position(|&c| c == b'\n')
+        .map_or(source.len(), |n| end + n);
+    if is_blank(&source[line..start]) && is_blank(&source[end..after]) {
+        let next = (after + 1).min(source.len());
+        Edit::replace(Span::new(line as u32, next as u32), "")
+    } else {
+        Edit::replace(span, "")
+    }
+}
+
+/// Puts a statement under a condition: on a line of its own above it, one step further in, when
+/// the statement begins its line; in braces where an `else` could attach to it.
+fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let text = &source[start..end];
+    if is_body {
+        let mut new = format!("{{ if ({condition}) ").into_bytes();
+        new.extend_from_slice(text);
+        new.extend_from_slice(b" }");
+        return Edit::replace(span, new);
+    }
+    let line = line_start(source, start);
+    let indent = &source[line..start];
+    let is_block = text.first() == Some(&b'{');
+    if !is_blank(indent) || is_block || text.contains(&b'\n') {
+        let mut new = format!("if ({condition}) ").into_bytes();
+        new.extend_from_slice(text);
+        return Edit::replace(span, new);
+    }
+    let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
+        b"\r\n"
+    } else {
+        b"\n"
+    };
+    let step: &[u8] = if indent.contains(&b'\t') && !indent.contains(&b' ') {
+        b"\t"
+    } else if indent.len() % 4 == 0 {
+        b"    "
+    } else {
+        b"  "
+    };
+    let mut new = format!("if ({condition})").into_bytes();
+    new.extend_from_slice(newline);
+    new.extend_from_slice(indent);
+    new.extend_from_slice(step);
+    new.extend_from_slice(text);
+    Edit::replace(span, new)
+}

@@ -1,0 +1,656 @@
+//! Where the schemas apply: the holes of a function.
+//!
+//! A hole is a pure expression as large as possible, in a place that can be edited: all changes
+//! inside of it share one hole, and the value of the whole decides about their classes. (A change
+//! of `b` in `a < b` matters only when the comparison changes.) Subscripts and pointers inside of
+//! it are holes of their own, because what they select is not known before. Around conditions
+//! that are not pure there is a hole for what is added to them, and around statements one for
+//! their guard.
+
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind,
+    Storage, UnaryOperator,
+};
+use patchwright_text::Span;
+
+use crate::{
+    model::binary_op,
+    slots::{AtomBuilder, Atoms},
+    term::{CType, Context, Precedence, Term, promote},
+};
+
+/// What a hole is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HoleKind {
+    /// A pure expression: its value is replaced (EXPRESSION, and REFINEMENT where it is a
+    /// condition).
+    Expression {
+        /// The expression as it is.
+        original: Term,
+        /// It is a condition.
+        condition: bool,
+    },
+    /// A condition with effects: what is added behind it (REFINEMENT). Slot 0 is its truth.
+    Refinement,
+    /// A statement: the condition under which it is executed (GUARD).
+    Guard {
+        /// Number of nodes of the statement: the price of deleting it.
+        size: u32,
+        /// The statement stands alone where the grammar wants one (`if (x) s;`), so that
+        /// deleting it leaves `;`.
+        is_body: bool,
+    },
+}
+
+/// A location of the program with everything that candidates there need.
+#[derive(Clone, Debug)]
+pub struct Hole {
+    /// Index of the function in its unit.
+    pub function: usize,
+    /// The text that the hole replaces or guards.
+    pub span: Span,
+    /// What it is for.
+    pub kind: HoleKind,
+    /// What happens to its value.
+    pub context: Context,
+    /// The type to which the woven source casts the value; `None` for truth values.
+    pub ctype: Option<CType>,
+    /// Its own atoms; leaves are added to them.
+    pub atoms: Atoms,
+    /// The variables that can be named here.
+    pub scope: Scope,
+    /// It lies in a macro's argument.
+    pub in_macro_argument: bool,
+}
+
+/// Finds the holes of one function.
+pub fn holes(
+    builder: &mut AtomBuilder<'_>,
+    function_index: usize,
+    function: &Function,
+    scopes: &ScopeMap,
+) -> Vec<Hole> {
+    let mut finder = Finder {
+        builder,
+        function_index,
+        function,
+        scopes,
+        scope: None,
+        found: Vec::new(),
+        spans: Default::default(),
+    };
+    finder.stmt(function.body, Position::Block);
+    finder.found
+}
+
+/// How a statement is placed.
+#[derive(Clone, Copy, PartialEq)]
+enum Position {
+    /// Among others in a block.
+    Block,
+    /// As the body of a control statement.
+    Body,
+    /// As the first part of a `for`, or with a label: it cannot be guarded.
+    Fixed,
+}
+
+/// What happens to the value of an expression.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Use {
+    Truth,
+    Convert(CType),
+    /// The type matters to what is around: it must stay.
+    Same,
+    /// The value is not used.
+    Discard,
+}
+
+struct Finder<'b, 'a, 'f> {
+    builder: &'b mut AtomBuilder<'a>,
+    function_index: usize,
+    function: &'f Function,
+    scopes: &'f ScopeMap,
+    scope: Option<Scope>,
+    found: Vec<Hole>,
+    /// Expression spans that have a hole: a macro may use an argument several times.
+    spans: rustc_hash::FxHashSet<Span>,
+}
+
+impl Finder<'_, '_, '_> {
+    fn full(&mut self, id: ExprId, usage: Use) {
+        self.scope = self.scopes.at_expr(id).cloned();
+        if self.scope.is_some() {
+            self.expr(id, usage);
+        }
+    }
+
+    fn stmt(&mut self, id: StmtId, position: Position) {
+        let stmt = self.function.stmt(id);
+        if position != Position::Fixed {
+            self.guard(id, position);
+        }
+        match &stmt.kind {
+            StmtKind::Compound(inner) => {
+                for &stmt in inner {
+                    self.stmt(stmt, Position::Block);
+                }
+            }
+            StmtKind::Declaration(variables) => {
+                for &id in variables {
+                    let variable = self.builder.unit.variable(id);
+                    if variable.storage != Storage::Local {
+                        continue;
+                    }
+                    let ty = variable.ty;
+                    if let Some(initializer) = variable.initializer {
+                        let usage = match self.builder.ctype(ty) {
+                            Some(ctype) if self.builder.is_scalar(ty) => Use::Convert(ctype),
+                            _ => Use::Same,
+                        };
+                        self.full(initializer, usage);
+                    }
+                }
+            }
+            StmtKind::Expression(expr) => self.full(*expr, Use::Discard),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.full(*condition, Use::Truth);
+                self.stmt(*then, Position::Body);
+                if let Some(otherwise) = otherwise {
+                    self.stmt(*otherwise, Position::Body);
+                }
+            }
+            StmtKind::While { condition, body } => {
+                self.full(*condition, Use::Truth);
+                self.stmt(*body, Position::Body);
+            }
+            StmtKind::Do { body, condition } => {
+                self.stmt(*body, Position::Body);
+                self.full(*condition, Use::Truth);
+            }
+            StmtKind::For {
+                init,
+                condition,
+                increment,
+                body,
+            } => {
+                if let Some(init) = init {
+                    self.stmt(*init, Position::Fixed);
+                }
+                if let Some(condition) = condition {
+                    self.full(*condition, Use::Truth);
+                }
+                if let Some(increment) = increment {
+                    self.full(*increment, Use::Discard);
+                }
+                self.stmt(*body, Position::Body);
+            }
+            StmtKind::Switch { condition, body } => {
+                self.full(*condition, Use::Same);
+                self.stmt(*body, Position::Fixed);
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) => self.stmt(*body, Position::Body),
+            StmtKind::Label { body, .. } => self.stmt(*body, Position::Body),
+            StmtKind::Return(Some(value)) => {
+                let ty = self.function.expr(*value).ty;
+                let usage = match self.builder.ctype(ty) {
+                    Some(ctype) => Use::Convert(ctype),
+                    None => Use::Same,
+                };
+                self.full(*value, usage);
+            }
+            _ => {}
+        }
+    }
+
+    fn guard(&mut self, id: StmtId, position: Position) {
+        let stmt = self.function.stmt(id);
+        let eligible = match &stmt.kind {
+            StmtKind::Expression(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Do { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Switch { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_) => true,
+            StmtKind::Compound(_) => position == Position::Block,
+            _ => false,
+        };
+        let (true, Place::Written(span), Some(scope)) =
+            (eligible, stmt.place, self.scopes.at_stmt(id))
+        else {
+            return;
+        };
+        self.found.push(Hole {
+            function: self.function_index,
+            span,
+            kind: HoleKind::Guard {
+                size: self.stmt_size(id),
+                is_body: position == Position::Body,
+            },
+            context: Context::Truth,
+            ctype: None,
+            atoms: Atoms::default(),
+            scope: scope.clone(),
+            in_macro_argument: false,
+        });
+    }
+
+    fn expr_size(&self, id: ExprId) -> u32 {
+        let own = match self.function.expr(id).kind {
+            ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. } => 0,
+            _ => 1,
+        };
+        own + self
+            .function
+            .children(id)
+            .into_iter()
+            .map(|child| self.expr_size(child))
+            .sum::<u32>()
+    }
+
+    fn stmt_size(&self, id: StmtId) -> u32 {
+        let exprs = |list: &[Option<ExprId>]| {
+            list.iter()
+                .flatten()
+                .map(|&id| self.expr_size(id))
+                .sum::<u32>()
+        };
+        1 + match &self.function.stmt(id).kind {
+            StmtKind::Compound(inner) => inner.iter().map(|&id| self.stmt_size(id)).sum(),
+            StmtKind::Declaration(variables) => variables
+                .iter()
+                .map(|&id| exprs(&[self.builder.unit.variable(id).initializer]))
+                .sum(),
+            StmtKind::Expression(expr) => exprs(&[Some(*expr)]),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                exprs(&[Some(*condition)])
+                    + self.stmt_size(*then)
+                    + otherwise.map_or(0, |id| self.stmt_size(id))
+            }
+            StmtKind::While { condition, body }
+            | StmtKind::Do { condition, body }
+            | StmtKind::Switch { condition, body } => {
+                exprs(&[Some(*condition)]) + self.stmt_size(*body)
+            }
+            StmtKind::For {
+                init,
+                condition,
+                increment,
+                body,
+            } => {
+                exprs(&[*condition, *increment])
+                    + init.map_or(0, |id| self.stmt_size(id))
+                    + self.stmt_size(*body)
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
+                self.stmt_size(*body)
+            }
+            StmtKind::Return(value) => exprs(&[*value]),
+            StmtKind::Other {
+                expressions,
+                statements,
+                ..
+            } => {
+                expressions
+                    .iter()
+                    .map(|&id| self.expr_size(id))
+                    .sum::<u32>()
+                    + statements.iter().map(|&id| self.stmt_size(id)).sum::<u32>()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Places a hole at `id` or, where it is not pure, at what is below.
+    fn expr(&mut self, id: ExprId, usage: Use) {
+        if !self.function.expr(id).evaluated {
+            return;
+        }
+        if usage != Use::Discard && self.try_hole(id, usage) {
+            self.selectors(id);
+            return;
+        }
+        self.below(id, usage);
+    }
+
+    fn try_hole(&mut self, id: ExprId, usage: Use) -> bool {
+        let Some(scope) = self.scope.clone() else {
+            return false;
+        };
+        // The text of implicit conversions and parentheses is that of what they contain, or a
+        // little more: the hole is the outermost, its type that of the bare expression.
+        let bare = self.function.stripped(id);
+        let expr = self.function.expr(bare);
+        let place = expr.place;
+        let Some(span) = place.editable() else {
+            return false;
+        };
+        if self.spans.contains(&span) {
+            return true;
+        }
+        let ty = expr.ty;
+        let mut atoms = Atoms::default();
+        let Some(original) = self.modelled(&mut atoms, id) else {
+            return false;
+        };
+        let decayed = self.decayed(id);
+        let Some(own) = self.builder.ctype(decayed.unwrap_or(ty)) else {
+            return false;
+        };
+        let (context, ctype) = match usage {
+            Use::Truth => (Context::Truth, None),
+            Use::Convert(to) => (Context::Convert(to), Some(to)),
+            Use::Same => (Context::Convert(promote(own)), Some(promote(own))),
+            Use::Discard => return false,
+        };
+        self.spans.insert(span);
+        self.found.push(Hole {
+            function: self.function_index,
+            span,
+            kind: HoleKind::Expression {
+                original,
+                condition: usage == Use::Truth,
+            },
+            context: if usage == Use::Same {
+                Context::Same
+            } else {
+                context
+            },
+            ctype,
+            atoms,
+            scope,
+            in_macro_argument: matches!(place, Place::MacroArgument { .. }),
+        });
+        true
+    }
+
+    /// The type of the pointer that an array decays to, if `id` is one.
+    fn decayed(&self, id: ExprId) -> Option<patchwright_csource::types::TypeId> {
+        let id = self.function.without_parens(id);
+        match self.function.expr(id).kind {
+            ExprKind::Cast {
+                cast: CastKind::ArrayToPointer,
+                ..
+            } => Some(self.function.expr(id).ty),
+            ExprKind::Cast {
+                operand,
+                implicit: true,
+                ..
+            } => self.decayed(operand),
+            _ => None,
+        }
+    }
+
+    fn modelled(&mut self, atoms: &mut Atoms, id: ExprId) -> Option<Term> {
+        self.builder.model(atoms, self.function, id)
+    }
+
+    /// Holes for the subscripts and pointers inside of a pure expression.
+    fn selectors(&mut self, id: ExprId) {
+        if !self.function.expr(id).evaluated {
+            return;
+        }
+        match self.function.expr(id).kind.clone() {
+            ExprKind::Subscript { base, index } => {
+                self.index(index);
+                self.base(base);
+            }
+            ExprKind::Member {
+                base, arrow: true, ..
+            } => self.base(base),
+            ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                operand,
+            } => self.base(operand),
+            _ => {
+                for child in self.function.children(id) {
+                    self.selectors(child);
+                }
+            }
+        }
+    }
+
+    fn index(&mut self, index: ExprId) {
+        self.expr(index, Use::Convert(CType::Long));
+    }
+
+    fn base(&mut self, base: ExprId) {
+        let ty = self.function.expr(base).ty;
+        match self.builder.ctype(ty) {
+            Some(ctype @ CType::Pointer(_)) if self.decayed(base).is_none() => {
+                self.expr(base, Use::Convert(ctype));
+            }
+            _ => self.below(base, Use::Same),
+        }
+    }
+
+    /// `id` itself is no hole: looks below.
+    fn below(&mut self, id: ExprId, usage: Use) {
+        let expr = self.function.expr(id);
+        if !expr.evaluated {
+            return;
+        }
+        match expr.kind.clone() {
+            ExprKind::Paren(inner) => self.below_or_hole(inner, usage),
+            ExprKind::Cast {
+                operand,
+                implicit: true,
+                cast,
+            } => match cast {
+                CastKind::LValueToRValue | CastKind::ArrayToPointer => {
+                    self.refinement(id, usage);
+                    self.lvalue(operand);
+                }
+                _ => {
+                    let inner = match usage {
+                        Use::Truth => Use::Truth,
+                        Use::Convert(to) => Use::Convert(to),
+                        _ => Use::Same,
+                    };
+                    self.below(operand, inner);
+                }
+            },
+            ExprKind::Cast { operand, cast, .. } => {
+                self.refinement(id, usage);
+                let ty = self.function.expr(id).ty;
+                let inner = match (cast, self.builder.ctype(ty)) {
+                    (CastKind::Arithmetic, Some(to)) => Use::Convert(to),
+                    (CastKind::ToVoid, _) => Use::Discard,
+                    _ => Use::Same,
+                };
+                self.expr(operand, inner);
+            }
+            ExprKind::Binary {
+                operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
+                left,
+                right,
+            } => {
+                self.refinement(id, usage);
+                self.expr(left, Use::Truth);
+                self.expr(right, Use::Truth);
+            }
+            ExprKind::Binary {
+                operator: BinaryOperator::Comma,
+                left,
+                right,
+            } => {
+                self.expr(left, Use::Discard);
+                self.expr(right, usage);
+            }
+            ExprKind::Binary { left, right, .. } => {
+                self.refinement(id, usage);
+                self.expr(left, Use::Same);
+                self.expr(right, Use::Same);
+            }
+            ExprKind::Unary { operator, operand } => match operator {
+                UnaryOperator::Step | UnaryOperator::AddressOf => {
+                    self.refinement(id, usage);
+                    self.lvalue(operand);
+                }
+                UnaryOperator::Not => {
+                    self.refinement(id, usage);
+                    self.expr(operand, Use::Truth);
+                }
+                UnaryOperator::Dereference => self.base(operand),
+                _ => {
+                    self.refinement(id, usage);
+                    self.expr(operand, Use::Same);
+                }
+            },
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.refinement(id, usage);
+                self.expr(condition, Use::Truth);
+                self.expr(then, usage);
+                self.expr(otherwise, usage);
+            }
+            ExprKind::Assign {
+                operator,
+                target,
+                value,
+            } => {
+                self.refinement(id, usage);
+                let ty = self.function.expr(target).ty;
+                let inner = match (operator, self.builder.ctype(ty)) {
+                    (None, Some(to)) => Use::Convert(to),
+                    (Some(_), Some(CType::Pointer(_))) => Use::Convert(CType::Long),
+                    _ => Use::Same,
+                };
+                self.expr(value, inner);
+                self.lvalue(target);
+            }
+            ExprKind::Call {
+                callee,
+                arguments,
+                prototyped,
+            } => {
+                self.refinement(id, usage);
+                for (i, argument) in arguments.into_iter().enumerate() {
+                    let ty = self.function.expr(argument).ty;
+                    let inner = match self.builder.ctype(ty) {
+                        Some(to) if i < prototyped => Use::Convert(to),
+                        _ => Use::Same,
+                    };
+                    self.expr(argument, inner);
+                }
+                let callee = self.function.stripped(callee);
+                if !matches!(self.function.expr(callee).kind, ExprKind::Function(_)) {
+                    self.lvalue(callee);
+                }
+            }
+            ExprKind::Member { .. } | ExprKind::Subscript { .. } => self.lvalue(id),
+            ExprKind::Other {
+                kind,
+                children,
+                body,
+                evaluated: true,
+            } => {
+                self.refinement(id, usage);
+                for child in children {
+                    let ty = self.function.expr(child).ty;
+                    let inner = match (kind.as_str(), self.builder.ctype(ty)) {
+                        ("InitListExpr", Some(to)) if self.builder.is_scalar(ty) => {
+                            Use::Convert(to)
+                        }
+                        _ => Use::Same,
+                    };
+                    if kind != "BinaryConditionalOperator" {
+                        self.expr(child, inner);
+                    }
+                }
+                if let Some(body) = body {
+                    let scope = self.scope.take();
+                    self.stmt(body, Position::Fixed);
+                    self.scope = scope;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn below_or_hole(&mut self, inner: ExprId, usage: Use) {
+        self.expr(inner, usage);
+    }
+
+    /// What selects the object that is read, written or passed on.
+    fn lvalue(&mut self, id: ExprId) {
+        match self.function.expr(id).kind.clone() {
+            ExprKind::Paren(inner) => self.lvalue(inner),
+            ExprKind::Subscript { base, index } => {
+                self.index(index);
+                self.base(base);
+            }
+            ExprKind::Member { base, arrow, .. } => {
+                if arrow {
+                    self.base(base);
+                } else {
+                    self.lvalue(base);
+                }
+            }
+            ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                operand,
+            } => self.base(operand),
+            ExprKind::Variable(_) => {}
+            _ => self.below(id, Use::Same),
+        }
+    }
+
+    /// A hole for what is added to a condition that has effects.
+    fn refinement(&mut self, id: ExprId, usage: Use) {
+        let expr = self.function.expr(id);
+        let (Use::Truth, Some(span), Some(scope)) =
+            (usage, expr.place.editable(), self.scope.clone())
+        else {
+            return;
+        };
+        if self.builder.ctype(expr.ty).is_none() || !self.spans.insert(span) {
+            return;
+        }
+        let mut atoms = Atoms::default();
+        let text = self.builder.unit.text(span).into_owned();
+        let precedence = match &self.function.expr(self.function.stripped(id)).kind {
+            ExprKind::Binary { operator, .. } => match operator {
+                BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
+                BinaryOperator::LogicalOr => Precedence::LogicalOr,
+                operator => binary_op(*operator).map_or(Precedence::Assignment, Precedence::of),
+            },
+            ExprKind::Call { .. } | ExprKind::Member { .. } | ExprKind::Subscript { .. } => {
+                Precedence::Postfix
+            }
+            ExprKind::Unary { .. } => Precedence::Unary,
+            _ => Precedence::Assignment,
+        };
+        // In a macro's text precedences are not what they seem.
+        let precedence = if matches!(expr.place, Place::Written(_)) && !text.starts_with('(') {
+            precedence
+        } else {
+            Precedence::Assignment
+        };
+        atoms.add_captured_truth(&text, precedence);
+        self.found.push(Hole {
+            function: self.function_index,
+            span,
+            kind: HoleKind::Refinement,
+            context: Context::Truth,
+            ctype: None,
+            atoms,
+            scope,
+            in_macro_argument: matches!(expr.place, Place::MacroArgument { .. }),
+        });
+    }
+}

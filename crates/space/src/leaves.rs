@@ -1,0 +1,393 @@
+//! The leaves of terms at a hole: which variables, members, elements and constants there are.
+
+use patchwright_csource::{
+    CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId,
+    types::TypeKind,
+};
+use patchwright_text::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    holes::{Hole, HoleKind},
+    slots::{AtomBuilder, ElementIndex},
+    term::{CType, Kind, Precedence, Term},
+};
+
+/// How many leaves a hole gets. The first ones of each kind are the nearest.
+#[derive(Clone, Copy, Debug)]
+pub struct LeafLimits {
+    /// Atoms: variables, members, elements.
+    pub atoms: usize,
+    /// Constants.
+    pub constants: usize,
+}
+
+impl Default for LeafLimits {
+    fn default() -> Self {
+        LeafLimits {
+            atoms: 40,
+            constants: 24,
+        }
+    }
+}
+
+/// What a function's text mentions: the raw material of leaves.
+#[derive(Clone, Debug, Default)]
+pub struct Mentions {
+    /// Reads of members, elements and pointed-to objects, with the variables that they name.
+    paths: Vec<(ExprId, u32, Vec<VarId>)>,
+    /// Uses of variables: first place of each.
+    variables: FxHashMap<VarId, Vec<u32>>,
+    /// Integer constants: value, type, spelling, places.
+    constants: Vec<(i128, CType, String, u32)>,
+    /// Variables that occur in subscripts.
+    subscripts: Vec<VarId>,
+    /// Enumerations of which an enumerator occurs.
+    enumerations: Vec<usize>,
+    /// Words of the function's text.
+    words: FxHashSet<String>,
+}
+
+/// Collects what `function` mentions.
+pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions {
+    let mut found = Mentions::default();
+    let text = &builder.unit.source[function.span.range()];
+    found.words = patchwright_csource::lex::words(text).into_iter().collect();
+    for expr in &function.exprs {
+        if !expr.evaluated {
+            continue;
+        }
+        let Some(at) = expr.place.editable().map(|span| span.start) else {
+            continue;
+        };
+        match &expr.kind {
+            ExprKind::Variable(variable) => {
+                found.variables.entry(*variable).or_default().push(at);
+            }
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::LValueToRValue,
+                ..
+            } => {
+                let inner = function.without_parens(*operand);
+                if matches!(
+                    function.expr(inner).kind,
+                    ExprKind::Member { .. }
+                        | ExprKind::Subscript { .. }
+                        | ExprKind::Unary {
+                            operator: UnaryOperator::Dereference,
+                            ..
+                        }
+                ) {
+                    let mut variables = Vec::new();
+                    variables_below(function, inner, &mut variables);
+                    found.paths.push((inner, at, variables));
+                }
+            }
+            ExprKind::Subscript { index, .. } => {
+                let mut variables = Vec::new();
+                variables_below(function, *index, &mut variables);
+                for variable in variables {
+                    let ty = builder.unit.variable(variable).ty;
+                    if builder.unit.types.integer_kind(ty).is_some()
+                        && !found.subscripts.contains(&variable)
+                    {
+                        found.subscripts.push(variable);
+                    }
+                }
+            }
+            ExprKind::Integer {
+                value,
+                enumerator,
+                character,
+            } => {
+                if let Some(name) = enumerator {
+                    for (i, members) in builder.unit.enumerations.iter().enumerate() {
+                        if members.iter().any(|(member, _)| member == name)
+                            && !found.enumerations.contains(&i)
+                        {
+                            found.enumerations.push(i);
+                        }
+                    }
+                }
+                let (value, ty, character) = (*value, expr.ty, *character);
+                if let Some(ctype) = builder.ctype(ty) {
+                    let spelling = match expr.place.editable() {
+                        Some(span) => builder.unit.text(span).into_owned(),
+                        None => continue,
+                    };
+                    if character || spelling.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        found.constants.push((value, ctype, spelling, at));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
+    if let ExprKind::Variable(variable) = function.expr(id).kind
+        && !found.contains(&variable)
+    {
+        found.push(variable);
+    }
+    for child in function.children(id) {
+        variables_below(function, child, found);
+    }
+}
+
+fn distance(places: &[u32], span: Span) -> u32 {
+    places
+        .iter()
+        .map(|&at| at.abs_diff(span.start))
+        .min()
+        .unwrap_or(u32::MAX)
+}
+
+/// The leaves of `hole`, nearest first: atoms are added to the hole's table, constants returned
+/// with them.
+pub fn leaves(
+    builder: &mut AtomBuilder<'_>,
+    function: &Function,
+    mentions: &Mentions,
+    hole: &mut Hole,
+    limits: LeafLimits,
+) -> Vec<Term> {
+    let mut atoms = std::mem::take(&mut hole.atoms);
+    let captured = matches!(hole.kind, HoleKind::Refinement);
+    let own = atoms.table.iter().count();
+    let limit = own + limits.atoms;
+    let full = |atoms: &crate::slots::Atoms| atoms.table.iter().count() >= limit;
+    let in_scope: FxHashSet<VarId> = hole.scope.assigned.iter().copied().collect();
+    let visible_names: FxHashSet<String> = hole
+        .scope
+        .visible
+        .iter()
+        .map(|&id| builder.unit.variable(id).name.clone())
+        .collect();
+    let usable = |unit: &TranslationUnit, id: VarId| {
+        let variable = unit.variable(id);
+        match variable.storage {
+            Storage::Global => {
+                !visible_names.contains(&variable.name) && declared_before(unit, id, hole.span)
+            }
+            _ => in_scope.contains(&id),
+        }
+    };
+    // Variables, by how near they are mentioned; the last declared first among those that are not.
+    let mut variables: Vec<(u32, usize, VarId)> = Vec::new();
+    for (i, &id) in hole.scope.assigned.iter().rev().enumerate() {
+        let near = mentions
+            .variables
+            .get(&id)
+            .map_or(u32::MAX, |places| distance(places, hole.span));
+        variables.push((near, i, id));
+    }
+    for (&id, places) in &mentions.variables {
+        if builder.unit.variable(id).storage == Storage::Global && usable(builder.unit, id) {
+            variables.push((distance(places, hole.span), id.0 as usize, id));
+        }
+    }
+    variables.sort_unstable();
+    variables.dedup_by_key(|entry| entry.2);
+    // First what is in the hole itself is there already; then variables and paths by distance.
+    let mut wanted: Vec<(u32, u8, usize)> = Vec::new();
+    for (i, entry) in variables.iter().enumerate() {
+        wanted.push((entry.0, 0, i));
+    }
+    for (i, (_, at, needed)) in mentions.paths.iter().enumerate() {
+        if needed.iter().all(|&id| usable(builder.unit, id)) {
+            wanted.push((at.abs_diff(hole.span.start), 1, i));
+        }
+    }
+    wanted.sort_unstable();
+    // Half of the room is for members and elements that are not written in the function.
+    let mentioned_limit = own + limits.atoms * 3 / 4;
+    for (_, kind, i) in wanted {
+        if atoms.table.iter().count() >= mentioned_limit {
+            break;
+        }
+        if kind == 0 {
+            builder.variable(&mut atoms, variables[i].2);
+        } else {
+            builder.read(&mut atoms, function, mentions.paths[i].0);
+        }
+    }
+    for &(_, _, id) in &variables {
+        if full(&atoms) {
+            break;
+        }
+        let ty = builder.unit.variable(id).ty;
+        match builder.unit.types.kind(ty).clone() {
+            TypeKind::Pointer(to) | TypeKind::Array(to, _) => {
+                let is_array = matches!(builder.unit.types.kind(ty), TypeKind::Array(..));
+                if builder.ctype(to).is_some() && builder.is_scalar(to) {
+                    if !is_array {
+                        builder.element_of(&mut atoms, id, None);
+                    }
+                    for &index in &mentions.subscripts {
+                        if usable(builder.unit, index) && !full(&atoms) {
+                            let index = Some(ElementIndex::Variable(index));
+                            builder.element_of(&mut atoms, id, index);
+                        }
+                    }
+                    for index in 0..2 {
+                        if is_array && !full(&atoms) {
+                            let index = Some(ElementIndex::Constant(index));
+                            builder.element_of(&mut atoms, id, index);
+                        }
+                    }
+                }
+                if !is_array && let TypeKind::Record(record) = builder.unit.types.kind(to).clone() {
+                    members(builder, &mut atoms, id, record, limit);
+                }
+            }
+            TypeKind::Record(record) => members(builder, &mut atoms, id, record, limit),
+            _ => {}
+        }
+    }
+    let mut found: Vec<Term> = atoms
+        .table
+        .iter()
+        .map(|(id, _)| id)
+        .skip(usize::from(captured))
+        .map(|id| Term::atom(id, &atoms.table))
+        .collect();
+    found.extend(constants(builder, mentions, hole, limits.constants));
+    found.extend(sizes(builder, &mut atoms, &variables));
+    hole.atoms = atoms;
+    found
+}
+
+fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {
+    let variable = unit.variable(id);
+    !variable.thread_local && variable.declared_at.is_none_or(|at| at < span.start)
+}
+
+fn members(
+    builder: &mut AtomBuilder<'_>,
+    atoms: &mut crate::slots::Atoms,
+    id: VarId,
+    record: patchwright_csource::types::RecordId,
+    limit: usize,
+) {
+    let record = builder.unit.types.record(record).clone();
+    if record.ambiguous {
+        return;
+    }
+    for field in record.fields.unwrap_or_default() {
+        if atoms.table.iter().count() >= limit {
+            return;
+        }
+        if field.name.is_empty() || field.bit_width.is_some() || !builder.is_scalar(field.ty) {
+            continue;
+        }
+        builder.member(atoms, id, &field.name, field.ty);
+    }
+}
+
+/// Constants: 0, 1, −1, NULL, those of the function by distance and their neighbours, the other
+/// enumerators of enumerations that occur, and macros that the function mentions.
+fn constants(
+    builder: &mut AtomBuilder<'_>,
+    mentions: &Mentions,
+    hole: &Hole,
+    limit: usize,
+) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    let mut seen: FxHashSet<(i128, bool)> = FxHashSet::default();
+    let mut add = |found: &mut Vec<Term>, value: i128, ctype: CType, spelling: Option<&str>| {
+        // One spelling for each value is enough, and floating and integer ones differ.
+        if found.len() >= limit || !seen.insert((value, ctype.is_floating())) {
+            return;
+        }
+        let term = match spelling {
+            Some(spelling) => Some(Term::constant(value as u64, ctype, spelling)),
+            None => Term::literal(value as u64, ctype).ok(),
+        };
+        found.extend(term);
+    };
+    let mut near: Vec<&(i128, CType, String, u32)> = mentions.constants.iter().collect();
+    near.sort_by_key(|(value, _, spelling, at)| {
+        (at.abs_diff(hole.span.start), *value, spelling.clone())
+    });
+    // Names win over numbers: enumerators and macros of the function come first.
+    let mut named: Vec<(i128, CType, String)> = Vec::new();
+    for &i in &mentions.enumerations {
+        for (name, value) in &builder.unit.enumerations[i] {
+            named.push((*value, CType::Int, name.clone()));
+        }
+    }
+    add(&mut found, 0, CType::Int, None);
+    add(&mut found, 1, CType::Int, None);
+    for (value, ctype, spelling, _) in near.iter().take(limit / 3) {
+        add(&mut found, *value, *ctype, Some(spelling));
+    }
+    let nearest_enumerator = near
+        .iter()
+        .find(|(_, _, spelling, _)| named.iter().any(|(_, _, name)| name == spelling))
+        .map_or(0, |(value, ..)| *value);
+    named.sort_by_key(|(value, _, _)| value.abs_diff(nearest_enumerator));
+    for (value, ctype, name) in named.iter().take(limit / 3) {
+        add(&mut found, *value, *ctype, Some(name));
+    }
+    add(&mut found, -1, CType::Int, None);
+    for (value, ctype, _, _) in near.iter().take(limit / 4) {
+        let ctype = if ctype.is_integer() { *ctype } else { continue };
+        add(&mut found, value + 1, ctype, None);
+        add(&mut found, value - 1, ctype, None);
+    }
+    let macros: Vec<(i128, CType, String)> = builder
+        .unit
+        .macros
+        .clone()
+        .into_iter()
+        .filter(|constant| mentions.words.contains(&constant.name))
+        .filter_map(|constant| {
+            let ctype = builder.ctype(constant.ty)?;
+            Some((constant.value, ctype, constant.name))
+        })
+        .collect();
+    for (value, ctype, name) in macros {
+        add(&mut found, value, ctype, Some(&name));
+    }
+    for (value, ctype, spelling, _) in near {
+        add(&mut found, *value, *ctype, Some(spelling));
+    }
+    found
+}
+
+/// `sizeof` of the arrays and records in scope.
+fn sizes(
+    builder: &mut AtomBuilder<'_>,
+    atoms: &mut crate::slots::Atoms,
+    variables: &[(u32, usize, VarId)],
+) -> Vec<Term> {
+    const MOST: usize = 2;
+    let mut found = Vec::new();
+    for &(_, _, id) in variables {
+        let variable = builder.unit.variable(id);
+        let sized = matches!(
+            builder.unit.types.kind(variable.ty),
+            TypeKind::Array(_, Some(_)) | TypeKind::Record(_)
+        ) && variable.storage != Storage::Parameter;
+        if !sized || builder.unit.types.size(variable.ty).is_none() {
+            continue;
+        }
+        let text = format!("sizeof({})", variable.name);
+        if let Some(atom) = atoms.add_value(&text, Precedence::Unary, CType::ULong) {
+            found.push(Term::atom(atom, &atoms.table));
+        }
+        if found.len() == MOST {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether a leaf is a constant (or a size).
+pub fn is_constant(term: &Term) -> bool {
+    matches!(term.kind(), Kind::Constant(..))
+}

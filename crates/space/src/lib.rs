@@ -1,0 +1,36 @@
+//! Spaces of candidates: where the schemas apply, what fills their holes, and how whole spaces
+//! are evaluated at once.
+//!
+//! * [`term`]: the typed C expressions that fill holes, and their one meaning.
+//! * [`holes`]: the locations of a function; [`sites`]: the places inside of them that change.
+//! * [`slots`], [`model`], [`leaves`]: which variables, members, elements and constants terms are
+//!   made of, and how the tested process tells their values.
+//! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
+//! * [`partition`]: groups of candidates that have the same values in all states seen so far
+//!   (f1x, section 3.3: the value projection).
+//! * [`edit`]: candidates as edits of the source.
+//!
+//! # Invariants
+//! * Nothing here starts a process or touches a file.
+//! * The value of a candidate in a state is what [`term::compile`]d code computes for its term:
+//!   rows and single evaluation agree, and a test shows it.
+
+pub mod edit;
+pub mod holes;
+pub mod leaves;
+pub mod model;
+pub mod partition;
+pub mod pools;
+pub mod sites;
+pub mod slots;
+pub mod space;
+pub mod term;
+pub mod types;
+
+pub use holes::{Hole, HoleKind, holes};
+pub use leaves::{LeafLimits, Mentions, leaves, mentions};
+pub use partition::{GroupId, Level, StateSet};
+pub use sites::Parents;
+pub use slots::{AtomBuilder, Slot, SlotSource};
+pub use space::{Block, CandidateId, Schema, Space, SpaceLimits};
+pub use types::TermTypes;

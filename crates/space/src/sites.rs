@@ -1,0 +1,182 @@
+//! The places inside of a hole's expression where a candidate differs from it: sites.
+
+use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, Function, Place};
+use patchwright_text::Span;
+
+use crate::term::{Kind, Precedence, Term};
+
+/// A position in a term: which operand to follow, from the root.
+pub type TermPath = Vec<u8>;
+
+/// A subterm of the original expression that candidates replace.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Where it is in the original term.
+    pub path: TermPath,
+    /// The subterm.
+    pub term: Term,
+    /// Its text in the source.
+    pub span: Span,
+    /// The least precedence that a text in its place must have.
+    pub least: Precedence,
+    /// Only its truth matters to what is around.
+    pub truth: bool,
+}
+
+/// Operands of a term in the order of their text.
+pub fn operands(term: &Term) -> Vec<&Term> {
+    match term.kind() {
+        Kind::Atom(_) | Kind::Constant(..) => Vec::new(),
+        Kind::Unary(_, a) | Kind::Cast(a) => vec![a],
+        Kind::Binary(_, a, b) | Kind::LogicalAnd(a, b) | Kind::LogicalOr(a, b) => vec![a, b],
+        Kind::Conditional(a, b, c) => vec![a, b, c],
+    }
+}
+
+/// All sites of `term`, which models the expression `id`; the root comes first.
+///
+/// `truth` tells that the whole is a condition.
+pub fn sites(
+    function: &Function,
+    parents: &Parents,
+    id: ExprId,
+    term: &Term,
+    truth: bool,
+) -> Vec<Site> {
+    let mut found = Vec::new();
+    collect(function, parents, id, term, truth, Vec::new(), &mut found);
+    found
+}
+
+fn collect(
+    function: &Function,
+    parents: &Parents,
+    id: ExprId,
+    term: &Term,
+    truth: bool,
+    path: TermPath,
+    found: &mut Vec<Site>,
+) {
+    let id = function.stripped(id);
+    let expr = function.expr(id);
+    if let Some(span) = expr.place.editable() {
+        found.push(Site {
+            path: path.clone(),
+            term: term.clone(),
+            span,
+            least: match expr.place {
+                // A macro's body may use its parameter without parentheses.
+                Place::MacroArgument { .. } => Precedence::Postfix,
+                _ => parents.least(function, id),
+            },
+            truth,
+        });
+    }
+    let below = |n: u8| {
+        let mut path = path.clone();
+        path.push(n);
+        path
+    };
+    match (&expr.kind, term.kind()) {
+        (ExprKind::Unary { operand, .. }, Kind::Unary(op, inner)) => {
+            let truth = *op == patchwright_semantics::UnaryOp::Not;
+            collect(function, parents, *operand, inner, truth, below(0), found);
+        }
+        (ExprKind::Unary { operand, .. }, _) => {
+            // `__extension__`
+            collect(function, parents, *operand, term, truth, path, found);
+        }
+        (
+            ExprKind::Cast {
+                operand,
+                implicit: false,
+                cast,
+            },
+            Kind::Cast(inner),
+        ) => {
+            if *cast != CastKind::NullToPointer {
+                collect(function, parents, *operand, inner, false, below(0), found);
+            }
+        }
+        (ExprKind::Binary { left, right, .. }, kind) => {
+            let (truth, a, b) = match kind {
+                Kind::Binary(_, a, b) => (false, a, b),
+                Kind::LogicalAnd(a, b) | Kind::LogicalOr(a, b) => (true, a, b),
+                _ => return,
+            };
+            collect(function, parents, *left, a, truth, below(0), found);
+            collect(function, parents, *right, b, truth, below(1), found);
+        }
+        (
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            },
+            Kind::Conditional(a, b, c),
+        ) => {
+            collect(function, parents, *condition, a, true, below(0), found);
+            collect(function, parents, *then, b, truth, below(1), found);
+            collect(function, parents, *otherwise, c, truth, below(2), found);
+        }
+        _ => {}
+    }
+}
+
+/// The parent of each expression of a function.
+#[derive(Clone, Debug)]
+pub struct Parents(Vec<Option<ExprId>>);
+
+impl Parents {
+    /// Computes them.
+    pub fn of(function: &Function) -> Self {
+        let mut parents = vec![None; function.exprs.len()];
+        for i in 0..function.exprs.len() {
+            let id = ExprId(i as u32);
+            for child in function.children(id) {
+                parents[child.0 as usize] = Some(id);
+            }
+        }
+        Parents(parents)
+    }
+
+    /// The least precedence that a text in place of `id` must have.
+    pub fn least(&self, function: &Function, id: ExprId) -> Precedence {
+        let mut child = id;
+        let mut parent = self.0[id.0 as usize];
+        while let Some(at) = parent {
+            match &function.expr(at).kind {
+                ExprKind::Cast { implicit: true, .. } => {
+                    child = at;
+                    parent = self.0[at.0 as usize];
+                }
+                kind => return least_below(kind, child),
+            }
+        }
+        Precedence::Assignment
+    }
+}
+
+fn least_below(parent: &ExprKind, child: ExprId) -> Precedence {
+    match parent {
+        ExprKind::Binary { operator, .. } => match operator {
+            BinaryOperator::Comma => Precedence::Assignment,
+            // Compilers warn about `a && b || c` without parentheses, and people stumble.
+            BinaryOperator::LogicalOr | BinaryOperator::LogicalAnd => Precedence::BitOr,
+            BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor => Precedence::Unary,
+            BinaryOperator::Shl | BinaryOperator::Shr => Precedence::Unary,
+            BinaryOperator::Add | BinaryOperator::Sub => Precedence::Multiplicative,
+            BinaryOperator::Mul | BinaryOperator::Div | BinaryOperator::Rem => Precedence::Unary,
+            _ => Precedence::Additive,
+        },
+        ExprKind::Unary { .. } | ExprKind::Cast { .. } => Precedence::Unary,
+        ExprKind::Member { .. } => Precedence::Postfix,
+        ExprKind::Subscript { base, .. } if *base == child => Precedence::Postfix,
+        ExprKind::Call { callee, .. } if *callee == child => Precedence::Postfix,
+        ExprKind::Call { .. } => Precedence::Conditional,
+        ExprKind::Conditional { .. } => Precedence::LogicalOr,
+        ExprKind::Assign { .. } => Precedence::Conditional,
+        ExprKind::Paren(_) | ExprKind::Subscript { .. } => Precedence::Assignment,
+        _ => Precedence::Conditional,
+    }
+}

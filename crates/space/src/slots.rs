@@ -1,0 +1,620 @@
+//! The atoms of a hole and how the tested process obtains their values: slots.
+//!
+//! A slot either takes the value of a C expression that cannot fail (a local, a constant that the
+//! compiler knows), or is read from memory at an address that other slots give. Whatever may fail
+//! (`p->x`, `a[i]`, `*p`) is read by the probe, so that looking at it never crashes the program.
+
+use patchwright_csource::{
+    CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, VarId,
+    types::{TypeId, TypeKind},
+};
+use patchwright_semantics::Ty;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    term::{Atom, AtomId, AtomTable, CType, Precedence},
+    types::TermTypes,
+};
+
+/// How the value of a slot is obtained at a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// C text of type `unsigned long long` that is woven into the source: the value itself, or a
+    /// number of bytes from the base.
+    pub entry: String,
+    /// What the entry means.
+    pub source: SlotSource,
+    /// The type of the value.
+    pub ty: Ty,
+}
+
+/// What the entry of a slot means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotSource {
+    /// The value itself.
+    Value,
+    /// The value lies in memory `entry + index · scale` bytes after the address in slot `base`.
+    Load {
+        /// The slot with the address.
+        base: usize,
+        /// The slot with an index, and the bytes that one step of it counts.
+        index: Option<(usize, i64)>,
+        /// Bytes of the object at the base, if known: other reads are undefined.
+        length: Option<u64>,
+    },
+}
+
+/// The atoms at one hole.
+#[derive(Clone, Debug, Default)]
+pub struct Atoms {
+    /// The atoms of terms.
+    pub table: AtomTable,
+    /// Where their values come from.
+    pub slots: Vec<Slot>,
+    by_spelling: FxHashMap<String, AtomId>,
+    slot_by_spelling: FxHashMap<String, usize>,
+}
+
+/// Most slots that a hole can have.
+pub const MAX_SLOTS: usize = 480;
+
+/// The text of an lvalue and how to reach it.
+struct Path {
+    text: String,
+    precedence: Precedence,
+    ty: TypeId,
+    reach: Reach,
+}
+
+enum Reach {
+    /// It is (a member of) a variable: the compiler can name it without a check.
+    Direct,
+    /// It lies in memory after the address in a slot.
+    Memory {
+        base: usize,
+        /// C text, a number of bytes.
+        offset: String,
+        index: Option<(usize, i64)>,
+        length: Option<u64>,
+    },
+}
+
+/// Makes atoms of expressions of one function.
+pub struct AtomBuilder<'a> {
+    /// The unit; its type table grows.
+    pub unit: &'a mut TranslationUnit,
+    /// The types that terms see.
+    pub types: &'a mut TermTypes,
+}
+
+impl Atoms {
+    /// The atom with this text, if it is there.
+    pub fn find(&self, spelling: &str) -> Option<AtomId> {
+        self.by_spelling.get(spelling).copied()
+    }
+
+    fn add_slot(&mut self, key: String, slot: Slot) -> Option<usize> {
+        if let Some(&known) = self.slot_by_spelling.get(&key) {
+            return Some(known);
+        }
+        if self.slots.len() >= MAX_SLOTS {
+            return None;
+        }
+        self.slots.push(slot);
+        self.slot_by_spelling.insert(key, self.slots.len() - 1);
+        Some(self.slots.len() - 1)
+    }
+
+    fn add_atom(
+        &mut self,
+        spelling: String,
+        precedence: Precedence,
+        ctype: CType,
+        slot: usize,
+    ) -> AtomId {
+        if let Some(&known) = self.by_spelling.get(&spelling) {
+            return known;
+        }
+        let id = self.table.add(Atom {
+            spelling: spelling.clone(),
+            precedence,
+            ctype,
+            slot: slot as u32,
+        });
+        self.by_spelling.insert(spelling, id);
+        id
+    }
+
+    /// Makes slot 0 the truth of the condition itself, evaluated once by the program; `text` is
+    /// the condition's.
+    pub fn add_captured_truth(&mut self, text: &str, precedence: Precedence) -> Option<AtomId> {
+        let slot = self.add_slot(
+            text.to_owned(),
+            Slot {
+                entry: String::new(),
+                source: SlotSource::Value,
+                ty: Ty::I32,
+            },
+        )?;
+        Some(self.add_atom(text.to_owned(), precedence, CType::Int, slot))
+    }
+
+    /// Adds an expression that can always be evaluated, by value.
+    pub fn add_value(
+        &mut self,
+        spelling: &str,
+        precedence: Precedence,
+        ctype: CType,
+    ) -> Option<AtomId> {
+        if let Some(known) = self.find(spelling) {
+            return Some(known);
+        }
+        let slot = self.add_slot(
+            spelling.to_owned(),
+            Slot {
+                entry: value_entry(spelling, ctype),
+                source: SlotSource::Value,
+                ty: ctype.value_type(),
+            },
+        )?;
+        Some(self.add_atom(spelling.to_owned(), precedence, ctype, slot))
+    }
+}
+
+/// C text that hands over the value of `text`, which is of type `ctype`, in canonical form.
+fn value_entry(text: &str, ctype: CType) -> String {
+    match ctype {
+        CType::Pointer(_) => format!("(__pw_u64)(__pw_uptr)({text})"),
+        CType::Float => format!("__pw_f32({text})"),
+        CType::Double => format!("__pw_f64({text})"),
+        _ => format!("(__pw_u64)({text})"),
+    }
+}
+
+impl AtomBuilder<'_> {
+    /// The term type of a C type.
+    pub fn ctype(&mut self, ty: TypeId) -> Option<CType> {
+        self.types.ctype(&mut self.unit.types, ty)
+    }
+
+    /// The atom for reading variable `id`, or for the address that an array decays to.
+    pub fn variable(&mut self, atoms: &mut Atoms, id: VarId) -> Option<AtomId> {
+        let variable = self.unit.variable(id);
+        if variable.thread_local && variable.in_system_header {
+            return None;
+        }
+        let (name, ty) = (variable.name.clone(), variable.ty);
+        let ctype = self.ctype(ty)?;
+        atoms.add_value(&name, Precedence::Primary, ctype)
+    }
+
+    /// The atom for the rvalue of the lvalue expression `id`.
+    pub fn read(&mut self, atoms: &mut Atoms, function: &Function, id: ExprId) -> Option<AtomId> {
+        let path = self.path(atoms, function, id)?;
+        self.read_path(atoms, path)
+    }
+
+    fn read_path(&mut self, atoms: &mut Atoms, path: Path) -> Option<AtomId> {
+        if let Some(known) = atoms.find(&path.text) {
+            return Some(known);
+        }
+        let ctype = self.ctype(path.ty)?;
+        let is_array = matches!(self.unit.types.kind(path.ty), TypeKind::Array(..));
+        let slot = match path.reach {
+            Reach::Direct => Slot {
+                entry: value_entry(&path.text, ctype),
+                source: SlotSource::Value,
+                ty: ctype.value_type(),
+            },
+            // An array inside what a pointer points to: its address is computed, not loaded.
+            Reach::Memory { .. } if is_array => return None,
+            Reach::Memory {
+                base,
+                offset,
+                index,
+                length,
+            } => Slot {
+                entry: format!("(__pw_u64)({offset})"),
+                source: SlotSource::Load {
+                    base,
+                    index,
+                    length,
+                },
+                ty: ctype.value_type(),
+            },
+        };
+        let slot = atoms.add_slot(path.text.clone(), slot)?;
+        Some(atoms.add_atom(path.text, path.precedence, ctype, slot))
+    }
+
+    /// The slot that holds the pointer value of `id` (an rvalue of pointer type), and its text.
+    fn pointer(
+        &mut self,
+        atoms: &mut Atoms,
+        function: &Function,
+        id: ExprId,
+    ) -> Option<(usize, String, Precedence, Option<u64>)> {
+        let id = function.without_parens(id);
+        match &function.expr(id).kind {
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::LValueToRValue,
+                ..
+            } => {
+                let atom = self.read(atoms, function, *operand)?;
+                let atom = &atoms.table[atom];
+                Some((
+                    atom.slot as usize,
+                    atom.spelling.clone(),
+                    atom.precedence,
+                    None,
+                ))
+            }
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::ArrayToPointer,
+                ..
+            } => {
+                let path = self.path(atoms, function, *operand)?;
+                if !matches!(path.reach, Reach::Direct) {
+                    return None;
+                }
+                let length = self.unit.types.size(path.ty);
+                let (text, precedence) = (path.text.clone(), path.precedence);
+                let atom = self.read_path(atoms, path)?;
+                Some((atoms.table[atom].slot as usize, text, precedence, length))
+            }
+            ExprKind::Cast {
+                operand,
+                implicit: true,
+                cast: CastKind::NoOp,
+            } => self.pointer(atoms, function, *operand),
+            _ => None,
+        }
+    }
+
+    /// How the lvalue `id` is reached; `None` if looking at it could have effects, or it is of a
+    /// kind that is not modelled.
+    fn path(&mut self, atoms: &mut Atoms, function: &Function, id: ExprId) -> Option<Path> {
+        let id = function.without_parens(id);
+        let expr = function.expr(id);
+        let ty = expr.ty;
+        let qualifiers = self.unit.types.qualifiers(ty);
+        if qualifiers.is_volatile || qualifiers.is_atomic {
+            return None;
+        }
+        match &expr.kind {
+            ExprKind::Variable(variable) => {
+                let variable = self.unit.variable(*variable);
+                if matches!(
+                    self.unit.types.kind(variable.ty),
+                    TypeKind::VariableArray(_) | TypeKind::Other(_)
+                ) {
+                    return None;
+                }
+                Some(Path {
+                    text: variable.name.clone(),
+                    precedence: Precedence::Primary,
+                    ty,
+                    reach: Reach::Direct,
+                })
+            }
+            ExprKind::Member {
+                base,
+                arrow: false,
+                name,
+                bit_field,
+            } => {
+                // A bit-field has the type that it is promoted to, which depends on its width.
+                if *bit_field {
+                    return None;
+                }
+                // A member of an anonymous member is written as a member of the whole.
+                let inner = self.path(atoms, function, *base)?;
+                let text = if name.is_empty() {
+                    inner.text.clone()
+                } else {
+                    format!("{}.{name}", postfix(&inner.text, inner.precedence))
+                };
+                let reach = match inner.reach {
+                    Reach::Direct => Reach::Direct,
+                    Reach::Memory {
+                        base,
+                        offset,
+                        index,
+                        length,
+                    } => Reach::Memory {
+                        base,
+                        offset: if name.is_empty() {
+                            offset
+                        } else {
+                            format!(
+                                "{offset} + __builtin_offsetof(__typeof__({}), {name})",
+                                inner.text
+                            )
+                        },
+                        index,
+                        length,
+                    },
+                };
+                Some(Path {
+                    text,
+                    precedence: Precedence::Postfix,
+                    ty,
+                    reach,
+                })
+            }
+            ExprKind::Member {
+                base,
+                arrow: true,
+                name,
+                bit_field,
+            } => {
+                if *bit_field || name.is_empty() {
+                    return None;
+                }
+                let (slot, text, precedence, length) = self.pointer(atoms, function, *base)?;
+                self.arrow(slot, &text, precedence, length, name, ty)
+            }
+            ExprKind::Subscript { base, index } => {
+                let (slot, text, precedence, length) = self.pointer(atoms, function, *base)?;
+                let (index_text, index_slot) = self.index(atoms, function, *index)?;
+                self.element(slot, &text, precedence, length, &index_text, index_slot, ty)
+            }
+            ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                operand,
+            } => {
+                let (slot, text, precedence, length) = self.pointer(atoms, function, *operand)?;
+                if matches!(
+                    self.unit.types.kind(ty),
+                    TypeKind::Function | TypeKind::Void
+                ) {
+                    return None;
+                }
+                Some(self.dereference(slot, &text, precedence, length, ty))
+            }
+            _ => None,
+        }
+    }
+
+    fn arrow(
+        &mut self,
+        slot: usize,
+        text: &str,
+        precedence: Precedence,
+        length: Option<u64>,
+        name: &str,
+        ty: TypeId,
+    ) -> Option<Path> {
+        let text = postfix(text, precedence);
+        Some(Path {
+            precedence: Precedence::Postfix,
+            ty,
+            reach: Reach::Memory {
+                base: slot,
+                offset: format!("__builtin_offsetof(__typeof__(*{text}), {name})"),
+                index: None,
+                length,
+            },
+            text: format!("{text}->{name}"),
+        })
+    }
+
+    fn dereference(
+        &self,
+        slot: usize,
+        text: &str,
+        precedence: Precedence,
+        length: Option<u64>,
+        ty: TypeId,
+    ) -> Path {
+        let text = if precedence >= Precedence::Unary {
+            text.to_owned()
+        } else {
+            format!("({text})")
+        };
+        Path {
+            text: format!("*{text}"),
+            precedence: Precedence::Unary,
+            ty,
+            reach: Reach::Memory {
+                base: slot,
+                offset: "0".to_owned(),
+                index: None,
+                length,
+            },
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn element(
+        &mut self,
+        slot: usize,
+        text: &str,
+        precedence: Precedence,
+        length: Option<u64>,
+        index_text: &str,
+        index: Option<usize>,
+        ty: TypeId,
+    ) -> Option<Path> {
+        let size = self.unit.types.size(ty)? as i64;
+        let text = postfix(text, precedence);
+        Some(Path {
+            precedence: Precedence::Postfix,
+            ty,
+            reach: Reach::Memory {
+                base: slot,
+                offset: match index {
+                    Some(_) => "0".to_owned(),
+                    None => format!("(long long)({index_text}) * {size}"),
+                },
+                index: index.map(|slot| (slot, size)),
+                length,
+            },
+            text: format!("{text}[{index_text}]"),
+        })
+    }
+
+    /// The text of an index, and the slot that holds it unless it is a constant.
+    fn index(
+        &mut self,
+        atoms: &mut Atoms,
+        function: &Function,
+        id: ExprId,
+    ) -> Option<(String, Option<usize>)> {
+        let stripped = function.stripped(id);
+        let expr = function.expr(stripped);
+        match &expr.kind {
+            ExprKind::Integer {
+                value, enumerator, ..
+            } => Some((
+                match (enumerator, expr.place.editable()) {
+                    (_, Some(span)) => self.unit.text(span).into_owned(),
+                    (Some(name), None) => name.clone(),
+                    (None, None) => value.to_string(),
+                },
+                None,
+            )),
+            ExprKind::Variable(_)
+            | ExprKind::Member { .. }
+            | ExprKind::Subscript { .. }
+            | ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                ..
+            } => {
+                self.unit.types.integer_kind(expr.ty)?;
+                let atom = self.read(atoms, function, stripped)?;
+                let atom = &atoms.table[atom];
+                Some((atom.spelling.clone(), Some(atom.slot as usize)))
+            }
+            // `! x`, `i + 1`: pure expressions of variables, evaluated by the compiler.
+            _ if is_simple(self.unit, function, stripped) => {
+                let span = expr.place.editable()?;
+                Some((self.unit.text(span).into_owned(), None))
+            }
+            _ => None,
+        }
+    }
+
+    /// The atom for a member of what the pointer or record atom `base` stands for.
+    pub fn member(
+        &mut self,
+        atoms: &mut Atoms,
+        base: VarId,
+        name: &str,
+        ty: TypeId,
+    ) -> Option<AtomId> {
+        let variable = self.unit.variable(base);
+        let base_name = variable.name.clone();
+        let is_pointer = matches!(self.unit.types.kind(variable.ty), TypeKind::Pointer(_));
+        if matches!(self.unit.types.kind(ty), TypeKind::Array(..)) && is_pointer {
+            return None;
+        }
+        if !is_pointer {
+            let ctype = self.ctype(ty)?;
+            return atoms.add_value(&format!("{base_name}.{name}"), Precedence::Postfix, ctype);
+        }
+        let pointer = self.variable(atoms, base)?;
+        let slot = atoms.table[pointer].slot as usize;
+        let path = self.arrow(slot, &base_name, Precedence::Primary, None, name, ty)?;
+        self.read_path(atoms, path)
+    }
+
+    /// The atom for `*variable` or `variable[index]` (`index` a variable or constant text).
+    pub fn element_of(
+        &mut self,
+        atoms: &mut Atoms,
+        base: VarId,
+        index: Option<ElementIndex>,
+    ) -> Option<AtomId> {
+        let variable = self.unit.variable(base);
+        let (name, ty) = (variable.name.clone(), variable.ty);
+        let element = self.unit.types.element(ty)?;
+        self.ctype(element)?;
+        let length = match self.unit.types.kind(ty) {
+            TypeKind::Array(..) => self.unit.types.size(ty),
+            TypeKind::Pointer(_) => None,
+            _ => return None,
+        };
+        let pointer = self.variable(atoms, base)?;
+        let slot = atoms.table[pointer].slot as usize;
+        let path = match index {
+            None => self.dereference(slot, &name, Precedence::Primary, length, element),
+            Some(ElementIndex::Constant(value)) => self.element(
+                slot,
+                &name,
+                Precedence::Primary,
+                length,
+                &value.to_string(),
+                None,
+                element,
+            )?,
+            Some(ElementIndex::Variable(index)) => {
+                let index_name = self.unit.variable(index).name.clone();
+                let atom = self.variable(atoms, index)?;
+                let index_slot = atoms.table[atom].slot as usize;
+                self.element(
+                    slot,
+                    &name,
+                    Precedence::Primary,
+                    length,
+                    &index_name,
+                    Some(index_slot),
+                    element,
+                )?
+            }
+        };
+        self.read_path(atoms, path)
+    }
+}
+
+/// What selects an element.
+#[derive(Clone, Copy, Debug)]
+pub enum ElementIndex {
+    /// A number.
+    Constant(i64),
+    /// An integer variable.
+    Variable(VarId),
+}
+
+/// Whether an expression reads nothing but variables and constants, and cannot be undefined
+/// unless the program's own evaluation of its variables is.
+fn is_simple(unit: &TranslationUnit, function: &Function, id: ExprId) -> bool {
+    use patchwright_csource::BinaryOperator::*;
+    let expr = function.expr(id);
+    if !expr.evaluated || unit.types.qualifiers(expr.ty).is_volatile {
+        return false;
+    }
+    let small = |id: ExprId| is_simple(unit, function, id);
+    match &expr.kind {
+        ExprKind::Integer { .. } => true,
+        ExprKind::Variable(_) => true,
+        ExprKind::Paren(inner) => small(*inner),
+        ExprKind::Cast { operand, cast, .. } => {
+            matches!(
+                cast,
+                CastKind::LValueToRValue | CastKind::Arithmetic | CastKind::NoOp
+            ) && unit.types.integer_kind(expr.ty).is_some()
+                && small(*operand)
+        }
+        ExprKind::Unary { operator, operand } => {
+            matches!(operator, UnaryOperator::Not | UnaryOperator::Complement) && small(*operand)
+        }
+        // Overflow of + and - with sanitizers would be reported twice at the worst.
+        ExprKind::Binary {
+            operator: Add | Sub | And | Or | Xor | Lt | Le | Gt | Ge | Eq | Ne,
+            left,
+            right,
+        } => small(*left) && small(*right),
+        _ => false,
+    }
+}
+
+fn postfix(text: &str, precedence: Precedence) -> String {
+    if precedence >= Precedence::Postfix {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    }
+}

@@ -1,0 +1,951 @@
+//! The space of candidates at one hole: blocks of candidates of one cost.
+//!
+//! Nothing is enumerated up front. A [`Block`] stands for all ways to fill a template at a site
+//! with the terms of its pools; a candidate is a block and a number. That is what lets ten
+//! million candidates fit in memory: each costs the four bytes of its group.
+
+use patchwright_csource::{ExprId, Function};
+use patchwright_semantics::{BinaryOp, UnaryOp};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    holes::{Hole, HoleKind},
+    pools::{PoolId, Pools},
+    sites::{Parents, Site, operands, sites},
+    term::{
+        self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
+        conditional_type, unary_type,
+    },
+};
+
+/// The kinds of change, in the order in which candidates of one cost are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Schema {
+    /// Another expression.
+    Expression,
+    /// A condition with something added by `&&` or `||`.
+    Refinement,
+    /// A statement under a condition.
+    Guard,
+    /// A statement taken out.
+    Deletion,
+}
+
+impl Schema {
+    /// The schema's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schema::Expression => "EXPRESSION",
+            Schema::Refinement => "REFINEMENT",
+            Schema::Guard | Schema::Deletion => "GUARD",
+        }
+    }
+}
+
+/// How a block's candidates fill their site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Template {
+    /// A term of the pool.
+    One(PoolId),
+    /// `op t`
+    Unary(UnaryOp, PoolId),
+    /// `(type) t`
+    Cast(CType, PoolId),
+    /// `l op r`
+    Binary(BinaryOp, PoolId, PoolId),
+    /// `l && r`
+    And(PoolId, PoolId),
+    /// `l || r`
+    Or(PoolId, PoolId),
+    /// `c ? t : e`; at most one of the pools has more than one term besides `c`.
+    Select(PoolId, PoolId, PoolId),
+}
+
+/// Candidates of one cost, one site and one template.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Where they differ from the original.
+    pub site: usize,
+    /// How.
+    pub template: Template,
+    /// Their cost: nodes added, changed and removed (f1x, section 5).
+    pub cost: u32,
+    /// The kind of change.
+    pub schema: Schema,
+    /// Number of places, live or not.
+    pub length: usize,
+    /// How to get from the site's value to that of the whole.
+    pub(crate) steps: Vec<Step>,
+    /// The type of the whole.
+    pub(crate) result: CType,
+}
+
+/// One operator on the way from a site to the root.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Unary(UnaryOp, CType),
+    Cast(CType, CType),
+    /// The site's value is the left operand; type, sibling.
+    Left(BinaryOp, CType, Term),
+    Right(BinaryOp, Term, CType),
+    AndLeft(CType, Term),
+    AndRight(Term, CType),
+    OrLeft(CType, Term),
+    OrRight(Term, CType),
+    SelectCondition(CType, Term, Term, CType),
+    SelectThen(Term, CType, Term, CType),
+    SelectOtherwise(Term, Term, CType, CType),
+}
+
+/// How large a space may be.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceLimits {
+    /// Terms get larger until a space has this many candidates…
+    pub wanted: usize,
+    /// …or this many nodes…
+    pub term_size: u32,
+    /// …but never so many candidates that this is exceeded.
+    pub most: usize,
+}
+
+impl Default for SpaceLimits {
+    fn default() -> Self {
+        SpaceLimits {
+            wanted: 50_000,
+            term_size: 7,
+            most: 10_000_000,
+        }
+    }
+}
+
+/// All candidates at one hole.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The hole.
+    pub hole: Hole,
+    /// The terms that fill sites.
+    pub pools: Pools,
+    /// Where candidates differ from the original.
+    pub sites: Vec<Site>,
+    /// Blocks, cheapest first.
+    pub blocks: Vec<Block>,
+    /// Number of candidates.
+    pub candidates: usize,
+}
+
+/// Names a candidate of a [`Space`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CandidateId {
+    /// The block.
+    pub block: u32,
+    /// The place in the block.
+    pub lane: u32,
+}
+
+struct SpaceBuilder<'a> {
+    space: Space,
+    pointees: &'a Pointees,
+    root: Term,
+    /// Leaves by type; null pointer constants of pointer type apart.
+    leaves: Vec<PoolId>,
+    fixed: FxHashMap<Term, PoolId>,
+    relations: Option<Vec<PoolId>>,
+    products: Option<Vec<PoolId>>,
+    large_relations: Option<Vec<PoolId>>,
+}
+
+const RELATIONAL: [BinaryOp; 6] = [
+    BinaryOp::Lt,
+    BinaryOp::Le,
+    BinaryOp::Gt,
+    BinaryOp::Ge,
+    BinaryOp::Eq,
+    BinaryOp::Ne,
+];
+const ARITHMETIC: [BinaryOp; 10] = [
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::Rem,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Xor,
+];
+
+/// The expression that a hole's candidates are changes of: what is there, or `1` for guards.
+pub fn original(hole: &Hole) -> Term {
+    match &hole.kind {
+        HoleKind::Expression { original, .. } => original.clone(),
+        HoleKind::Refinement => Term::atom(term::AtomId(0), &hole.atoms.table),
+        HoleKind::Guard { .. } => Term::constant(1, CType::Int, "1"),
+    }
+}
+
+impl Space {
+    /// Builds the space of `hole`, whose leaves are given.
+    pub fn build(
+        hole: Hole,
+        leaves: Vec<Term>,
+        function: &Function,
+        parents: &Parents,
+        expr: Option<ExprId>,
+        pointees: &Pointees,
+        limits: SpaceLimits,
+    ) -> Space {
+        let root = original(&hole);
+        let truth = hole.context == Context::Truth;
+        let sites = match (&hole.kind, expr) {
+            (HoleKind::Expression { .. }, Some(id)) => sites(function, parents, id, &root, truth),
+            _ => vec![Site {
+                path: Vec::new(),
+                term: root.clone(),
+                span: hole.span,
+                least: expr.map_or(Precedence::Assignment, |id| {
+                    parents.least(function, function.stripped(id))
+                }),
+                truth: true,
+            }],
+        };
+        let mut builder = SpaceBuilder {
+            space: Space {
+                hole,
+                pools: Pools::default(),
+                sites,
+                blocks: Vec::new(),
+                candidates: 0,
+            },
+            pointees,
+            root,
+            leaves: Vec::new(),
+            fixed: FxHashMap::default(),
+            relations: None,
+            products: None,
+            large_relations: None,
+        };
+        builder.leaf_pools(leaves);
+        match builder.space.hole.kind.clone() {
+            HoleKind::Expression { .. } => builder.expression_level_1(),
+            HoleKind::Guard { size, .. } => builder.deletion(size),
+            HoleKind::Refinement => {}
+        }
+        for level in [2, 3, 5, 7] {
+            if level > limits.term_size {
+                break;
+            }
+            builder.level(level, limits.most);
+            if builder.space.candidates >= limits.wanted && level >= 3 {
+                break;
+            }
+        }
+        let mut space = builder.space;
+        space.blocks.sort_by_key(|block| (block.cost, block.schema));
+        space
+    }
+
+    /// The pools that a block draws from, the last one varying fastest.
+    pub(crate) fn pools_of(template: Template) -> Vec<PoolId> {
+        match template {
+            Template::One(a) | Template::Unary(_, a) | Template::Cast(_, a) => vec![a],
+            Template::Binary(_, a, b) | Template::And(a, b) | Template::Or(a, b) => vec![a, b],
+            Template::Select(a, b, c) => vec![a, b, c],
+        }
+    }
+
+    /// Whether the place holds no candidate, because it says the same as another.
+    pub fn is_excluded(&self, block: &Block, lane: usize) -> bool {
+        let pools = &self.pools;
+        match block.template {
+            Template::Binary(op, a, b) => {
+                let columns = pools.get(b).length;
+                pools.is_redundant(op, a, lane / columns, b, lane % columns)
+                    || self.repeats(block, lane)
+            }
+            Template::And(a, b) | Template::Or(a, b) => {
+                let columns = pools.get(b).length;
+                let (i, j) = (lane / columns, lane % columns);
+                pools.get(a).redundant[i]
+                    || pools.get(b).redundant[j]
+                    || pools.is_constant(a, i)
+                    || pools.is_constant(b, j)
+            }
+            Template::One(a) => pools.get(a).redundant[lane] || self.repeats(block, lane),
+            Template::Unary(_, a) => pools.get(a).redundant[lane] || pools.is_constant(a, lane),
+            Template::Cast(_, a) => pools.is_constant(a, lane),
+            Template::Select(a, b, c) => {
+                let (m, n) = (pools.get(b).length, pools.get(c).length);
+                let (i, j, k) = (lane / (m * n), lane / n % m, lane % n);
+                pools.is_constant(a, i)
+                    || pools.get(a).redundant[i]
+                    || (b == c && j == k)
+                    || self.part(b, j) == self.part(c, k)
+            }
+        }
+    }
+
+    fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
+        match &self.pools.get(pool).kind {
+            crate::pools::PoolKind::Terms { terms, .. } => terms.get(i),
+            _ => None,
+        }
+    }
+
+    /// The candidate is the original, or also stands in another block with a smaller change.
+    fn repeats(&self, block: &Block, lane: usize) -> bool {
+        let site = &self.sites[block.site];
+        match (block.template, site.term.kind()) {
+            (Template::One(a), _) => self.part(a, lane) == Some(&site.term),
+            (Template::Binary(op, a, b), Kind::Binary(old, l, r)) => {
+                let columns = self.pools.get(b).length;
+                let same_left = self.part(a, lane / columns) == Some(l);
+                let same_right = self.part(b, lane % columns) == Some(r);
+                let fixed = |id: PoolId| self.pools.get(id).length == 1;
+                if fixed(a) || fixed(b) {
+                    // These blocks keep one operand: the other one and the operator change.
+                    op == *old || (same_left && same_right && !(fixed(a) && fixed(b)))
+                } else {
+                    same_left || same_right
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// The term of a candidate: the whole expression with its site replaced.
+    pub fn term(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
+        let block = &self.blocks[id.block as usize];
+        let filled = self.filling(id, pointees)?;
+        let site = &self.sites[block.site];
+        replace(&original(&self.hole), &site.path, &filled, pointees)
+    }
+
+    /// What a candidate puts at its site.
+    pub fn filling(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
+        let block = &self.blocks[id.block as usize];
+        let lane = id.lane as usize;
+        let pools = &self.pools;
+        let pair = |a: PoolId, b: PoolId| {
+            let columns = pools.get(b).length;
+            Some((
+                pools.term(a, lane / columns, pointees)?,
+                pools.term(b, lane % columns, pointees)?,
+            ))
+        };
+        match block.template {
+            Template::One(a) => pools.term(a, lane, pointees),
+            Template::Unary(op, a) => Term::unary(op, pools.term(a, lane, pointees)?).ok(),
+            Template::Cast(to, a) => Term::cast(to, pools.term(a, lane, pointees)?, pointees).ok(),
+            Template::Binary(op, a, b) => {
+                let (l, r) = pair(a, b)?;
+                Term::binary(op, l, r, pointees).ok()
+            }
+            Template::And(a, b) => pair(a, b).map(|(l, r)| Term::logical_and(l, r)),
+            Template::Or(a, b) => pair(a, b).map(|(l, r)| Term::logical_or(l, r)),
+            Template::Select(a, b, c) => {
+                let (m, n) = (pools.get(b).length, pools.get(c).length);
+                Term::conditional(
+                    pools.term(a, lane / (m * n), pointees)?,
+                    pools.term(b, lane / n % m, pointees)?,
+                    pools.term(c, lane % n, pointees)?,
+                    pointees,
+                )
+                .ok()
+            }
+        }
+    }
+
+    /// The cost of a candidate.
+    pub fn cost(&self, id: CandidateId) -> u32 {
+        self.blocks[id.block as usize].cost
+    }
+}
+
+/// `term` with the subterm at `path` replaced; `None` where C's types forbid it.
+pub fn replace(term: &Term, path: &[u8], by: &Term, pointees: &Pointees) -> Option<Term> {
+    let Some((&first, rest)) = path.split_first() else {
+        return Some(by.clone());
+    };
+    let mut parts: Vec<Term> = operands(term).into_iter().cloned().collect();
+    let part = parts.get_mut(first as usize)?;
+    *part = replace(part, rest, by, pointees)?;
+    let mut parts = parts.into_iter();
+    let mut next = || parts.next();
+    match term.kind() {
+        Kind::Unary(op, _) => Term::unary(*op, next()?).ok(),
+        Kind::Cast(_) => Term::cast(term.ctype(), next()?, pointees).ok(),
+        Kind::Binary(op, ..) => Term::binary(*op, next()?, next()?, pointees).ok(),
+        Kind::LogicalAnd(..) => Some(Term::logical_and(next()?, next()?)),
+        Kind::LogicalOr(..) => Some(Term::logical_or(next()?, next()?)),
+        Kind::Conditional(..) => Term::conditional(next()?, next()?, next()?, pointees).ok(),
+        Kind::Atom(_) | Kind::Constant(..) => None,
+    }
+}
+
+impl SpaceBuilder<'_> {
+    fn leaf_pools(&mut self, leaves: Vec<Term>) {
+        let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
+        for (rank, term) in leaves.into_iter().enumerate() {
+            let null = matches!(term.ctype(), CType::Pointer(_))
+                && term.operand(self.pointees).is_null_pointer_constant;
+            let entry = by_type
+                .iter_mut()
+                .find(|(ctype, is_null, ..)| *ctype == term.ctype() && *is_null == null);
+            match entry {
+                Some((_, _, terms, ranks)) => {
+                    if !terms.contains(&term) {
+                        terms.push(term);
+                        ranks.push(rank as u32);
+                    }
+                }
+                None => by_type.push((term.ctype(), null, vec![term], vec![rank as u32])),
+            }
+        }
+        for (_, _, terms, ranks) in by_type {
+            let atoms = &self.space.hole.atoms.table;
+            let added = self
+                .space
+                .pools
+                .add_terms(terms, ranks, atoms, self.pointees);
+            self.leaves.extend(added);
+        }
+    }
+
+    fn fixed(&mut self, term: &Term) -> Option<PoolId> {
+        if let Some(&id) = self.fixed.get(term) {
+            return Some(id);
+        }
+        let atoms = &self.space.hole.atoms.table;
+        let id =
+            self.space
+                .pools
+                .add_terms(vec![term.clone()], Vec::new(), atoms, self.pointees)?;
+        self.fixed.insert(term.clone(), id);
+        Some(id)
+    }
+
+    fn length(&self, id: PoolId) -> usize {
+        self.space.pools.get(id).length
+    }
+
+    fn size(&self, id: PoolId) -> u32 {
+        self.space.pools.get(id).size
+    }
+
+    /// Adds a block if C's types allow it.
+    fn block(&mut self, site: usize, template: Template, cost: u32, schema: Schema, most: usize) {
+        let length = Space::pools_of(template)
+            .into_iter()
+            .map(|id| self.length(id))
+            .product::<usize>();
+        if length == 0 || self.space.candidates + length > most || length > u32::MAX as usize {
+            return;
+        }
+        let Some(filling) = self.filling_type(template) else {
+            return;
+        };
+        let place = &self.space.sites[site];
+        if !place.truth && !self.fits(filling, &place.term) {
+            return;
+        }
+        let path = place.path.clone();
+        let mut steps = Vec::new();
+        let Some(result) = self.path_steps(&self.root.clone(), &path, filling, &mut steps) else {
+            return;
+        };
+        let fits_context = match self.space.hole.context {
+            Context::Truth => true,
+            Context::Convert(to) => term::is_assignable(result, to, self.pointees),
+            Context::Same => term::promote(result.ctype) == term::promote(self.root.ctype()),
+        };
+        if !fits_context {
+            return;
+        }
+        let block = Block {
+            site,
+            template,
+            cost,
+            schema,
+            length,
+            steps,
+            result: result.ctype,
+        };
+        let live = (0..length)
+            .filter(|&lane| !self.space.is_excluded(&block, lane))
+            .count();
+        if live > 0 {
+            self.space.candidates += live;
+            self.space.blocks.push(block);
+        }
+    }
+
+    /// Whether values of this type make sense in place of `old`: numbers for numbers, no floating
+    /// ones for integers, pointers for pointers.
+    fn fits(&self, new: Operand, old: &Term) -> bool {
+        match (new.ctype, old.ctype()) {
+            (CType::Pointer(_), CType::Pointer(_)) => true,
+            (_, CType::Pointer(_)) | (CType::Pointer(_), _) => {
+                old.operand(self.pointees).is_null_pointer_constant && new.is_null_pointer_constant
+            }
+            (new, old) => !new.is_floating() || old.is_floating(),
+        }
+    }
+
+    fn filling_type(&self, template: Template) -> Option<Operand> {
+        let pools = &self.space.pools;
+        let plain = |ctype: CType| Operand::from(ctype);
+        match template {
+            Template::One(a) => Some(pools.operand(a)),
+            Template::Unary(op, a) => unary_type(op, pools.get(a).ctype).ok().map(plain),
+            Template::Cast(to, a) => term::cast_type(pools.get(a).ctype, to, self.pointees)
+                .ok()
+                .map(plain),
+            Template::Binary(op, a, b) => {
+                binary_type(op, pools.operand(a), pools.operand(b), self.pointees)
+                    .ok()
+                    .map(plain)
+            }
+            Template::And(..) | Template::Or(..) => Some(plain(CType::Int)),
+            Template::Select(_, b, c) => {
+                conditional_type(pools.operand(b), pools.operand(c), self.pointees)
+                    .ok()
+                    .map(plain)
+            }
+        }
+    }
+
+    /// The operators from the site up to the root, and the type of the whole.
+    fn path_steps(
+        &self,
+        term: &Term,
+        path: &[u8],
+        filling: Operand,
+        steps: &mut Vec<Step>,
+    ) -> Option<Operand> {
+        let Some((&first, rest)) = path.split_first() else {
+            return Some(filling);
+        };
+        let parts = operands(term);
+        let inner = self.path_steps(parts[first as usize], rest, filling, steps)?;
+        let sibling = |i: usize| parts[i].clone();
+        let operand = |i: usize| parts[i].operand(self.pointees);
+        let plain = |ctype: CType| Some(Operand::from(ctype));
+        match (term.kind(), first) {
+            (Kind::Unary(op, _), _) => {
+                steps.push(Step::Unary(*op, inner.ctype));
+                plain(unary_type(*op, inner.ctype).ok()?)
+            }
+            (Kind::Cast(_), _) => {
+                let to = term::cast_type(inner.ctype, term.ctype(), self.pointees).ok()?;
+                steps.push(Step::Cast(inner.ctype, to));
+                plain(to)
+            }
+            (Kind::Binary(op, ..), 0) => {
+                let ctype = binary_type(*op, inner, operand(1), self.pointees).ok()?;
+                steps.push(Step::Left(*op, inner.ctype, sibling(1)));
+                plain(ctype)
+            }
+            (Kind::Binary(op, ..), _) => {
+                let ctype = binary_type(*op, operand(0), inner, self.pointees).ok()?;
+                steps.push(Step::Right(*op, sibling(0), inner.ctype));
+                plain(ctype)
+            }
+            (Kind::LogicalAnd(..), 0) => {
+                steps.push(Step::AndLeft(inner.ctype, sibling(1)));
+                plain(CType::Int)
+            }
+            (Kind::LogicalAnd(..), _) => {
+                steps.push(Step::AndRight(sibling(0), inner.ctype));
+                plain(CType::Int)
+            }
+            (Kind::LogicalOr(..), 0) => {
+                steps.push(Step::OrLeft(inner.ctype, sibling(1)));
+                plain(CType::Int)
+            }
+            (Kind::LogicalOr(..), _) => {
+                steps.push(Step::OrRight(sibling(0), inner.ctype));
+                plain(CType::Int)
+            }
+            (Kind::Conditional(..), 0) => {
+                steps.push(Step::SelectCondition(
+                    inner.ctype,
+                    sibling(1),
+                    sibling(2),
+                    term.ctype(),
+                ));
+                plain(term.ctype())
+            }
+            (Kind::Conditional(..), 1) => {
+                let ctype = conditional_type(inner, operand(2), self.pointees).ok()?;
+                steps.push(Step::SelectThen(sibling(0), inner.ctype, sibling(2), ctype));
+                plain(ctype)
+            }
+            (Kind::Conditional(..), _) => {
+                let ctype = conditional_type(operand(1), inner, self.pointees).ok()?;
+                steps.push(Step::SelectOtherwise(
+                    sibling(0),
+                    sibling(1),
+                    inner.ctype,
+                    ctype,
+                ));
+                plain(ctype)
+            }
+            (Kind::Atom(_) | Kind::Constant(..), _) => None,
+        }
+    }
+
+    fn deletion(&mut self, size: u32) {
+        let zero = Term::constant(0, CType::Int, "0");
+        if let Some(zero) = self.fixed(&zero) {
+            self.block(0, Template::One(zero), size, Schema::Deletion, usize::MAX);
+        }
+    }
+
+    /// Changes that need nothing but what the expression has: other operators, operands swapped
+    /// or dropped, signs.
+    fn expression_level_1(&mut self) {
+        let most = usize::MAX;
+        for site in 0..self.space.sites.len() {
+            let Site { term, truth, .. } = self.space.sites[site].clone();
+            let Some(whole) = self.fixed(&term) else {
+                continue;
+            };
+            let expression = Schema::Expression;
+            match term.kind().clone() {
+                Kind::Binary(old, l, r) => {
+                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
+                        continue;
+                    };
+                    for op in RELATIONAL.into_iter().chain(ARITHMETIC) {
+                        if op != old {
+                            self.block(site, Template::Binary(op, a, b), 1, expression, most);
+                        }
+                    }
+                    if !old.is_commutative() && !old.is_comparison() {
+                        self.block(site, Template::Binary(old, b, a), 2, expression, most);
+                    }
+                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
+                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                }
+                Kind::LogicalAnd(l, r) | Kind::LogicalOr(l, r) => {
+                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
+                        continue;
+                    };
+                    let other = if matches!(term.kind(), Kind::LogicalAnd(..)) {
+                        Template::Or(a, b)
+                    } else {
+                        Template::And(a, b)
+                    };
+                    self.block(site, other, 1, expression, most);
+                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
+                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                }
+                Kind::Conditional(c, t, e) => {
+                    let (Some(t_pool), Some(e_pool)) = (self.fixed(&t), self.fixed(&e)) else {
+                        continue;
+                    };
+                    let cost = |kept: &Term| term.size() - kept.size();
+                    self.block(site, Template::One(t_pool), cost(&t), expression, most);
+                    self.block(site, Template::One(e_pool), cost(&e), expression, most);
+                    let _ = c;
+                }
+                Kind::Unary(_, inner) | Kind::Cast(inner) => {
+                    if let Some(inner) = self.fixed(&inner) {
+                        self.block(site, Template::One(inner), 1, expression, most);
+                    }
+                }
+                _ => {}
+            }
+            // Signs and negations, except of constants (which have neighbours).
+            if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
+                if truth {
+                    self.block(
+                        site,
+                        Template::Unary(UnaryOp::Not, whole),
+                        1,
+                        expression,
+                        most,
+                    );
+                } else if term.ctype().is_arithmetic() {
+                    self.block(
+                        site,
+                        Template::Unary(UnaryOp::Neg, whole),
+                        1,
+                        expression,
+                        most,
+                    );
+                    if term.ctype().is_integer() {
+                        let op = UnaryOp::Complement;
+                        self.block(site, Template::Unary(op, whole), 1, expression, most);
+                    }
+                }
+                if !truth && term.ctype().is_integer() {
+                    for to in [
+                        CType::Int,
+                        CType::UInt,
+                        CType::Long,
+                        CType::ULong,
+                        CType::UChar,
+                        CType::SChar,
+                        CType::Short,
+                        CType::UShort,
+                    ] {
+                        if to != term.ctype() {
+                            self.block(site, Template::Cast(to, whole), 1, expression, most);
+                        }
+                    }
+                }
+            }
+            // The site's text by a leaf.
+            for leaf in self.leaves.clone() {
+                let cost = term.size();
+                self.block(site, Template::One(leaf), cost, expression, most);
+            }
+        }
+    }
+
+    fn level(&mut self, size: u32, most: usize) {
+        for site in 0..self.space.sites.len() {
+            match size {
+                2 => self.unary_leaves(site, most),
+                3 => self.pairs_at(site, most),
+                5 => self.products_at(site, most),
+                _ => self.large_at(site, most),
+            }
+        }
+    }
+
+    /// Conditions that can be added or put under a statement, by number of nodes.
+    fn additions(&mut self, level: u32) -> Vec<PoolId> {
+        match level {
+            1 => self.leaves.clone(),
+            2 => {
+                let leaves = self.leaves.clone();
+                leaves
+                    .into_iter()
+                    .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
+                    .collect()
+            }
+            3 => self.relation_pools(),
+            _ => self.large_relation_pools(),
+        }
+    }
+
+    fn unary_pool(&mut self, op: UnaryOp, leaf: PoolId) -> Option<PoolId> {
+        self.space.pools.add_unary(op, leaf).ok()
+    }
+
+    fn relation_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.relations {
+            return pools.clone();
+        }
+        let pools = self.binary_pools(&RELATIONAL, &self.leaves.clone(), &self.leaves.clone());
+        self.relations = Some(pools.clone());
+        pools
+    }
+
+    fn product_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.products {
+            return pools.clone();
+        }
+        let pools = self.binary_pools(&ARITHMETIC, &self.leaves.clone(), &self.leaves.clone());
+        self.products = Some(pools.clone());
+        pools
+    }
+
+    fn large_relation_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.large_relations {
+            return pools.clone();
+        }
+        let products = self.product_pools();
+        let pools = self.binary_pools(&RELATIONAL, &products, &self.leaves.clone());
+        self.large_relations = Some(pools.clone());
+        pools
+    }
+
+    fn binary_pools(&mut self, ops: &[BinaryOp], left: &[PoolId], right: &[PoolId]) -> Vec<PoolId> {
+        const LARGEST_POOL: usize = 4_000_000;
+        let mut found = Vec::new();
+        for &op in ops {
+            for &a in left {
+                for &b in right {
+                    if self.length(a) * self.length(b) > LARGEST_POOL {
+                        continue;
+                    }
+                    if let Ok(id) = self.space.pools.add_binary(op, a, b, self.pointees) {
+                        found.push(id);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `X && b`, `b && X`, `X || b`, `b || X`, or `b` itself for guards.
+    fn refine(&mut self, site: usize, level: u32, most: usize) {
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        if !truth {
+            return;
+        }
+        let additions = self.additions(level);
+        if matches!(self.space.hole.kind, HoleKind::Guard { .. }) {
+            for added in additions {
+                let cost = 1 + self.size(added);
+                self.block(site, Template::One(added), cost, Schema::Guard, most);
+            }
+            return;
+        }
+        let Some(whole) = self.fixed(&term) else {
+            return;
+        };
+        // What is added goes behind, unless the term can be undefined: then in front of it too.
+        let may_fail = may_be_undefined(&term);
+        let captured = matches!(self.space.hole.kind, HoleKind::Refinement);
+        for added in additions {
+            let cost = 1 + self.size(added);
+            let schema = Schema::Refinement;
+            self.block(site, Template::And(whole, added), cost, schema, most);
+            self.block(site, Template::Or(whole, added), cost, schema, most);
+            if may_fail && !captured {
+                self.block(site, Template::And(added, whole), cost, schema, most);
+                self.block(site, Template::Or(added, whole), cost, schema, most);
+            }
+        }
+    }
+
+    fn is_expression(&self) -> bool {
+        matches!(self.space.hole.kind, HoleKind::Expression { .. })
+    }
+
+    fn unary_leaves(&mut self, site: usize, most: usize) {
+        self.refine(site, 1, most);
+        self.refine(site, 2, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let cost = 1 + term.size();
+        for leaf in self.leaves.clone() {
+            if truth {
+                let template = Template::Unary(UnaryOp::Not, leaf);
+                self.block(site, template, cost, Schema::Expression, most);
+            } else {
+                for op in [UnaryOp::Neg, UnaryOp::Complement] {
+                    self.block(
+                        site,
+                        Template::Unary(op, leaf),
+                        cost,
+                        Schema::Expression,
+                        most,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Terms of two leaves, the site's term combined with a leaf, and choices.
+    fn pairs_at(&mut self, site: usize, most: usize) {
+        self.refine(site, 3, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let schema = Schema::Expression;
+        let ops: Vec<BinaryOp> = RELATIONAL.into_iter().chain(ARITHMETIC).collect();
+        let leaves = self.leaves.clone();
+        let Some(whole) = self.fixed(&term) else {
+            return;
+        };
+        for &op in &ops {
+            if let Kind::Binary(_, l, r) = term.kind().clone()
+                && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
+            {
+                for &leaf in &leaves {
+                    // The operator and one operand change.
+                    let cost = 1 + r.size();
+                    self.block(site, Template::Binary(op, l_pool, leaf), cost, schema, most);
+                    let cost = 1 + l.size();
+                    self.block(site, Template::Binary(op, leaf, r_pool), cost, schema, most);
+                }
+            }
+            let relational = op.is_comparison();
+            if relational && !truth {
+                continue;
+            }
+            for &a in &leaves {
+                for &b in &leaves {
+                    let cost = match term.kind() {
+                        Kind::Binary(_, l, r) => 1 + l.size() + r.size(),
+                        _ => 2 + term.size(),
+                    };
+                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
+                }
+                if !matches!(term.kind(), Kind::Constant(..)) {
+                    let cost = 1 + self.size(a);
+                    self.block(site, Template::Binary(op, whole, a), cost, schema, most);
+                    if !op.is_commutative() && !relational {
+                        self.block(site, Template::Binary(op, a, whole), cost, schema, most);
+                    }
+                }
+            }
+        }
+        if !truth {
+            for &a in &leaves {
+                for &b in &leaves {
+                    self.block(site, Template::Select(a, whole, b), 3, schema, most);
+                    self.block(site, Template::Select(a, b, whole), 3, schema, most);
+                }
+            }
+        }
+    }
+
+    fn products_at(&mut self, site: usize, most: usize) {
+        self.refine(site, 5, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let schema = Schema::Expression;
+        let leaves = self.leaves.clone();
+        let products = self.product_pools();
+        let ops: &[BinaryOp] = if truth { &RELATIONAL } else { &ARITHMETIC };
+        let cost = 4 + term.size();
+        for &op in ops {
+            for &a in &products {
+                for &b in &leaves {
+                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
+                    if !truth && !op.is_commutative() {
+                        self.block(site, Template::Binary(op, b, a), cost, schema, most);
+                    }
+                }
+            }
+        }
+    }
+
+    fn large_at(&mut self, site: usize, most: usize) {
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        if !self.is_expression() || !truth {
+            return;
+        }
+        let products = self.product_pools();
+        let cost = 6 + term.size();
+        for op in RELATIONAL {
+            for &a in &products {
+                for &b in &products {
+                    let template = Template::Binary(op, a, b);
+                    self.block(site, template, cost, Schema::Expression, most);
+                }
+            }
+        }
+    }
+}
+
+/// A term can be undefined in some state: it loads, divides, shifts, or overflows.
+fn may_be_undefined(term: &Term) -> bool {
+    match term.kind() {
+        Kind::Constant(..) => false,
+        Kind::Atom(_) => true,
+        _ => operands(term).into_iter().any(may_be_undefined),
+    }
+}

@@ -1,0 +1,28 @@
+//! Terms: the typed C expressions that fill holes.
+//!
+//! A [`Term`] is built by constructors that apply C's typing rules, so every term that exists is
+//! valid C with a known type ([`CType`]). It can be compiled to
+//! [`Instruction`](patchwright_semantics::Instruction)s that compute what the compiler's code
+//! computes ([`compile`]), printed as the C that a person would write ([`Term::display`]), and
+//! recognised as a roundabout way to write a simpler term ([`Term::simplification`]).
+//!
+//! Terms have no side effects: their operators are the pure ones, and their leaves are constants
+//! and atoms, whose values are observed before the term is evaluated.
+//!
+//! The target is LP64 with a signed `char`, like x86-64 Linux.
+
+mod compile;
+mod ctype;
+mod literal;
+mod print;
+mod redundant;
+mod tree;
+
+pub use compile::{CompileError, Context, compile};
+pub use ctype::{
+    CType, Operand, Pointee, PointeeId, Pointees, TypeError, binary_type, cast_type,
+    conditional_type, is_assignable, promote, unary_type, usual_conversions,
+};
+pub use print::Precedence;
+pub use redundant::Simplification;
+pub use tree::{Atom, AtomId, AtomTable, Kind, Term};

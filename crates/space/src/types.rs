@@ -1,0 +1,87 @@
+//! From the types of the C tree to the types of terms.
+
+use patchwright_csource::types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable};
+use rustc_hash::FxHashMap;
+
+use crate::term::{CType, Pointee, PointeeId, Pointees};
+
+/// The types of one translation unit as terms see them.
+#[derive(Clone, Debug, Default)]
+pub struct TermTypes {
+    pointees: Pointees,
+    index: FxHashMap<TypeId, PointeeId>,
+}
+
+impl TermTypes {
+    /// The types that pointers point to.
+    pub fn pointees(&self) -> &Pointees {
+        &self.pointees
+    }
+
+    /// The type of an expression of type `ty` as terms see it; arrays are the pointers that they
+    /// decay to. `None` for types that terms cannot have, and for volatile and atomic ones.
+    pub fn ctype(&mut self, types: &mut TypeTable, ty: TypeId) -> Option<CType> {
+        let qualifiers = types.qualifiers(ty);
+        if qualifiers.is_volatile || qualifiers.is_atomic {
+            return None;
+        }
+        if let Some(kind) = types.integer_kind(ty) {
+            return integer(kind);
+        }
+        match types.kind(ty) {
+            TypeKind::Float(FloatKind::Float) => Some(CType::Float),
+            TypeKind::Float(FloatKind::Double) => Some(CType::Double),
+            TypeKind::Pointer(to) | TypeKind::Array(to, _) => {
+                let to = *to;
+                self.pointee(types, to).map(CType::Pointer)
+            }
+            _ => None,
+        }
+    }
+
+    fn pointee(&mut self, types: &mut TypeTable, to: TypeId) -> Option<PointeeId> {
+        if let Some(&id) = self.index.get(&to) {
+            return Some(id);
+        }
+        let spelling = match types.kind(to) {
+            TypeKind::Function => "void (void)".to_owned(),
+            TypeKind::Other(_) => return None,
+            _ => types.spelling(to)?,
+        };
+        let qualifiers = types.qualifiers(to);
+        let plain = types.unqualified(to);
+        let unqualified = if plain == to {
+            None
+        } else {
+            self.pointee(types, plain)
+        };
+        let id = self.pointees.add(Pointee {
+            spelling,
+            size: types.size(to),
+            is_void: matches!(types.kind(to), TypeKind::Void),
+            is_function: matches!(types.kind(to), TypeKind::Function),
+            is_const: qualifiers.is_const,
+            unqualified,
+        });
+        self.index.insert(to, id);
+        Some(id)
+    }
+}
+
+fn integer(kind: IntegerKind) -> Option<CType> {
+    Some(match kind {
+        IntegerKind::Bool => CType::Bool,
+        IntegerKind::Char => CType::Char,
+        IntegerKind::SignedChar => CType::SChar,
+        IntegerKind::UnsignedChar => CType::UChar,
+        IntegerKind::Short => CType::Short,
+        IntegerKind::UnsignedShort => CType::UShort,
+        IntegerKind::Int => CType::Int,
+        IntegerKind::UnsignedInt => CType::UInt,
+        IntegerKind::Long => CType::Long,
+        IntegerKind::UnsignedLong => CType::ULong,
+        IntegerKind::LongLong => CType::LongLong,
+        IntegerKind::UnsignedLongLong => CType::ULongLong,
+        IntegerKind::Int128 | IntegerKind::UnsignedInt128 => return None,
+    })
+}

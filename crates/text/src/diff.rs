@@ -1,0 +1,148 @@
+//! Unified diffs that `patch -p1` and `git apply` take.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+
+/// Unchanged lines shown round a change.
+const CONTEXT: usize = 3;
+
+/// The unified diff that turns `before` into `after`; empty when they are equal.
+///
+/// `path` is the file's path relative to the root of the tree, with `/` between its parts; the header names it
+/// `a/PATH` and `b/PATH`. Both texts must be the contents of an existing file: the diff neither creates nor deletes.
+/// Lines end with `\n` only, so that the `\r` of `\r\n` is part of the line and kept.
+pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
+    let old = lines(before);
+    let new = lines(after);
+    let operations = capture_diff_slices(Algorithm::Patience, &old, &new);
+    let mut out = Vec::new();
+    for hunk in group_diff_ops(operations, CONTEXT) {
+        if !hunk
+            .iter()
+            .any(|operation| !matches!(operation, DiffOp::Equal { .. }))
+        {
+            continue;
+        }
+        if out.is_empty() {
+            out.extend_from_slice(b"--- ");
+            out.extend_from_slice(&header_name("a/", path));
+            out.extend_from_slice(b"\n+++ ");
+            out.extend_from_slice(&header_name("b/", path));
+            out.push(b'\n');
+        }
+        write_hunk(&mut out, &hunk, &old, &new);
+    }
+    out
+}
+
+/// The lines of a text with their `\n`; the last one may lack it.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+fn write_hunk(out: &mut Vec<u8>, hunk: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
+    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
+        return;
+    };
+    let old_range = first.old_range().start..last.old_range().end;
+    let new_range = first.new_range().start..last.new_range().end;
+    let header = format!(
+        "@@ -{} +{} @@\n",
+        hunk_range(old_range),
+        hunk_range(new_range)
+    );
+    out.extend_from_slice(header.as_bytes());
+    for operation in hunk {
+        if let DiffOp::Equal { .. } = operation {
+            for line in &old[operation.old_range()] {
+                write_line(out, b' ', line);
+            }
+            continue;
+        }
+        for line in &old[operation.old_range()] {
+            write_line(out, b'-', line);
+        }
+        for line in &new[operation.new_range()] {
+            write_line(out, b'+', line);
+        }
+    }
+}
+
+/// `first line,count` of a hunk's side; an empty side names the line before it.
+fn hunk_range(range: std::ops::Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => format!("{}", range.start + 1),
+        count => format!("{},{count}", range.start + 1),
+    }
+}
+
+fn write_line(out: &mut Vec<u8>, sign: u8, line: &[u8]) {
+    out.push(sign);
+    out.extend_from_slice(line);
+    if !line.ends_with(b"\n") {
+        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+}
+
+/// A path as git writes it: quoted in C's way when it has bytes that would confuse a reader of the header, and
+/// followed by a tab when it has blanks, because readers end an unquoted name at a tab.
+fn header_name(prefix: &str, path: &[u8]) -> Vec<u8> {
+    let special = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f..);
+    let mut name = prefix.as_bytes().to_vec();
+    if !path.iter().any(special) {
+        name.extend_from_slice(path);
+        if path.contains(&b' ') {
+            name.push(b'\t');
+        }
+        return name;
+    }
+    name.insert(0, b'"');
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => name.extend_from_slice(&[b'\\', *byte]),
+            b'\n' => name.extend_from_slice(b"\\n"),
+            b'\t' => name.extend_from_slice(b"\\t"),
+            byte if special(byte) => name.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            byte => name.push(*byte),
+        }
+    }
+    name.push(b'"');
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_line_is_shown_with_three_lines_of_context() {
+        let before = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let after = b"1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
+        let expected = "--- a/x.c\n+++ b/x.c\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
+        let diff = unified_diff(b"x.c", before, after);
+        assert_eq!(String::from_utf8(diff).unwrap(), expected);
+    }
+
+    #[test]
+    fn equal_texts_have_an_empty_diff() {
+        assert!(unified_diff(b"x.c", b"a\nb\n", b"a\nb\n").is_empty());
+        assert!(unified_diff(b"x.c", b"", b"").is_empty());
+    }
+
+    #[test]
+    fn a_missing_newline_at_the_end_is_marked() {
+        let expected = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n";
+        let diff = unified_diff(b"x", b"a", b"a\n");
+        assert_eq!(String::from_utf8(diff).unwrap(), expected);
+    }
+
+    #[test]
+    fn names_are_quoted_as_git_quotes_them() {
+        assert_eq!(header_name("a/", b"src/x.c"), b"a/src/x.c");
+        assert_eq!(header_name("a/", b"my file.c"), b"a/my file.c\t");
+        assert_eq!(
+            header_name("b/", "\u{e4}\"\n.c".as_bytes()),
+            br#""b/\303\244\"\n.c""#
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! Spans, line maps, edits and unified diffs.
+//!
+//! Everything here works on bytes: C sources need not be UTF-8, and compilers report byte offsets. Nothing here
+//! touches a file; the caller reads and writes.
+//!
+//! Invariant: an [`Edit`] is data. It is sorted, checked for conflicts and applied in one place, [`apply_edits`].
+
+mod diff;
+mod edit;
+mod line_map;
+mod span;
+
+pub use diff::unified_diff;
+pub use edit::{Edit, EditError, apply_edits};
+pub use line_map::{LineColumn, LineMap};
+pub use span::Span;

@@ -1,0 +1,74 @@
+//! A range of bytes of one file.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A half-open range of byte offsets, `start..end`, of one file.
+///
+/// `start <= end` holds for every span made by [`Span::new`]. The order is by start, then by end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset behind the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span `start..end`; offsets in the wrong order are swapped.
+    pub fn new(start: u32, end: u32) -> Self {
+        Self {
+            start: start.min(end),
+            end: start.max(end),
+        }
+    }
+
+    /// The empty span at `offset`: a place to insert.
+    pub fn empty(offset: u32) -> Self {
+        Self {
+            start: offset,
+            end: offset,
+        }
+    }
+
+    /// Number of bytes.
+    pub fn len(self) -> u32 {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Whether the span holds no byte.
+    pub fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+
+    /// The span as a range of indices.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end.max(self.start) as usize
+    }
+
+    /// Whether the byte at `offset` lies in the span.
+    pub fn contains(self, offset: u32) -> bool {
+        self.start <= offset && offset < self.end
+    }
+
+    /// Whether every byte of `other` lies in this span (equal spans contain each other).
+    pub fn contains_span(self, other: Span) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// Whether the two spans have a byte in common.
+    pub fn overlaps(self, other: Span) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
+
+    /// The bytes of `source` in this span, or `None` when it reaches beyond the end.
+    pub fn slice(self, source: &[u8]) -> Option<&[u8]> {
+        source.get(self.range())
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, self.end)
+    }
+}

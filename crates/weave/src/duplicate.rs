@@ -1,0 +1,186 @@
+//! Which function bodies can stand in a file twice.
+
+use crate::lexer::{Text, TokenKind, directive_parts};
+
+/// Why the body of a function cannot be given twice.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A directive in the first copy would change the meaning of the second.
+    #[error("it contains the directive `#{name}`")]
+    Directive {
+        /// Name of the directive, for a pragma with its first words.
+        name: String,
+    },
+    /// The body begins or ends inside a conditional group, as where `#else` offers another head of the function.
+    #[error("its conditional directives are not balanced")]
+    UnbalancedConditionals,
+    /// The body mentions a name that must be used once.
+    #[error("it contains `{name}`")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A `#line` directive in the body changes the name of the file, and what it was before is not known.
+    #[error("a `#line` directive in it changes the name of the file")]
+    FileName,
+}
+
+/// Pragmas that say something about the code that follows them and nothing about later code.
+const HARMLESS_PRAGMAS: [&[&str]; 8] = [
+    &["omp"],
+    &["STDC"],
+    &["unroll"],
+    &["nounroll"],
+    &["clang", "loop"],
+    &["GCC", "diagnostic"],
+    &["GCC", "ivdep"],
+    &["GCC", "unroll"],
+];
+
+/// Whether a function's body, from `{` to `}`, means the same when it stands in the file twice.
+///
+/// What only a parser sees is up to the caller: nested functions, and functions that are `inline` without `static`
+/// (their body must not mention objects with internal linkage, such as the selection bytes).
+///
+/// # Errors
+/// The first reason against it.
+pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
+    let text = Text::new(body);
+    let mut depth = 0usize;
+    let mut after_pragma_operator = false;
+    for token in text.tokens() {
+        match token.kind {
+            TokenKind::Directive => check_directive(token.text, &mut depth)?,
+            TokenKind::Word => check_word(token.text)?,
+            TokenKind::Literal if after_pragma_operator => {
+                let inside = token.text.trim_ascii();
+                let inside = inside.get(1..inside.len() - 1).unwrap_or(inside);
+                check_pragma(inside)?;
+            }
+            _ => {}
+        }
+        let opening = token.text == b"(" && after_pragma_operator;
+        after_pragma_operator = opening || token.text == b"_Pragma" || token.text == b"__pragma";
+    }
+    if depth != 0 {
+        return Err(Refusal::UnbalancedConditionals);
+    }
+    Ok(())
+}
+
+fn check_directive(directive: &[u8], depth: &mut usize) -> Result<(), Refusal> {
+    let (name, rest) = directive_parts(directive);
+    match name {
+        b"if" | b"ifdef" | b"ifndef" => *depth += 1,
+        b"endif" => {
+            *depth = depth
+                .checked_sub(1)
+                .ok_or(Refusal::UnbalancedConditionals)?
+        }
+        b"else" | b"elif" | b"elifdef" | b"elifndef" if *depth == 0 => {
+            return Err(Refusal::UnbalancedConditionals);
+        }
+        b"else" | b"elif" | b"elifdef" | b"elifndef" => {}
+        b"pragma" => check_pragma(rest)?,
+        b"" | b"line" | b"error" | b"warning" | b"ident" | b"sccs" => {}
+        marker if marker[0].is_ascii_digit() => {}
+        _ => {
+            let name = String::from_utf8_lossy(name).into_owned();
+            return Err(Refusal::Directive { name });
+        }
+    }
+    Ok(())
+}
+
+fn check_pragma(pragma: &[u8]) -> Result<(), Refusal> {
+    let pragma = String::from_utf8_lossy(pragma);
+    let words: Vec<&str> = pragma
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .take(2)
+        .collect();
+    if HARMLESS_PRAGMAS
+        .iter()
+        .any(|known| words.starts_with(known))
+    {
+        return Ok(());
+    }
+    let name = format!("pragma {}", words.join(" "));
+    Err(Refusal::Directive { name })
+}
+
+fn check_word(word: &[u8]) -> Result<(), Refusal> {
+    let once = matches!(
+        word,
+        b"__COUNTER__" | b"asm" | b"__asm" | b"__asm__" | b"__label__"
+    );
+    if once {
+        let name = String::from_utf8_lossy(word).into_owned();
+        return Err(Refusal::Name { name });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(body: &str) -> Option<String> {
+        can_duplicate(body.as_bytes()).err().map(|r| r.to_string())
+    }
+
+    #[test]
+    fn ordinary_bodies_can_stand_twice() {
+        for body in [
+            "{ return \"asm\"[0] + 'a'; /* __COUNTER__ */ // #define\n}",
+            "{\n#if X\n a();\n# elif Y\n b();\n#else\n c();\n#endif\n}",
+            "{\n#pragma omp parallel for\n for (;;); _Pragma(\"GCC diagnostic push\") }",
+            "{\n# 12 \"x.y\"\n#line 7\n}",
+            "{ int asmx = a # b; }",
+        ] {
+            assert_eq!(refusal(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn directives_that_change_later_text_are_refused() {
+        for (body, name) in [
+            ("{\n#define X 1\n}", "#define"),
+            ("{\n  # /**/ undef X\n}", "#undef"),
+            ("{\n#include \"x.def\"\n}", "#include"),
+            ("{\n#pragma pack(push, 1)\n}", "#pragma pack push"),
+            ("{\n#pragma GCC poison x\n}", "#pragma GCC poison"),
+            (
+                "{ _Pragma(\"push_macro(\\\"x\\\")\") }",
+                "#pragma push_macro x",
+            ),
+            ("{\n#de\\\nfine X 1\n}", "#define"),
+        ] {
+            assert_eq!(
+                refusal(body),
+                Some(format!("it contains the directive `{name}`"))
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_must_be_used_once_are_refused() {
+        for name in ["asm", "__asm__", "__COUNTER__", "__label__"] {
+            let body = format!("{{ {name} (\"x\"); }}");
+            assert_eq!(refusal(&body), Some(format!("it contains `{name}`")));
+        }
+    }
+
+    #[test]
+    fn a_body_that_crosses_a_conditional_group_is_refused() {
+        for body in [
+            "{\n#else\n}",
+            "{\n#endif\n}",
+            "{\n#if X\n}",
+            "{\n#elif X\n}",
+        ] {
+            let expected = "its conditional directives are not balanced";
+            assert_eq!(refusal(body).as_deref(), Some(expected));
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The lines of C in front of a woven file.
+
+use crate::lexer::{Text, Token, TokenKind};
+use patchwright_probe_abi::{
+    ATTACH_SYMBOL, CHANNEL_VARIABLE, FunctionId, HoleId, PROBE_VARIABLE, SELECTED_CANDIDATE,
+    UNIT_VERSION,
+};
+use std::fmt::Display;
+
+/// Diagnostics that woven code may trigger where the original did not. Those that one compiler does not know are
+/// ignored by the first two; the third is all of clang's.
+const IGNORED: &[&str] = &[
+    "-Wpragmas",
+    "-Wunknown-warning-option",
+    "-Weverything",
+    "-Wpedantic",
+    "-Wunknown-pragmas",
+    "-Waddress",
+    "-Walloca",
+    "-Walloca-larger-than=",
+    "-Waggregate-return",
+    "-Warith-conversion",
+    "-Warray-bounds",
+    "-Wattributes",
+    "-Wbad-function-cast",
+    "-Wbool-compare",
+    "-Wbool-operation",
+    "-Wc++-compat",
+    "-Wc90-c99-compat",
+    "-Wc99-c11-compat",
+    "-Wcast-align",
+    "-Wcast-function-type",
+    "-Wcast-qual",
+    "-Wconversion",
+    "-Wdangling-else",
+    "-Wdangling-pointer",
+    "-Wdate-time",
+    "-Wdeclaration-after-statement",
+    "-Wdisabled-optimization",
+    "-Wdouble-promotion",
+    "-Wduplicated-branches",
+    "-Wduplicated-cond",
+    "-Wempty-body",
+    "-Wenum-compare",
+    "-Wenum-conversion",
+    "-Wfloat-conversion",
+    "-Wfloat-equal",
+    "-Wformat-nonliteral",
+    "-Wformat-overflow",
+    "-Wformat-security",
+    "-Wformat-truncation",
+    "-Wframe-larger-than=",
+    "-Wimplicit-fallthrough",
+    "-Winit-self",
+    "-Winline",
+    "-Wint-conversion",
+    "-Wint-in-bool-context",
+    "-Wint-to-pointer-cast",
+    "-Wjump-misses-init",
+    "-Wlarger-than=",
+    "-Wlogical-not-parentheses",
+    "-Wlogical-op",
+    "-Wlong-long",
+    "-Wmaybe-uninitialized",
+    "-Wmisleading-indentation",
+    "-Wmissing-declarations",
+    "-Wmissing-noreturn",
+    "-Wmissing-prototypes",
+    "-Wnested-externs",
+    "-Wnonnull",
+    "-Wnonnull-compare",
+    "-Wnull-dereference",
+    "-Wold-style-definition",
+    "-Woverflow",
+    "-Woverlength-strings",
+    "-Wpadded",
+    "-Wparentheses",
+    "-Wpointer-to-int-cast",
+    "-Wredundant-decls",
+    "-Wrestrict",
+    "-Wreturn-local-addr",
+    "-Wreturn-type",
+    "-Wsequence-point",
+    "-Wshadow",
+    "-Wsign-compare",
+    "-Wsign-conversion",
+    "-Wstack-usage=",
+    "-Wstatic-in-inline",
+    "-Wstrict-aliasing",
+    "-Wstrict-overflow",
+    "-Wstrict-prototypes",
+    "-Wstringop-overflow",
+    "-Wstringop-overread",
+    "-Wstringop-truncation",
+    "-Wsuggest-attribute=cold",
+    "-Wsuggest-attribute=const",
+    "-Wsuggest-attribute=format",
+    "-Wsuggest-attribute=malloc",
+    "-Wsuggest-attribute=noreturn",
+    "-Wsuggest-attribute=pure",
+    "-Wswitch-bool",
+    "-Wswitch-unreachable",
+    "-Wtautological-compare",
+    "-Wtraditional",
+    "-Wtraditional-conversion",
+    "-Wtype-limits",
+    "-Wundef",
+    "-Wuninitialized",
+    "-Wunreachable-code",
+    "-Wunsafe-loop-optimizations",
+    "-Wunused",
+    "-Wunused-but-set-parameter",
+    "-Wunused-but-set-variable",
+    "-Wunused-const-variable",
+    "-Wunused-function",
+    "-Wunused-label",
+    "-Wunused-macros",
+    "-Wunused-value",
+    "-Wunused-variable",
+    "-Wuse-after-free",
+    "-Wvector-operation-performance",
+    "-Wvla",
+    "-Wvla-larger-than=",
+    "-Wwrite-strings",
+    "-Wzero-as-null-pointer-constant",
+];
+
+/// What all woven files of a translation unit share. Names of libc are declared under names of our own, so that the
+/// program may use them otherwise; weakly, so that a program without them links and stays as it was.
+const SHARED: &str = r#"#ifndef __PW_GLUE
+#define __PW_GLUE
+typedef unsigned long __pw_u64;
+typedef unsigned long __pw_uptr;
+struct __pw_unit {
+  unsigned version, function_count, hole_count, reserved;
+  unsigned char *functions; const unsigned *function_ids;
+  unsigned char *holes; const unsigned *hole_ids;
+  __pw_u64 (*value)(unsigned, const __pw_u64 *, unsigned);
+  void (*mark)(unsigned, unsigned char *);
+  void *(*poisoned)(void *, unsigned long);
+};
+#define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
+#define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
+extern char *__pw_getenv(const char *) __PW_WEAK("getenv");
+extern void *__pw_dlopen(const char *, int) __PW_WEAK("dlopen");
+extern void *__pw_dlsym(void *, const char *) __PW_WEAK("dlsym");
+extern char *__pw_dlerror(void) __PW_WEAK("dlerror");
+extern int *__pw_errno(void) __PW_WEAK("__errno_location");
+extern void *__pw_poisoned(void *, unsigned long) __PW_WEAK("__asan_region_is_poisoned");
+union __pw_float { float f32; double f64; __pw_u64 u64; };
+static __inline__ __PW_OURS __pw_u64 __pw_f32(float x) { union __pw_float u; u.u64 = 0; u.f32 = x; return u.u64; }
+static __inline__ __PW_OURS __pw_u64 __pw_f64(double x) { union __pw_float u; u.f64 = x; return u.u64; }
+static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f32; }
+static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
+#endif
+"#;
+
+/// What each woven file has for itself. `@` stands for the file's suffix.
+///
+/// Entries are passed as variable arguments, because arrays at the hooks would all have their place in the frame of
+/// the woven function, also when nothing is selected.
+const OWN: &str = r#"static const unsigned __pw_function_ids_@[] = {FUNCTION_IDS};
+static const unsigned __pw_hole_ids_@[] = {HOLE_IDS};
+static unsigned char __pw_functions_@[FUNCTION_COUNT];
+static unsigned char __pw_holes_@[HOLE_COUNT];
+static struct __pw_unit __pw_unit_@ = {UNIT_VERSION, FUNCTION_COUNT, HOLE_COUNT, 0, __pw_functions_@,
+  __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned};
+static void __attribute__((__noinline__,__cold__)) __PW_OURS __pw_cold_@(void) { __asm__ __volatile__(""); }
+static int __PW_OURS __pw_on_@(unsigned hole) {
+  if (__pw_holes_@[hole] == SELECTED_CANDIDATE) return 1;
+  __pw_unit_@.mark(__pw_hole_ids_@[hole], &__pw_holes_@[hole]);
+  return 0;
+}
+static __pw_u64 __attribute__((__noinline__)) __PW_OURS __pw_value_@(unsigned hole, unsigned count, ...) {
+  __pw_u64 *entries = (__pw_u64 *)__builtin_alloca((count + 1) * sizeof(__pw_u64));
+  __builtin_va_list list;
+  unsigned i;
+  __builtin_va_start(list, count);
+  for (i = 0; i < count; i++) entries[i] = __builtin_va_arg(list, __pw_u64);
+  __builtin_va_end(list);
+  return __pw_unit_@.value(__pw_hole_ids_@[hole], entries, count);
+}
+static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
+  const char *probe;
+  void *library;
+  void (*attach)(struct __pw_unit *, const char *);
+  int error;
+  if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) return;
+  probe = __pw_getenv("PROBE_VARIABLE");
+  if (!probe || !*probe) return;
+  error = *__pw_errno();
+  library = __pw_dlopen(probe, 2);
+  attach = __extension__ (void (*)(struct __pw_unit *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
+  if (attach) attach(&__pw_unit_@, __pw_getenv("CHANNEL_VARIABLE"));
+  else __pw_dlerror();
+  *__pw_errno() = error;
+}
+"#;
+
+/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first.
+pub(crate) fn text(
+    suffix: &str,
+    functions: &[FunctionId],
+    holes: &[HoleId],
+    newline: &str,
+) -> String {
+    let mut text = String::new();
+    for warning in IGNORED {
+        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
+    }
+    // Some projects compile their tests with `-Dstatic=`.
+    text += "#pragma push_macro(\"static\")\n#undef static\n";
+    text += SHARED;
+    // The file may be included twice.
+    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
+    text += &OWN
+        .replace('@', suffix)
+        .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
+        .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
+        .replace("FUNCTION_COUNT", &functions.len().to_string())
+        // An array has at least one element.
+        .replace("HOLE_COUNT", &holes.len().max(1).to_string())
+        .replace("UNIT_VERSION", &UNIT_VERSION.to_string())
+        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
+        .replace("PROBE_VARIABLE", PROBE_VARIABLE)
+        .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
+        .replace("ATTACH_SYMBOL", ATTACH_SYMBOL);
+    text += "#endif\n#pragma pop_macro(\"static\")\n#line 1\n";
+    text.replace('\n', newline)
+}
+
+/// The functions of libc that the glue calls.
+const CALLED: [&str; 5] = ["getenv", "dlopen", "dlsym", "dlerror", "__errno_location"];
+
+/// The first name that the glue needs and that `source` defines at file scope, as a function or an object.
+pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
+    let text = Text::new(source);
+    let tokens: Vec<Token<'_>> = text
+        .tokens()
+        .filter(|token| token.kind != TokenKind::Directive)
+        .collect();
+    let mut braces = 0;
+    for (place, token) in tokens.iter().enumerate() {
+        match token.text {
+            b"{" => braces += 1,
+            b"}" => braces -= 1,
+            _ if braces > 0 || token.kind != TokenKind::Word => {}
+            word => {
+                let called = CALLED.iter().find(|name| name.as_bytes() == word);
+                if let Some(name) = called.filter(|_| is_definition(&tokens[place + 1..])) {
+                    return Some(name);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether the declarator whose name stands before `rest` is followed by a body, or is no function.
+fn is_definition(rest: &[Token<'_>]) -> bool {
+    let mut parentheses = 0;
+    for (place, token) in rest.iter().enumerate() {
+        match token.text {
+            b"(" => parentheses += 1,
+            b")" if parentheses == 0 => return false,
+            b")" => parentheses -= 1,
+            _ if parentheses > 0 => {}
+            b"{" => return place > 0,
+            b"=" | b"[" => return true,
+            // An object without initialiser has its `;` at once, a declared function after its parameters; an
+            // old-style definition has declarations between those and its body.
+            b";" | b"," => {
+                return place == 0 || rest.get(place + 1).is_some_and(|next| next.text == b"{");
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn list(ids: impl Iterator<Item = impl Display>) -> String {
+    let ids: Vec<String> = ids.map(|id| format!("{id}u")).collect();
+    // A table without holes still has one element; its id is one that is never selected.
+    if ids.is_empty() {
+        return format!("{}u", u32::MAX);
+    }
+    ids.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_and_declarations_of_libc_are_no_definitions() {
+        for source in [
+            "extern char *getenv(const char *);",
+            "int f(void) { return dlopen(0, 1) && getenv(\"x\"); }",
+            "char *s = NULL; // dlopen = 1\n#define getenv(x) {\n",
+            "extern void *dlsym (void *, const char *) __attribute__((nothrow)), *other(void);",
+        ] {
+            assert_eq!(defined_name(source.as_bytes()), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn definitions_of_functions_and_objects_are_found() {
+        for (source, name) in [
+            ("static int dlopen(int x)\n{ return x; }", "dlopen"),
+            (
+                "char *getenv(name) const char *name; { return 0; }",
+                "getenv",
+            ),
+            ("static const char *dlerror = \"x\";", "dlerror"),
+            ("static int a, dlsym;", "dlsym"),
+        ] {
+            assert_eq!(defined_name(source.as_bytes()), Some(name), "{source}");
+        }
+    }
+}

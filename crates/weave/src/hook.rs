@@ -1,0 +1,142 @@
+//! Holes and the C text that they become.
+
+use crate::lexer::{Text, TokenKind};
+use patchwright_probe_abi::HoleId;
+use patchwright_text::Span;
+use std::fmt::Write;
+
+/// What stands at a hole, and what the probe's value becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookKind {
+    /// An expression of an integer type. `ctype` names its type as a cast does: `unsigned long`, `_Bool`, `enum e`.
+    Integer {
+        /// Name of the type.
+        ctype: String,
+    },
+    /// An expression of type `float`.
+    Float,
+    /// An expression of type `double`.
+    Double,
+    /// An expression of pointer type.
+    Pointer {
+        /// Name of the type; `None` takes the type of the expression itself, which does for types without a name. A
+        /// null pointer constant such as `0` needs a name.
+        ctype: Option<String>,
+    },
+    /// An expression of which only the truth matters: a condition, an operand of `!`, `&&` or `||`. The hole gives an
+    /// `int`, 0 or 1.
+    Condition,
+    /// A condition with side effects. It is evaluated once, first, and its truth (0 or 1) becomes the first entry,
+    /// before those of [`Hook::slots`]. The hole gives an `int`, 0 or 1.
+    AfterImpure,
+    /// A statement, with its `;` if it has one, that is executed when the value is true. Neither a declaration nor a
+    /// labelled statement.
+    Guard,
+}
+
+/// A hole to weave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The hole.
+    pub id: HoleId,
+    /// The expression or statement in the file.
+    pub span: Span,
+    /// What stands there.
+    pub kind: HookKind,
+    /// The entries handed to the probe: C expressions without side effects that are valid at the hole, of type
+    /// `__pw_u64` and in canonical form. `(__pw_u64)(x)` for integers, `(__pw_u64)(__pw_uptr)(p)` for pointers,
+    /// `__pw_f32(x)` and `__pw_f64(x)` for floats, the signed offset in bytes for loads.
+    pub slots: Vec<String>,
+}
+
+/// Names of a file's glue, as the hooks use them.
+pub(crate) struct Names<'a> {
+    /// What makes names unique to the file.
+    pub suffix: &'a str,
+    /// Index of the hole in the file.
+    pub hole: usize,
+}
+
+/// The text of a hook round `inner`, the text of its span in which inner hooks are already woven; `original` is the
+/// span's text in the source. `None` when the text of a pointer's expression cannot be repeated.
+pub(crate) fn hook_text(
+    hook: &Hook,
+    names: &Names<'_>,
+    original: &[u8],
+    inner: &[u8],
+) -> Option<Vec<u8>> {
+    let Names { suffix, hole } = names;
+    let selected = format!("__pw_holes_{suffix}[{hole}]&&__pw_on_{suffix}({hole})");
+    let first = matches!(hook.kind, HookKind::AfterImpure).then_some("(__pw_u64)__pw_c");
+    let slots = || {
+        first
+            .into_iter()
+            .chain(hook.slots.iter().map(String::as_str))
+    };
+    let mut value = format!("__pw_value_{suffix}({hole},{}", slots().count());
+    for slot in slots() {
+        // Writing into a string cannot fail.
+        let _ = write!(value, ",{slot}");
+    }
+    value.push(')');
+    let (before, after) = match &hook.kind {
+        HookKind::Integer { ctype } => (format!("({selected}?({ctype}){value}:("), "))"),
+        HookKind::Float => (format!("({selected}?__pw_as_f32({value}):("), "))"),
+        HookKind::Double => (format!("({selected}?__pw_as_f64({value}):("), "))"),
+        HookKind::Pointer { ctype: Some(ctype) } => {
+            (format!("({selected}?({ctype})(__pw_uptr){value}:("), "))")
+        }
+        HookKind::Pointer { ctype: None } => {
+            let expression = on_one_line(original)?;
+            // The conditional turns an array into a pointer and drops qualifiers.
+            let ctype = format!("__typeof__(1?({expression}):({expression}))");
+            (format!("({selected}?({ctype})(__pw_uptr){value}:("), "))")
+        }
+        HookKind::Condition => (format!("({selected}?{value}!=0:("), ")?1:0)"),
+        HookKind::AfterImpure => {
+            let mut text = Vec::from(&b"(__extension__({int __pw_c=("[..]);
+            text.extend_from_slice(inner);
+            let rest = format!(")?1:0;{selected}?{value}!=0:__pw_c;}}))");
+            text.extend_from_slice(rest.as_bytes());
+            return Some(text);
+        }
+        HookKind::Guard => (format!("{{if({selected}?{value}!=0:1)"), "}"),
+    };
+    let mut text = before.into_bytes();
+    // A guarded statement may begin with a word.
+    if matches!(hook.kind, HookKind::Guard) {
+        text.push(b' ');
+    }
+    text.extend_from_slice(inner);
+    text.extend_from_slice(after.as_bytes());
+    Some(text)
+}
+
+/// The tokens of an expression on one line; `None` when it contains directives or is not UTF-8.
+fn on_one_line(expression: &[u8]) -> Option<String> {
+    let mut line = Vec::new();
+    let mut end = 0;
+    for token in Text::new(expression).tokens() {
+        if token.kind == TokenKind::Directive {
+            return None;
+        }
+        if token.start != end {
+            line.push(b' ');
+        }
+        line.extend_from_slice(token.text);
+        end = token.end;
+    }
+    String::from_utf8(line).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_newlines_are_dropped_from_repeated_text() {
+        let line = on_one_line(b"a\n->b /* c */ [i] // d\n + \"x  y\"").unwrap();
+        assert_eq!(line, "a ->b [i] + \"x  y\"");
+        assert_eq!(on_one_line(b"a\n#if X\n->b\n#endif\n"), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! The woven file: functions with their bodies twice, and the glue in front.
+
+use crate::duplicate::{Refusal, can_duplicate};
+use crate::glue;
+use crate::hook::{Hook, Names, hook_text};
+use crate::lines::Lines;
+use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
+use patchwright_text::{Edit, EditError, Span, apply_edits};
+use std::collections::HashSet;
+
+/// A function to weave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WovenFunction {
+    /// The function. No two functions of a build have the same id, in whatever file.
+    pub id: FunctionId,
+    /// The body in the file, from `{` to `}`, both included.
+    pub body: Span,
+    /// Names of the labels that the body defines, outside of nested functions.
+    pub labels: Vec<String>,
+    /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one.
+    pub hooks: Vec<Hook>,
+}
+
+/// Why a file cannot be woven.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeaveError {
+    /// The body of a function cannot stand in the file twice.
+    #[error("{function} cannot be woven: {refusal}")]
+    Refused {
+        /// The function.
+        function: FunctionId,
+        /// Why not.
+        refusal: Refusal,
+    },
+    /// A body is not a part of the file that begins with `{` and ends with `}`.
+    #[error("bytes {span} are not the body of {function}")]
+    NotABody {
+        /// The function.
+        function: FunctionId,
+        /// What should be its body.
+        span: Span,
+    },
+    /// The bodies of functions overlap.
+    #[error(transparent)]
+    Bodies(#[from] EditError),
+    /// Two functions or two holes have the same id.
+    #[error("{id} is given twice")]
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// A hole does not lie inside its function's body, is empty, or crosses the bounds of another hole.
+    #[error(
+        "{hole} at bytes {span} does not lie inside its function and inside or outside every other hole"
+    )]
+    BadSpan {
+        /// The hole.
+        hole: HoleId,
+        /// Its span.
+        span: Span,
+    },
+    /// A hole hands over more entries than the probe takes.
+    #[error("{hole} has {count} slots, more than {MAX_SLOTS}")]
+    TooManySlots {
+        /// The hole.
+        hole: HoleId,
+        /// Number of entries.
+        count: usize,
+    },
+    /// The file defines a name of libc that the glue needs. As both mean the same symbol of the object file, a definition
+    /// that is `static` would take the place of libc's.
+    #[error("the file defines `{name}`, by which it could not find the probe")]
+    DefinesName {
+        /// The name.
+        name: &'static str,
+    },
+    /// The type of a pointer is to be taken from its expression, which contains directives.
+    #[error("{hole} needs the name of its pointer type, because its expression cannot be repeated")]
+    NeedsType {
+        /// The hole.
+        hole: HoleId,
+    },
+}
+
+/// Weaves functions of one file.
+///
+/// The result compiles to what `source` compiles to, until a process is told to select a hole. A byte order mark stays
+/// in front; added lines end as the first line of the file does. Without functions the result is the source.
+///
+/// # Errors
+/// Functions that cannot be woven, and spans that do not fit; nothing is woven then.
+pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>, WeaveError> {
+    let Some(key) = functions.iter().map(|function| function.id.0).min() else {
+        return Ok(source.to_vec());
+    };
+    check_ids(functions)?;
+    if let Some(name) = glue::defined_name(source) {
+        return Err(WeaveError::DefinesName { name });
+    }
+    let suffix = key.to_string();
+    let newline = newline_of(source);
+    let lines = Lines::new(source);
+    let mut edits = Vec::new();
+    let mut holes = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        let text = WovenBody {
+            source,
+            function,
+            lines: &lines,
+            newline,
+            suffix: &suffix,
+            first_hole: holes.len(),
+        }
+        .text(index)?;
+        holes.extend(function.hooks.iter().map(|hook| hook.id));
+        edits.push(Edit::replace(function.body, text));
+    }
+    let ids: Vec<FunctionId> = functions.iter().map(|function| function.id).collect();
+    let mark = b"\xef\xbb\xbf";
+    let start = if source.starts_with(mark) {
+        mark.len()
+    } else {
+        0
+    };
+    edits.push(Edit::insert(
+        start as u32,
+        glue::text(&suffix, &ids, &holes, newline),
+    ));
+    Ok(apply_edits(source, &edits)?)
+}
+
+fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
+    let (mut seen_functions, mut seen_holes) = (HashSet::new(), HashSet::new());
+    for function in functions {
+        if !seen_functions.insert(function.id) {
+            let id = function.id.to_string();
+            return Err(WeaveError::DuplicateId { id });
+        }
+        if let Some(hook) = function
+            .hooks
+            .iter()
+            .find(|hook| !seen_holes.insert(hook.id))
+        {
+            let id = hook.id.to_string();
+            return Err(WeaveError::DuplicateId { id });
+        }
+    }
+    Ok(())
+}
+
+fn newline_of(source: &[u8]) -> &'static str {
+    match source.iter().position(|byte| *byte == b'\n') {
+        Some(place) if place > 0 && source[place - 1] == b'\r' => "\r\n",
+        _ => "\n",
+    }
+}
+
+struct WovenBody<'a> {
+    source: &'a [u8],
+    function: &'a WovenFunction,
+    lines: &'a Lines,
+    newline: &'a str,
+    suffix: &'a str,
+    /// Index in the file of the function's first hole.
+    first_hole: usize,
+}
+
+impl WovenBody<'_> {
+    /// The body twice; `index` is the function's place in the file's table.
+    fn text(&self, index: usize) -> Result<Vec<u8>, WeaveError> {
+        let WovenFunction { id, body, .. } = *self.function;
+        let original = body
+            .slice(self.source)
+            .filter(|text| text.len() >= 2 && text.starts_with(b"{") && text.ends_with(b"}"))
+            .ok_or(WeaveError::NotABody {
+                function: id,
+                span: body,
+            })?;
+        let refused = |refusal| WeaveError::Refused {
+            function: id,
+            refusal,
+        };
+        can_duplicate(original).map_err(refused)?;
+        let line = self.line_directive().ok_or(refused(Refusal::FileName))?;
+        let labels = match self.function.labels.as_slice() {
+            [] => String::new(),
+            labels => format!("__label__ {};", labels.join(",")),
+        };
+        let copy = self.hooked()?;
+        let suffix = self.suffix;
+        let mut text = format!(
+            "{{if(__builtin_expect(__pw_functions_{suffix}[{index}],0)){{{labels}__pw_cold_{suffix}();"
+        )
+        .into_bytes();
+        text.extend_from_slice(&line);
+        text.extend_from_slice(&copy);
+        text.extend_from_slice(b"}else");
+        text.extend_from_slice(&line);
+        text.extend_from_slice(original);
+        text.push(b'}');
+        Ok(text)
+    }
+
+    /// A line of its own that says which line comes next; `None` when the file's name cannot be restored.
+    fn line_directive(&self) -> Option<Vec<u8>> {
+        let body = self.function.body;
+        let number = self.lines.number(body.start);
+        let mut line = format!("{}#line {number}", self.newline).into_bytes();
+        if self.lines.file_changes(body.start, body.end) {
+            line.push(b' ');
+            line.extend_from_slice(self.lines.file(body.start)?);
+        }
+        line.extend_from_slice(self.newline.as_bytes());
+        Some(line)
+    }
+
+    /// The copy of the body in which the holes are hooked.
+    fn hooked(&self) -> Result<Vec<u8>, WeaveError> {
+        let body = self.function.body;
+        let inside = Span {
+            start: body.start + 1,
+            end: body.end - 1,
+        };
+        let mut order: Vec<usize> = (0..self.function.hooks.len()).collect();
+        let span = |place: &usize| self.function.hooks[*place].span;
+        // Outer hooks come before what they contain; the sort is stable.
+        order.sort_by_key(|place| (span(place).start, std::cmp::Reverse(span(place).end)));
+        for place in &order {
+            let hook = &self.function.hooks[*place];
+            if hook.span.is_empty() || !inside.contains_span(hook.span) {
+                let (hole, span) = (hook.id, hook.span);
+                return Err(WeaveError::BadSpan { hole, span });
+            }
+        }
+        let mut rest = order.as_slice();
+        self.hooked_text(body, &mut rest)
+    }
+
+    /// The text of `span`, in which the hooks at the head of `rest` that lie in it are woven.
+    fn hooked_text(&self, span: Span, rest: &mut &[usize]) -> Result<Vec<u8>, WeaveError> {
+        let mut text = Vec::new();
+        let mut copied = span.start;
+        while let Some((place, tail)) = rest.split_first() {
+            let hook = &self.function.hooks[*place];
+            if hook.span.start >= span.end {
+                break;
+            }
+            if !span.contains_span(hook.span) {
+                let (hole, span) = (hook.id, hook.span);
+                return Err(WeaveError::BadSpan { hole, span });
+            }
+            *rest = tail;
+            text.extend_from_slice(self.original(Span::new(copied, hook.span.start)));
+            let inner = self.hooked_text(hook.span, rest)?;
+            text.extend_from_slice(&self.hook(hook, *place, &inner)?);
+            copied = hook.span.end;
+        }
+        text.extend_from_slice(self.original(Span::new(copied, span.end)));
+        Ok(text)
+    }
+
+    fn hook(&self, hook: &Hook, place: usize, inner: &[u8]) -> Result<Vec<u8>, WeaveError> {
+        let hole = hook.id;
+        let count = hook.slots.len() + 1;
+        if count > MAX_SLOTS {
+            return Err(WeaveError::TooManySlots { hole, count });
+        }
+        let names = Names {
+            suffix: self.suffix,
+            hole: self.first_hole + place,
+        };
+        hook_text(hook, &names, self.original(hook.span), inner)
+            .ok_or(WeaveError::NeedsType { hole })
+    }
+
+    fn original(&self, span: Span) -> &[u8] {
+        span.slice(self.source).unwrap_or_default()
+    }
+}
