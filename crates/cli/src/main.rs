@@ -1,2 +1,88 @@
-//! The `patchwright` command line.
-fn main() {}
+//! The `patchwright` command line: flags and glue.
+
+mod args;
+mod progress;
+mod repair;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+
+/// The exit statuses that users and scripts can rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, something was found.
+    Found = 0,
+    /// Done, nothing was found.
+    Nothing = 1,
+    /// What the user gave is wrong.
+    BadInput = 2,
+    /// The project does not build, or its tests are no basis.
+    BadProject = 3,
+    /// Interrupted.
+    Interrupted = 4,
+    /// A bug of ours.
+    Bug = 70,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+fn main() -> ExitCode {
+    // Before anything else: a supervisor is a small process.
+    if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {
+        patchwright_exec::supervisor_main();
+    }
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("PATCHWRIGHT_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off")),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() {
+                Exit::BadInput.into()
+            } else {
+                Exit::Found.into()
+            };
+        }
+    };
+    let exit = std::panic::catch_unwind(|| match cli.command {
+        Command::Repair(args) => repair::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "patchwright",
+                &mut std::io::stdout(),
+            );
+            Exit::Found
+        }
+        Command::Man => {
+            match clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()) {
+                Ok(()) => Exit::Found,
+                Err(_) => Exit::BadInput,
+            }
+        }
+        Command::Runner => patchwright_exec::supervisor_main(),
+    });
+    match exit {
+        Ok(exit) => exit.into(),
+        Err(_) => {
+            eprintln!(
+                "patchwright: this is a bug of Patchwright; please report it with the lines above"
+            );
+            Exit::Bug.into()
+        }
+    }
+}

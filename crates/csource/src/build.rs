@@ -310,6 +310,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             evaluated: true,
         };
         let mut parameters = Vec::new();
+        if node.is_inline && node.storage_class != "static" {
+            builder.refuse(Refusal::ExternInline);
+        }
         for child in &node.inner {
             if child.kind == "ParmVarDecl" {
                 let id = builder.unit.variable(child, Storage::Parameter);

@@ -37,14 +37,6 @@ pub enum ParseError {
     /// A process could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The source cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The source.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
     /// The compiler rejects the source.
     #[error("clang does not accept {}: {message}", path.display())]
     Rejected {

@@ -31,7 +31,8 @@ pub use clang::{Clang, OLDEST_VERSION, ParseError};
 pub use scope::{Scope, ScopeMap, scopes};
 pub use tree::*;
 
-/// Reads one source file as `command` compiles it.
+/// Reads one source file as `command` compiles it; `source` is its text, which the compiler finds
+/// at the path that the command names.
 ///
 /// # Errors
 /// When the compiler rejects the source, cannot be run, or says what we do not understand.
@@ -39,11 +40,8 @@ pub fn parse(
     clang: &Clang,
     runner: &mut Runner,
     command: &CompileCommand,
+    source: Vec<u8>,
 ) -> Result<TranslationUnit, ParseError> {
-    let source = std::fs::read(&command.file).map_err(|source| ParseError::Read {
-        path: command.file.clone(),
-        source,
-    })?;
     let dump = clang.dump(runner, command)?;
     let preprocessed = clang.preprocess(runner, command)?;
     let macros = macros::MacroTable::from_preprocessor(&preprocessed);

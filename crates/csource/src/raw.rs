@@ -134,6 +134,8 @@ pub(crate) struct Node {
     pub decl: Option<Reference>,
     #[serde(rename = "storageClass", default)]
     pub storage_class: String,
+    #[serde(rename = "inline", default)]
+    pub is_inline: bool,
     #[serde(default)]
     pub tls: Option<String>,
     #[serde(rename = "tagUsed", default)]

@@ -432,6 +432,8 @@ pub enum Refusal {
     InlineAssembly,
     NestedFunction,
     ComputedGoto,
+    /// It is `inline` without `static`: what it refers to must be visible everywhere.
+    ExternInline,
     /// It is compiled in several ways that disagree about it.
     Ambiguous,
     /// The preprocessor changes state inside the body.
@@ -463,6 +465,7 @@ impl Refusal {
             Refusal::InlineAssembly => "contains inline assembly",
             Refusal::NestedFunction => "contains a nested function",
             Refusal::ComputedGoto => "contains a computed goto",
+            Refusal::ExternInline => "is inline with external linkage",
             Refusal::Ambiguous => "is compiled in several ways that disagree about it",
             Refusal::PreprocessorInBody => "its body changes the preprocessor's state",
             Refusal::MacroBody => "comes from a macro's body",

@@ -149,7 +149,10 @@ fn a_command_that_cannot_be_started_is_an_error_with_its_cause() {
     let mut runner = runner();
     let folder = folder();
     let plain = folder.write("plain", "");
-    let mut cause = |request: Request| runner.run(&request).unwrap_err().to_string();
+    let mut cause = |request: Request| {
+        let request = request.env("PATH", "/usr/bin:/bin");
+        runner.run(&request).unwrap_err().to_string()
+    };
     insta::assert_snapshot!(cause(Request::new("/no/such", "/")), @"cannot execute /no/such: No such file or directory (os error 2)");
     insta::assert_snapshot!(cause(Request::new("no-such-program", "/")), @"cannot execute no-such-program: No such file or directory (os error 2)");
     insta::assert_snapshot!(cause(Request::new("true", "/no/such")), @"cannot enter the folder /no/such: No such file or directory (os error 2)");
@@ -339,37 +342,49 @@ fn memory_that_forked_processes_share_counts_once() {
     );
 }
 
+/// Should the limits fail, the bombs of these tests end by themselves.
+const FUSE: &str = "#include <time.h>\n#include <unistd.h>\n\
+    static time_t lit; static void fuse(void) { if (time(0) - lit > 8) _exit(0); }\n";
+
 #[test]
 fn a_fork_bomb_is_stopped_at_its_limit() {
     let folder = folder();
-    let bomb = folder.compile(
-        "bomb",
-        "#include <unistd.h>\nint main(void) { for (;;) fork(); }",
-    );
+    let source =
+        format!("{FUSE}int main(void) {{ lit = time(0); for (;;) {{ fork(); fuse(); }} }}");
+    let bomb = folder.compile("bomb", &source);
     let limits = Limits {
         processes: Some(50),
         ..seconds(60)
     };
     let outcome = run(Request::new(bomb, "/").limits(limits));
     assert_eq!(outcome.ending, Ending::LimitExceeded(LimitKind::Processes));
+    assert!(outcome.wall < Duration::from_secs(5), "{:?}", outcome.wall);
 }
 
 #[test]
 fn a_fork_bomb_that_changes_sessions_is_stopped() {
     let folder = folder();
-    let source = "#include <unistd.h>\n\
-        int main(void) { for (;;) { if (fork()) _exit(0); setsid(); if (!fork()) setsid(); } }";
-    let bomb = folder.compile("bomb", source);
+    let source = format!(
+        "{FUSE}int main(void) {{ lit = time(0);\n\
+         for (;;) {{ if (fork()) _exit(0); setsid(); if (!fork()) setsid(); fuse(); }} }}"
+    );
+    let bomb = folder.compile("bomb", &source);
     let limits = Limits {
         processes: Some(50),
         ..Limits::with_wall(Duration::from_millis(500))
     };
+    let begin = Instant::now();
     // Its first process ends at once, so the bomb is a leftover that must be caught.
     let outcome = run(Request::new(bomb, "/").limits(limits));
     assert!(matches!(
         outcome.ending,
         Ending::Exited(0) | Ending::LimitExceeded(_)
     ));
+    assert!(
+        begin.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        begin.elapsed()
+    );
 }
 
 #[test]

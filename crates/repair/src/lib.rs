@@ -1,1 +1,141 @@
-//! Test-equivalence repair: from failing tests to the cheapest plausible patches.
+//! Test-equivalence repair: from a failing test suite to the cheapest patches that pass it.
+//!
+//! The phases of a run ([`repair`]):
+//! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).
+//! 2. [`instrument`]: the sources are read, holes are found and woven, the copy is built once more,
+//!    and each test is run once to see which holes it visits.
+//! 3. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
+//!    class ([`classes`]).
+//! 4. [`verify`]: what is going to be reported is applied to a clean copy, built without any
+//!    instrumentation, and tested.
+//!
+//! # Invariants
+//! * The user's tree is only read.
+//! * A patch that is reported has passed every test after a clean rebuild.
+//! * A verdict comes from an execution of the candidate, or of one that had the same value in
+//!   every distinct state of the hole that the execution visited.
+
+pub mod classes;
+pub mod error;
+pub mod instrument;
+pub mod outcome;
+pub mod prepare;
+pub mod search;
+pub mod verify;
+
+use std::time::Instant;
+
+use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
+
+pub use error::RepairError;
+pub use outcome::{Patch, RepairOutcome, Stats};
+use outcome::Phases;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct RepairOptions {
+    /// Number of workers.
+    pub jobs: usize,
+    /// Explore all candidates and report every plausible one's class.
+    pub all: bool,
+    /// Stop at the first plausible patch.
+    pub first: bool,
+    /// Most patches to report (unless `all`).
+    pub max_patches: usize,
+    /// Candidates above this cost are not tried.
+    pub max_cost: u32,
+    /// How large the space of a hole may get.
+    pub space: patchwright_space::SpaceLimits,
+    /// How many leaves terms are made of.
+    pub leaves: patchwright_space::LeafLimits,
+    /// Go on when no test passes.
+    pub allow_all_failing: bool,
+    /// Stop the search after this time.
+    pub budget: Option<std::time::Duration>,
+    /// Evaluate candidates one by one, each with executions of its own (f1x, algorithm 2).
+    pub without_classes: bool,
+}
+
+impl Default for RepairOptions {
+    fn default() -> Self {
+        RepairOptions {
+            jobs: 1,
+            all: false,
+            first: false,
+            max_patches: 10,
+            max_cost: 16,
+            space: Default::default(),
+            leaves: Default::default(),
+            allow_all_failing: false,
+            budget: None,
+            without_classes: false,
+        }
+    }
+}
+
+/// What a run tells while it works.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A phase begins.
+    Phase(&'static str),
+    /// Progress inside of a phase, of a known total.
+    Progress {
+        /// Steps done.
+        done: usize,
+        /// Steps in all.
+        total: usize,
+    },
+    /// Something the user should know: a test set aside, a file left alone.
+    Warning(String),
+    /// How far the search is.
+    Search {
+        /// Candidates whose verdict is known.
+        explored: u64,
+        /// Executions of tests so far.
+        executions: u64,
+        /// The cost that is being explored.
+        cost: u32,
+        /// Plausible patches so far.
+        plausible: usize,
+    },
+}
+
+/// Where a run's own processes and files come from.
+pub struct Surroundings<'a> {
+    /// How to start supervisors.
+    pub program: &'a RunnerProgram,
+    /// The private folder of the run.
+    pub scratch: &'a Scratch,
+    /// Ends the run.
+    pub cancel: CancelToken,
+    /// Is told what happens.
+    pub events: &'a (dyn Fn(Event) + Sync),
+}
+
+/// Repairs `project`.
+///
+/// # Errors
+/// See [`RepairError`]. That no patch exists is no error but an outcome without patches.
+pub fn repair(
+    project: &Project,
+    options: &RepairOptions,
+    surroundings: &Surroundings<'_>,
+) -> Result<RepairOutcome, RepairError> {
+    let mut phases = Phases::default();
+    let mut prepared = prepare::prepare(project, options, surroundings, &mut phases)?;
+    let mut instrumented =
+        instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
+    let started = Instant::now();
+    let found = search::search(&mut instrumented, &prepared, options, surroundings)?;
+    phases.search = started.elapsed();
+    let started = Instant::now();
+    let patches = verify::verify(&found, &instrumented, &prepared, project, options, surroundings)?;
+    phases.verify = started.elapsed();
+    Ok(RepairOutcome::new(
+        prepared,
+        instrumented,
+        found,
+        patches,
+        phases,
+    ))
+}

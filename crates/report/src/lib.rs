@@ -1,1 +1,9 @@
-//! What users read: JSON, tables, the terminal.
+//! What users and their programs read: text for people, versioned JSON for programs.
+//!
+//! # Invariants
+//! * The JSON's shape is a promise: a field keeps its name and meaning within a version of the
+//!   schema.
+//! * Nothing here prints or writes: the caller does.
+
+pub mod json;
+pub mod text;

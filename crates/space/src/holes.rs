@@ -59,6 +59,8 @@ pub struct Hole {
     pub atoms: Atoms,
     /// The variables that can be named here.
     pub scope: Scope,
+    /// The expression, for holes that are one.
+    pub expr: Option<ExprId>,
     /// It lies in a macro's argument.
     pub in_macro_argument: bool,
 }
@@ -238,6 +240,7 @@ impl Finder<'_, '_, '_> {
             ctype: None,
             atoms: Atoms::default(),
             scope: scope.clone(),
+            expr: None,
             in_macro_argument: false,
         });
     }
@@ -370,6 +373,7 @@ impl Finder<'_, '_, '_> {
             ctype,
             atoms,
             scope,
+            expr: Some(id),
             in_macro_argument: matches!(place, Place::MacroArgument { .. }),
         });
         true
@@ -650,6 +654,7 @@ impl Finder<'_, '_, '_> {
             ctype: None,
             atoms,
             scope,
+            expr: Some(id),
             in_macro_argument: matches!(expr.place, Place::MacroArgument { .. }),
         });
     }

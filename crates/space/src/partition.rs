@@ -179,6 +179,40 @@ impl<'s> Level<'s> {
             })
     }
 
+    /// Puts the first candidate of a group into a group of its own, whose number is returned; the
+    /// others stay (a group of none is left with a count of 0).
+    pub fn isolate(&mut self, group: GroupId) -> GroupId {
+        let new = self.groups.len() as GroupId;
+        let first = self.groups[group as usize].representative;
+        let mut next = None;
+        for (&block, lanes) in self.blocks.iter().zip(&mut self.lanes) {
+            for (lane, of) in lanes.iter_mut().enumerate() {
+                if *of != group {
+                    continue;
+                }
+                let id = CandidateId {
+                    block,
+                    lane: lane as u32,
+                };
+                if id == first {
+                    *of = new;
+                } else {
+                    next.get_or_insert(id);
+                }
+            }
+        }
+        self.groups.push(Group {
+            representative: first,
+            count: 1,
+        });
+        let old = &mut self.groups[group as usize];
+        old.count -= 1;
+        if let Some(next) = next {
+            old.representative = next;
+        }
+        new
+    }
+
     /// Takes all candidates out of the groups for which `dead` holds, splits the others by their
     /// values in a state, and returns for each new group the old one that it came from.
     pub fn refine(

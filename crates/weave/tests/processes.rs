@@ -118,8 +118,11 @@ static void *thread(void *argument)
 int main(void)
 {
   signal(SIGUSR1, on_alarm);
-  for (int child = 0; child < 4; child++)
-    if (fork() == 0) {
+  for (int child = 0; child < 4; child++) {
+    pid_t pid = fork();
+    if (pid < 0)
+      return 1;
+    if (pid == 0) {
       pthread_t threads[4];
       for (long i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, thread, (void *)i);
@@ -128,6 +131,7 @@ int main(void)
         pthread_join(threads[i], NULL);
       _exit(0);
     }
+  }
   for (int child = 0; child < 4; child++) {
     int status;
     wait(&status);
@@ -181,6 +185,8 @@ int main(void)
 {
   for (int child = 0; child < 30; child++) {
     pid_t pid = fork();
+    if (pid < 0)
+      return 1;
     if (pid == 0)
       for (int i = 0;; i = (i + 1) % 2000)
         value(i);

@@ -62,7 +62,7 @@ fn take_over() -> std::io::Result<UnixStream> {
 /// Answers the host's frames until there are no more.
 fn serve(channel: &UnixStream, tree: &mut Tree) -> std::io::Result<()> {
     let mut stream = channel;
-    let environment: Vec<_> = std::env::vars_os().collect();
+    let inherited = spawn::Inherited::take();
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -74,7 +74,7 @@ fn serve(channel: &UnixStream, tree: &mut Tree) -> std::io::Result<()> {
             },
             // The run it names has ended in the meantime.
             HostFrame::Cancel(_) => continue,
-            HostFrame::Run(sequence, request) => match spawn::spawn(&request, &environment) {
+            HostFrame::Run(sequence, request) => match spawn::spawn(&request, &inherited) {
                 Err(failure) => SupervisorFrame::NotStarted(failure),
                 Ok(command) => match watch::supervise(command, &request, sequence, channel, tree) {
                     Ok(Finish::Done(outcome)) => SupervisorFrame::Done(outcome),

@@ -10,6 +10,7 @@ use std::ptr;
 use std::time::Instant;
 
 use super::sys::{self, Pid};
+use super::tree;
 use crate::runner::{NotStarted, Request, Sink, Stage, Stdin};
 
 /// A command that is running.
@@ -22,11 +23,27 @@ pub(super) struct Command {
     pub(super) stderr: Option<OwnedFd>,
 }
 
+/// What every command inherits.
+pub(super) struct Inherited {
+    pub(super) environment: Vec<(OsString, OsString)>,
+    /// The number of threads that the user may have, at the most, whatever happens.
+    pub(super) threads: u64,
+}
+
+/// Room for what the user starts elsewhere while commands run.
+const OTHER_THREADS: u64 = 8192;
+
+impl Inherited {
+    pub(super) fn take() -> Self {
+        Inherited {
+            environment: std::env::vars_os().collect(),
+            threads: tree::threads_of_user() + OTHER_THREADS,
+        }
+    }
+}
+
 /// Starts the command; on return its program is running.
-pub(super) fn spawn(
-    request: &Request,
-    inherited: &[(OsString, OsString)],
-) -> Result<Command, NotStarted> {
+pub(super) fn spawn(request: &Request, inherited: &Inherited) -> Result<Command, NotStarted> {
     let resources = |error: io::Error| failure(Stage::Resources, &error);
     let null = sys::open_null().map_err(resources)?;
     let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
@@ -53,7 +70,8 @@ pub(super) fn spawn(
             theirs.push(end);
         }
     }
-    let mut image = Image::new(request, inherited).map_err(|e| failure(Stage::Execute, &e))?;
+    let mut image =
+        Image::new(request, &inherited.environment).map_err(|e| failure(Stage::Execute, &e))?;
     let (mut report, report_end) = sys::pipe()
         .map(|(r, w)| (File::from(r), w))
         .map_err(resources)?;
@@ -64,7 +82,7 @@ pub(super) fn spawn(
     // nothing but system calls nonetheless and never returns from `become_command`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        let (stage, errno) = become_command(parent, wires, &mut image, request);
+        let (stage, errno) = become_command(parent, wires, &mut image, request, inherited);
         let mut message = [0; 5];
         message[0] = stage as u8;
         message[1..].copy_from_slice(&errno.to_le_bytes());
@@ -252,6 +270,7 @@ fn become_command(
     wires: [RawFd; 3],
     image: &mut Image,
     request: &Request,
+    inherited: &Inherited,
 ) -> (Stage, i32) {
     let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
     // SAFETY: system calls on live locals and open descriptors only; see each.
@@ -273,7 +292,7 @@ fn become_command(
         if libc::chdir(image.cwd.as_ptr()) < 0 {
             return (Stage::WorkingDirectory, errno());
         }
-        set_limits(request);
+        set_limits(request, inherited);
         // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         prefer_as_victim();
@@ -284,7 +303,7 @@ fn become_command(
     (Stage::Execute, image.execute())
 }
 
-fn set_limits(request: &Request) {
+fn set_limits(request: &Request, inherited: &Inherited) {
     let limits = &request.limits;
     limit(libc::RLIMIT_CORE, 0, 0);
     if let Some(bytes) = limits.file_size {
@@ -292,6 +311,12 @@ fn set_limits(request: &Request) {
     }
     if let Some(bytes) = limits.address_space {
         limit(libc::RLIMIT_AS, bytes, bytes);
+    }
+    if let Some(processes) = limits.processes {
+        // The sampled limit comes first. This one counts all threads of the user, so it can only
+        // keep a fork bomb from filling the system; and the kernel does not apply it to root.
+        let threads = inherited.threads.saturating_add(u64::from(processes));
+        limit(libc::RLIMIT_NPROC, threads, threads);
     }
     if let Some(cpu) = limits.cpu {
         // The sampled limit comes first; this one holds if the supervisor gets no time to sample.

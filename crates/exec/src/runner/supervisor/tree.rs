@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io::Read;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use super::sys::{self, Pid, Reaped};
@@ -17,8 +18,8 @@ use super::sys::{self, Pid, Reaped};
 const KILL_STALL: Duration = Duration::from_secs(10);
 /// How long to go on killing at all.
 const KILL_DEADLINE: Duration = Duration::from_secs(60);
-/// Number of processes that are signalled before those that have ended are reaped.
-const SWEEP: u32 = 10_000;
+/// The time that a killed process may need to end when many end at once.
+const DYING: Duration = Duration::from_micros(500);
 
 /// One descendant, as `/proc/PID/stat` describes it.
 #[derive(Debug, Clone, Copy)]
@@ -51,9 +52,26 @@ pub(super) struct Usage {
     pub(super) resident: u64,
 }
 
+/// Number of threads that this user has on the system, as `RLIMIT_NPROC` counts them.
+pub(super) fn threads_of_user() -> u64 {
+    // SAFETY: no pointers.
+    let user = unsafe { libc::getuid() };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return 0;
+    };
+    let threads = |entry: fs::DirEntry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read(entry.path().join("stat")).ok()?;
+        let owned = entry.metadata().ok()?.uid() == user;
+        owned.then_some(parse_stat(pid, &stat)?.threads)
+    };
+    entries.flatten().filter_map(threads).sum()
+}
+
 /// The view of the supervisor on its descendants.
 pub(super) struct Tree {
     own: Pid,
+    own_group: Pid,
     page: u64,
     ticks_per_second: u64,
     /// Whether the kernel lists children (`CONFIG_PROC_CHILDREN`).
@@ -64,9 +82,10 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn new() -> Self {
         // SAFETY: no pointers.
-        let (own, page, ticks) = unsafe {
+        let (own, own_group, page, ticks) = unsafe {
             (
                 libc::getpid(),
+                libc::getpgrp(),
                 libc::sysconf(libc::_SC_PAGESIZE),
                 libc::sysconf(libc::_SC_CLK_TCK),
             )
@@ -79,6 +98,7 @@ impl Tree {
         };
         Tree {
             own,
+            own_group,
             page: positive(page, 4096),
             ticks_per_second: positive(ticks, 100),
             lists_children: fs::exists(format!("/proc/{own}/task/{own}/children")).unwrap_or(false),
@@ -210,33 +230,37 @@ impl Tree {
     /// they multiply faster than they can be asked.
     pub(super) fn ask_all_to_end(&mut self, most: u32) {
         for signal in [libc::SIGTERM, libc::SIGCONT] {
-            self.signal_unless(signal, most, |_| false);
+            self.signal_all(signal, most);
         }
     }
 
-    /// Sends a signal to descendants that `skip` does not name; returns to how many.
-    fn signal_unless(&mut self, signal: i32, most: u32, skip: impl Fn(&Process) -> bool) -> u32 {
-        // SAFETY: no pointers.
-        let own_group = unsafe { libc::getpgrp() };
+    /// Sends a signal to the descendants that are alive, to no more than `most` and one; returns to
+    /// how many.
+    fn signal_all(&mut self, signal: i32, most: u32) -> u32 {
         let mut groups = BTreeSet::new();
         let mut signalled = 0;
         self.walk(|tree, process| {
-            if !process.is_alive() || skip(&process) {
-                return ControlFlow::Continue(());
-            }
-            signalled += 1;
-            // The whole group at once: no fork slips through. Groups of descendants hold nothing
-            // but descendants, because every command starts a session of its own.
-            if process.group > 1 && process.group != own_group {
-                if groups.insert(process.group) {
-                    sys::signal_number(-process.group, signal);
-                }
-            } else {
-                tree.signal_exactly(&process, signal);
+            if process.is_alive() {
+                signalled += 1;
+                tree.signal(&process, signal, &mut groups);
             }
             continue_if(signalled <= most)
         });
         signalled
+    }
+
+    /// Sends a signal to a process with its whole group, at once, so that no fork slips through;
+    /// unless the group is one of those that have got it already. Groups of descendants hold
+    /// nothing but descendants, because every command starts a session of its own.
+    fn signal(&mut self, process: &Process, signal: i32, groups: &mut BTreeSet<Pid>) {
+        if !process.is_alive() {
+            return;
+        }
+        if process.group <= 1 || process.group == self.own_group {
+            self.signal_exactly(process, signal);
+        } else if groups.insert(process.group) {
+            sys::signal_number(-process.group, signal);
+        }
     }
 
     /// Sends a signal to one process, not to a stranger that got its number since it was listed.
@@ -259,31 +283,82 @@ impl Tree {
         let mut killed = Killed::default();
         let start = Instant::now();
         let mut progress = start;
-        loop {
+        while !killed.reap() {
             let before = killed.reaped;
-            if killed.reap() {
-                return killed;
-            }
-            let stopped = |process: &Process| matches!(process.state, b'T' | b't');
-            for _ in 0..20 {
-                if self.signal_unless(libc::SIGSTOP, SWEEP, stopped) == 0 {
-                    break;
+            self.freeze();
+            let signalled = self.signal_all(libc::SIGKILL, u32::MAX);
+            // Those that were killed need the processor to end; looking at them again before they
+            // had it would only take it from them.
+            let patience = Instant::now() + Duration::from_millis(5) + DYING * signalled;
+            let mut pause = Duration::from_micros(100);
+            while Instant::now() < patience {
+                if killed.reap() {
+                    return killed;
                 }
-            }
-            self.signal_unless(libc::SIGKILL, SWEEP, |_| false);
-            if killed.reap() {
-                return killed;
+                sys::pause(pause);
+                pause = (pause * 2).min(Duration::from_millis(5));
             }
             let now = Instant::now();
             if killed.reaped > before {
                 progress = now;
             }
             if now - progress > KILL_STALL || now - start > KILL_DEADLINE {
-                killed.survivors = self.count_alive(SWEEP);
-                return killed;
+                killed.survivors = self.count_alive(u32::MAX);
+                break;
             }
-            sys::pause(Duration::from_micros(500));
         }
+        killed
+    }
+
+    /// Stops every descendant, also those that are forked meanwhile.
+    ///
+    /// A fork bomb makes new processes while the old ones are listed, so listing all again and
+    /// again may never come to an end. The kernel gives out process ids in ascending order:
+    /// after the first pass only those are looked at that are newer, and each pass is shorter
+    /// than the one before.
+    fn freeze(&mut self) {
+        let mut newest = self.newest_pid();
+        let mut known = BTreeSet::from([self.own]);
+        self.walk(|tree, process| {
+            known.insert(process.pid);
+            tree.stop(&process);
+            ControlFlow::Continue(())
+        });
+        for _ in 0..1000 {
+            let since = newest;
+            newest = self.newest_pid();
+            let mut found = false;
+            // After a wrap-around the range is empty, and the caller comes back.
+            for pid in since.saturating_add(1)..=newest {
+                // The parent of an orphan is the supervisor itself.
+                if let Some(process) = self.read_process(pid)
+                    && known.contains(&process.parent)
+                {
+                    known.insert(pid);
+                    self.stop(&process);
+                    found = true;
+                }
+            }
+            if !found {
+                return;
+            }
+        }
+    }
+
+    fn stop(&mut self, process: &Process) {
+        if !matches!(process.state, b'T' | b't') {
+            self.signal(process, libc::SIGSTOP, &mut BTreeSet::new());
+        }
+    }
+
+    /// The process id that was given out last.
+    fn newest_pid(&mut self) -> Pid {
+        if !self.read_file("/proc/loadavg") {
+            return 0;
+        }
+        let text = String::from_utf8_lossy(&self.buffer);
+        let last = text.split_ascii_whitespace().last();
+        last.and_then(|pid| pid.parse().ok()).unwrap_or(0)
     }
 }
 

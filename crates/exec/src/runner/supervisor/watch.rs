@@ -301,7 +301,7 @@ impl Watch<'_> {
                 self.wait_for_outputs()?;
                 let most = self.most_processes();
                 let leftovers = self.tree.count_alive(most);
-                if leftovers > 0 {
+                if leftovers > 0 && !self.is_harmful() {
                     self.terminate();
                 }
                 Ok(leftovers)
@@ -327,12 +327,17 @@ impl Watch<'_> {
                 break;
             }
             let (_, stop) = self.wait_for_news(deadline.min(now + BLIND_INTERVAL))?;
-            if stop.is_some() {
+            self.reap();
+            if stop.is_some() || self.is_harmful() {
                 break;
             }
-            self.reap();
         }
         Ok(())
+    }
+
+    /// Whether what is left exceeds a limit other than time.
+    fn is_harmful(&mut self) -> bool {
+        matches!(self.sample(), Some(Stop::Limit(_)))
     }
 
     fn most_processes(&self) -> u32 {
@@ -350,8 +355,7 @@ impl Watch<'_> {
             if self.childless || Instant::now() >= deadline {
                 return;
             }
-            let harmful = matches!(self.sample(), Some(Stop::Limit(_)));
-            if harmful {
+            if self.is_harmful() {
                 return;
             }
             sys::pause(pause.min(deadline.saturating_duration_since(Instant::now())));

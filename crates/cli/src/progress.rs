@@ -1,0 +1,63 @@
+//! What a run tells while it works: a line that changes, on a terminal; warnings always.
+
+use std::{io::IsTerminal, sync::Mutex, time::Duration};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use patchwright_repair::Event;
+
+/// Shows events on standard error.
+pub struct Progress {
+    bar: ProgressBar,
+    phase: Mutex<&'static str>,
+}
+
+impl Progress {
+    /// A display; it stays silent but for warnings unless standard error is a terminal.
+    pub fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        if std::io::stderr().is_terminal() {
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg} ({elapsed})")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            bar.enable_steady_tick(Duration::from_millis(120));
+        } else {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        Progress {
+            bar,
+            phase: Mutex::new(""),
+        }
+    }
+
+    /// Shows an event.
+    pub fn show(&self, event: Event) {
+        let phase = || *self.phase.lock().unwrap_or_else(|e| e.into_inner());
+        match event {
+            Event::Phase(name) => {
+                *self.phase.lock().unwrap_or_else(|e| e.into_inner()) = name;
+                self.bar.set_message(name);
+            }
+            Event::Progress { done, total } => {
+                self.bar.set_message(format!("{} {done}/{total}", phase()));
+            }
+            Event::Search {
+                explored,
+                executions,
+                cost,
+                plausible,
+            } => self.bar.set_message(format!(
+                "searching, cost {cost}: {explored} candidates explored with {executions} \
+                 executions, {plausible} plausible classes"
+            )),
+            Event::Warning(text) => self
+                .bar
+                .suspend(|| eprintln!("patchwright: warning: {text}")),
+        }
+    }
+
+    /// Removes the line.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

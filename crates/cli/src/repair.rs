@@ -1,0 +1,157 @@
+//! `patchwright repair`.
+
+use std::{io::IsTerminal, path::Path, time::Duration};
+
+use patchwright_exec::{
+    CancelToken, FileSelection, Project, ProjectError, ProjectFlags, RunnerProgram, Scratch, files,
+};
+use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
+use patchwright_report::{json, text};
+
+use crate::{Exit, args::RepairArgs, progress::Progress, signals};
+
+/// Runs the command.
+pub fn run(args: &RepairArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let exit = exit_of(&error);
+            if exit == Exit::Interrupted {
+                eprintln!("patchwright: interrupted before anything was found");
+            } else {
+                eprintln!("patchwright: error: {error}");
+            }
+            exit
+        }
+    }
+}
+
+fn exit_of(error: &RepairError) -> Exit {
+    match error {
+        error if error.is_cancelled() => Exit::Interrupted,
+        RepairError::Project(_)
+        | RepairError::NoBuild { .. }
+        | RepairError::Database(_)
+        | RepairError::NotCompiled { .. }
+        | RepairError::NoLocations { .. }
+        | RepairError::NotReached { .. }
+        | RepairError::Intercept { .. }
+        | RepairError::File(_)
+        | RepairError::Channel(_)
+        | RepairError::Parse(_)
+        | RepairError::Test(_) => Exit::BadInput,
+        RepairError::Build(_)
+        | RepairError::AbsolutePaths { .. }
+        | RepairError::NothingFails { .. }
+        | RepairError::EverythingFails { .. }
+        | RepairError::OnlyFlaky { .. }
+        | RepairError::NothingAttached { .. } => Exit::BadProject,
+        RepairError::Pool(_) | RepairError::Run(_) => Exit::BadInput,
+        RepairError::WovenBuild(_)
+        | RepairError::WovenDiffers { .. }
+        | RepairError::Candidate(_) => Exit::Bug,
+    }
+}
+
+fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
+    let scratch = Scratch::in_default_place()?;
+    let cancel = CancelToken::new()
+        .map_err(|source| files::FileError::new("open", "a pipe", source))?;
+    signals::cancel_on_signals(cancel.clone());
+    let project = load(args, &scratch)?;
+    if let Some(folder) = &args.output {
+        // Now, not after the work: a folder that cannot be written to is an error at once.
+        files::create_folder(folder)?;
+    }
+    let program = RunnerProgram::current_exe(["__runner"])
+        .map_err(|source| files::FileError::new("find", "the running program", source))?;
+    let options = RepairOptions {
+        jobs: args.jobs.unwrap_or(1).max(1),
+        all: args.all,
+        first: args.first,
+        max_patches: args.max_patches.max(1),
+        max_cost: args.max_cost,
+        space: patchwright_space::SpaceLimits {
+            wanted: args.candidates,
+            term_size: args.term_size,
+            ..Default::default()
+        },
+        allow_all_failing: args.allow_all_failing,
+        budget: args.budget,
+        ..Default::default()
+    };
+    let progress = Progress::new();
+    let show = |event| progress.show(event);
+    let outcome = repair(
+        &project,
+        &options,
+        &Surroundings {
+            program: &program,
+            scratch: &scratch,
+            cancel: cancel.clone(),
+            events: &show,
+        },
+    );
+    progress.finish();
+    let outcome = outcome?;
+    if let Some(folder) = &args.output {
+        for (i, patch) in outcome.patches.iter().enumerate() {
+            files::write_atomic(&folder.join(format!("{}.diff", i + 1)), &patch.diff)?;
+        }
+    }
+    if args.json {
+        print!("{}", json::repair(&outcome));
+    } else {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        print!("{}", text::repair(&outcome, text::Style { colour }));
+        if args.stats {
+            print!("\n{}", text::stats(&outcome.stats));
+        }
+    }
+    Ok(if cancel.is_cancelled() {
+        Exit::Interrupted
+    } else if outcome.patches.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Found
+    })
+}
+
+fn load(args: &RepairArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
+    let mut flags = ProjectFlags {
+        build: args.build.clone(),
+        prepare: args.prepare.clone(),
+        compile_commands: args.compile_commands.clone(),
+        driver: args.driver.clone(),
+        tests: args.tests.clone(),
+        test_timeout: args.test_timeout.map(Duration::from_millis),
+        ..ProjectFlags::default()
+    };
+    for selection in &args.files {
+        flags.files.push(FileSelection::parse(selection).map_err(|error| {
+            ProjectError::Selection {
+                place: patchwright_exec::project::Place::Flag("--files"),
+                source: error,
+            }
+        })?);
+    }
+    if args.project.is_dir() {
+        return Project::load(&args.project, &flags);
+    }
+    let cases = match &args.cases {
+        Some(cases) => cases.clone(),
+        None => args
+            .project
+            .parent()
+            .unwrap_or(Path::new("."))
+            .join("cases"),
+    };
+    let cflags: Vec<std::ffi::OsString> = args
+        .cflags
+        .as_deref()
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(Into::into)
+        .collect();
+    Project::single_file(&args.project, &cases, &cflags, scratch, &flags)
+}

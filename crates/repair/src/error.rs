@@ -1,0 +1,154 @@
+//! Why a repair cannot be done.
+
+use std::path::PathBuf;
+
+use patchwright_csource::ParseError;
+use patchwright_exec::{
+    BuildError, DatabaseError, FileError, InterceptError, PoolError, ProjectError, RunError,
+    TestError,
+};
+use patchwright_probe_image::{CandidateError, ChannelError};
+
+/// Why a repair cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum RepairError {
+    /// The project is described wrongly.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// There is no way to build the program.
+    #[error(
+        "{} has no build command; give one with --build or as `build` in patchwright.toml",
+        root.display()
+    )]
+    NoBuild {
+        /// The project.
+        root: PathBuf,
+    },
+    /// It is not known how the sources are compiled.
+    #[error("how the sources of {} are compiled is not known: {source}; name a compile database with --compile-commands", root.display())]
+    Intercept {
+        /// The project.
+        root: PathBuf,
+        /// What went wrong.
+        source: InterceptError,
+    },
+    /// The compile database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The untouched program does not build.
+    #[error("the program does not build before any change: {0}")]
+    Build(BuildError),
+    /// A build tree refers to the project's own path, and the copy cannot be shown there.
+    #[error("{} refers to {} by its absolute path, and this system does not let a copy appear there ({reason}); run as root or where user namespaces are allowed, or give a --prepare command that configures the copy", file.display(), root.display())]
+    AbsolutePaths {
+        /// The file with the reference.
+        file: PathBuf,
+        /// The project.
+        root: PathBuf,
+        /// Why the copy keeps its own path.
+        reason: String,
+    },
+    /// No test fails.
+    #[error("all {tests} tests pass: there is nothing to repair; add a test that shows the bug")]
+    NothingFails {
+        /// Number of tests.
+        tests: usize,
+    },
+    /// All tests fail.
+    #[error("all {tests} tests fail, so nothing would hold a repair to what the program should do; check the build and the driver{reason}, or say --allow-all-failing")]
+    EverythingFails {
+        /// Number of tests.
+        tests: usize,
+        /// How the first one fails.
+        reason: String,
+    },
+    /// All failing tests are flaky.
+    #[error("the only failing tests are flaky ({names}): they pass and fail without any change")]
+    OnlyFlaky {
+        /// Their names.
+        names: String,
+    },
+    /// A file in `--files` that no build compiles.
+    #[error("{} is not compiled by the build of {}{hint}", file.display(), root.display())]
+    NotCompiled {
+        /// The file.
+        file: PathBuf,
+        /// The project.
+        root: PathBuf,
+        /// Names of files that are.
+        hint: String,
+    },
+    /// A source that must be read cannot be.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// The selected part of the program has no location.
+    #[error("there is no location to change in {what}: {reason}")]
+    NoLocations {
+        /// What was looked at.
+        what: String,
+        /// Why there is none.
+        reason: String,
+    },
+    /// The failing tests do not reach any location.
+    #[error("the failing tests ({tests}) do not execute any of the {holes} locations in {what}; widen --files")]
+    NotReached {
+        /// The failing tests.
+        tests: String,
+        /// Number of holes.
+        holes: usize,
+        /// What was looked at.
+        what: String,
+    },
+    /// The woven program does not report.
+    #[error("the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically")]
+    NothingAttached {
+        /// The test.
+        test: String,
+    },
+    /// The woven source does not build: our bug.
+    #[error("the instrumented program does not build, which is a bug of Patchwright: {0}")]
+    WovenBuild(BuildError),
+    /// The woven program behaves differently: our bug, or a nondeterministic program.
+    #[error("the instrumented program gives other verdicts than the original in the failing tests ({tests}), which is a bug of Patchwright or nondeterminism of the program")]
+    WovenDiffers {
+        /// The tests.
+        tests: String,
+    },
+    /// A test cannot be run.
+    #[error(transparent)]
+    Test(#[from] TestError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A worker cannot be made.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// A process cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The shared memory cannot be made.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// A candidate that cannot be handed to the probe.
+    #[error(transparent)]
+    Candidate(#[from] CandidateError),
+}
+
+impl RepairError {
+    /// The user, or a signal, has ended the run.
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            RepairError::Run(RunError::Cancelled) => true,
+            RepairError::Test(error) => error.is_cancelled(),
+            RepairError::Build(BuildError::Run(RunError::Cancelled))
+            | RepairError::WovenBuild(BuildError::Run(RunError::Cancelled)) => true,
+            RepairError::Intercept {
+                source: InterceptError::Build(BuildError::Run(RunError::Cancelled)),
+                ..
+            } => true,
+            RepairError::Pool(PoolError::Runner(RunError::Cancelled)) => true,
+            RepairError::Parse(ParseError::Run(RunError::Cancelled)) => true,
+            _ => false,
+        }
+    }
+}

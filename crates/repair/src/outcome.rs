@@ -1,0 +1,137 @@
+//! What a repair has found.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use crate::{instrument::Instrumented, prepare::Prepared, search::Found};
+
+/// A plausible patch that has been verified.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// The file, relative to the project's root.
+    pub file: PathBuf,
+    /// The line on which the changed location begins.
+    pub line: u32,
+    /// The function that is changed.
+    pub function: String,
+    /// The kind of change.
+    pub schema: &'static str,
+    /// Its cost.
+    pub cost: u32,
+    /// A unified diff that `patch -p1` and `git apply` take.
+    pub diff: Vec<u8>,
+    /// The number of its test-equivalence class among the plausible ones, from 1.
+    pub class: usize,
+    /// Number of candidates in the class, of its cost.
+    pub class_size: usize,
+    /// It is the first of its class.
+    pub representative: bool,
+}
+
+/// Time by phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Phases {
+    /// Copying the tree.
+    pub copy: Duration,
+    /// Building the untouched program.
+    pub build: Duration,
+    /// Running its tests twice.
+    pub baseline: Duration,
+    /// Reading the sources.
+    pub read: Duration,
+    /// Weaving, building and finding which tests visit what.
+    pub weave: Duration,
+    /// The search.
+    pub search: Duration,
+    /// The final verification.
+    pub verify: Duration,
+}
+
+/// What the run did, in numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Functions that have locations.
+    pub functions: usize,
+    /// Functions without, by reason.
+    pub refused: BTreeMap<String, usize>,
+    /// Locations in the selected part of the program.
+    pub locations: usize,
+    /// Locations that all failing tests visit.
+    pub reached: usize,
+    /// Candidates whose cost was reached.
+    pub candidates: u64,
+    /// Candidates whose verdict is known.
+    pub explored: u64,
+    /// Candidates that have undefined behaviour in some test.
+    pub undefined: u64,
+    /// Executions of tests by the search.
+    pub executions: u64,
+    /// Test-equivalence classes that executions have told apart.
+    pub classes: u64,
+    /// Candidates left out because a location had too many states.
+    pub too_many_states: u64,
+    /// Terms evaluated in states.
+    pub evaluations: u64,
+    /// Plausible classes.
+    pub plausible_classes: usize,
+    /// Plausible candidates.
+    pub plausible: u64,
+    /// The costs up to this one were explored in whole.
+    pub complete_cost: Option<u32>,
+    /// The search ended because its time was up.
+    pub out_of_time: bool,
+    /// Plausible by their class, but rejected by the final verification.
+    pub rejected: Vec<String>,
+    /// Tests: failing, passing, flaky.
+    pub tests: (usize, usize, usize),
+    /// Time by phase.
+    pub phases: Phases,
+}
+
+/// The result of a repair.
+#[derive(Clone, Debug, Default)]
+pub struct RepairOutcome {
+    /// Verified patches, best first.
+    pub patches: Vec<Patch>,
+    /// What was done.
+    pub stats: Stats,
+}
+
+/// What the verification says.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Patches that passed.
+    pub patches: Vec<Patch>,
+    /// Candidates that did not, and how.
+    pub rejected: Vec<String>,
+}
+
+impl RepairOutcome {
+    pub(crate) fn new(
+        prepared: Prepared,
+        instrumented: Instrumented,
+        found: Found,
+        verified: Verified,
+        phases: Phases,
+    ) -> Self {
+        let flaky = prepared.baseline.flaky().count();
+        let functions: std::collections::BTreeSet<u32> = instrumented
+            .holes
+            .iter()
+            .map(|entry| entry.function.0)
+            .collect();
+        let stats = Stats {
+            functions: functions.len(),
+            refused: instrumented.refused,
+            locations: instrumented.holes_in_all,
+            reached: instrumented.holes.len(),
+            rejected: verified.rejected,
+            tests: (prepared.failing.len(), prepared.passing.len(), flaky),
+            phases,
+            ..found.stats
+        };
+        RepairOutcome {
+            patches: verified.patches,
+            stats,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What is reported has been applied to a clean copy, built without instrumentation, and tested.
+
+use patchwright_exec::{
+    BuildError, Limits, Project, Worker, files, run_build, run_test, runner::Environment,
+};
+use patchwright_space::Schema;
+use patchwright_text::{Edit, apply_edits, unified_diff};
+
+use crate::{
+    Event, RepairError, RepairOptions, Surroundings,
+    instrument::Instrumented,
+    outcome::{Patch, Verified},
+    prepare::{Prepared, worker_options},
+    search::{Found, FoundClass},
+};
+
+/// A plausible candidate, ready to be verified.
+struct Proposal<'a> {
+    class: usize,
+    found: &'a FoundClass,
+    edit: &'a Edit,
+    schema: Schema,
+    /// Its place in the class.
+    member: usize,
+}
+
+/// The order of the report: cost; the first of each class before the others; kind of change, with
+/// the taking out of statements last; the order of the search.
+fn ranked(found: &Found) -> Vec<Proposal<'_>> {
+    let mut proposals: Vec<Proposal<'_>> = found
+        .classes
+        .iter()
+        .enumerate()
+        .flat_map(|(class, found)| {
+            found
+                .members
+                .iter()
+                .enumerate()
+                .map(move |(member, (edit, schema))| Proposal {
+                    class,
+                    found,
+                    edit,
+                    schema: *schema,
+                    member,
+                })
+        })
+        .collect();
+    proposals.sort_by_key(|proposal| {
+        (
+            proposal.schema == Schema::Deletion,
+            proposal.found.cost,
+            proposal.member,
+            proposal.schema,
+            proposal.class,
+        )
+    });
+    proposals
+}
+
+/// Verifies the best candidates until there are as many patches as wanted.
+///
+/// # Errors
+/// When the clean copy cannot be made or run.
+pub fn verify<'a>(
+    found: &Found,
+    instrumented: &Instrumented,
+    prepared: &Prepared,
+    project: &'a Project,
+    options: &RepairOptions,
+    surroundings: &Surroundings<'a>,
+) -> Result<Verified, RepairError> {
+    let mut verified = Verified::default();
+    if found.interrupted {
+        return Ok(verified);
+    }
+    (surroundings.events)(Event::Phase("verifying patches on a clean copy"));
+    let wanted = if options.first {
+        1
+    } else if options.all {
+        usize::MAX
+    } else {
+        options.max_patches
+    };
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for proposal in ranked(found) {
+        if verified.patches.len() >= wanted {
+            break;
+        }
+        let entry = &instrumented.holes[proposal.found.entry];
+        let file = &instrumented.files[entry.file];
+        let Ok(text) = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)) else {
+            continue;
+        };
+        let path = file.relative.to_string_lossy();
+        let diff = unified_diff(path.as_bytes(), &file.unit.source, &text);
+        if diff.is_empty() || !seen.insert(diff.clone()) {
+            continue;
+        }
+        (surroundings.events)(Event::Progress {
+            done: verified.patches.len(),
+            total: wanted.min(found.stats.plausible as usize),
+        });
+        let name = format!("verify-{}", seen.len());
+        match passes(prepared, project, surroundings, &name, &file.relative, &text)? {
+            None => {
+                let number = match numbers.iter().position(|&class| class == proposal.class) {
+                    Some(at) => at + 1,
+                    None => {
+                        numbers.push(proposal.class);
+                        numbers.len()
+                    }
+                };
+                verified.patches.push(Patch {
+                    file: file.relative.clone(),
+                    line: entry.line,
+                    function: file.unit.functions[entry.hole.function].name.clone(),
+                    schema: proposal.schema.name(),
+                    cost: proposal.found.cost,
+                    diff,
+                    class: number,
+                    class_size: proposal.found.count,
+                    representative: proposal.member == 0,
+                });
+            }
+            Some(reason) => {
+                (surroundings.events)(Event::Warning(format!(
+                    "a patch of {path}:{} passed in the instrumented program, but {reason}: it is \
+                     not reported",
+                    entry.line
+                )));
+                verified.rejected.push(format!(
+                    "{path}:{}: {reason}\n{}",
+                    entry.line,
+                    String::from_utf8_lossy(&diff)
+                ));
+            }
+        }
+    }
+    Ok(verified)
+}
+
+/// Applies, builds and tests; the reason if anything goes wrong.
+fn passes<'a>(
+    prepared: &Prepared,
+    project: &'a Project,
+    surroundings: &Surroundings<'a>,
+    name: &str,
+    file: &std::path::Path,
+    text: &[u8],
+) -> Result<Option<String>, RepairError> {
+    let base = prepared.worker.sandbox.folder().to_path_buf();
+    let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
+    files::replace(&worker.sandbox.folder().join(file), text)?;
+    let build = project.build.as_deref().unwrap_or_default();
+    let built = run_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        build,
+        &Environment::default(),
+        &Limits::for_build(),
+    );
+    let mut reason = match built {
+        Ok(_) => None,
+        Err(BuildError::Run(error)) => return Err(error.into()),
+        Err(error) => Some(format!("the clean program does not build with it: {error}")),
+    };
+    if reason.is_none() {
+        for &test in prepared.failing.iter().chain(&prepared.passing) {
+            let known = &prepared.baseline.tests[test];
+            let limits = Limits {
+                wall: known.timeout,
+                ..project.limits.clone()
+            };
+            let run = run_test(
+                &mut worker.runner,
+                &worker.sandbox,
+                &prepared.suite.tests[test],
+                &prepared.suite.environment,
+                &limits,
+            )?;
+            if let patchwright_exec::Verdict::Fail(why) = run.verdict {
+                reason = Some(format!(
+                    "test {} fails in the clean program: {why}",
+                    known.name
+                ));
+                break;
+            }
+        }
+    }
+    let folder = worker.folder.clone();
+    drop(worker);
+    files::remove_tree(&folder)?;
+    Ok(reason)
+}

@@ -1,0 +1,128 @@
+//! The JSON of `patchwright repair --json`.
+
+use std::collections::BTreeMap;
+
+use patchwright_repair::RepairOutcome;
+use serde::Serialize;
+
+/// The version of the schema.
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    patches: Vec<Patch<'a>>,
+    stats: Stats<'a>,
+}
+
+#[derive(Serialize)]
+struct Patch<'a> {
+    rank: usize,
+    file: String,
+    line: u32,
+    function: &'a str,
+    transformation: &'static str,
+    cost: u32,
+    class: usize,
+    class_size: usize,
+    representative: bool,
+    diff: String,
+}
+
+#[derive(Serialize)]
+struct Stats<'a> {
+    failing_tests: usize,
+    passing_tests: usize,
+    flaky_tests: usize,
+    functions: usize,
+    locations: usize,
+    locations_reached_by_failing_tests: usize,
+    refused_functions: &'a BTreeMap<String, usize>,
+    candidates: u64,
+    explored: u64,
+    undefined: u64,
+    left_out: u64,
+    executions: u64,
+    classes: u64,
+    plausible: u64,
+    plausible_classes: usize,
+    evaluations: u64,
+    complete_cost: Option<u32>,
+    out_of_time: bool,
+    rejected_by_verification: &'a [String],
+    milliseconds: Milliseconds,
+}
+
+#[derive(Serialize)]
+struct Milliseconds {
+    copy: f64,
+    build: f64,
+    baseline: f64,
+    read: f64,
+    weave: f64,
+    search: f64,
+    verify: f64,
+}
+
+/// The outcome as JSON text, with a newline at the end.
+pub fn repair(outcome: &RepairOutcome) -> String {
+    let stats = &outcome.stats;
+    let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1000.0;
+    let phases = &stats.phases;
+    let report = Report {
+        schema: "patchwright-repair",
+        schema_version: SCHEMA_VERSION,
+        patches: outcome
+            .patches
+            .iter()
+            .enumerate()
+            .map(|(i, patch)| Patch {
+                rank: i + 1,
+                file: patch.file.to_string_lossy().into_owned(),
+                line: patch.line,
+                function: &patch.function,
+                transformation: patch.schema,
+                cost: patch.cost,
+                class: patch.class,
+                class_size: patch.class_size,
+                representative: patch.representative,
+                diff: String::from_utf8_lossy(&patch.diff).into_owned(),
+            })
+            .collect(),
+        stats: Stats {
+            failing_tests: stats.tests.0,
+            passing_tests: stats.tests.1,
+            flaky_tests: stats.tests.2,
+            functions: stats.functions,
+            locations: stats.locations,
+            locations_reached_by_failing_tests: stats.reached,
+            refused_functions: &stats.refused,
+            candidates: stats.candidates,
+            explored: stats.explored,
+            undefined: stats.undefined,
+            left_out: stats.too_many_states,
+            executions: stats.executions,
+            classes: stats.classes,
+            plausible: stats.plausible,
+            plausible_classes: stats.plausible_classes,
+            evaluations: stats.evaluations,
+            complete_cost: stats.complete_cost,
+            out_of_time: stats.out_of_time,
+            rejected_by_verification: &stats.rejected,
+            milliseconds: Milliseconds {
+                copy: milliseconds(phases.copy),
+                build: milliseconds(phases.build),
+                baseline: milliseconds(phases.baseline),
+                read: milliseconds(phases.read),
+                weave: milliseconds(phases.weave),
+                search: milliseconds(phases.search),
+                verify: milliseconds(phases.verify),
+            },
+        },
+    };
+    // Strings and numbers only: this cannot fail.
+    let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    text.push('\n');
+    text
+}

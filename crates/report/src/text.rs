@@ -1,0 +1,185 @@
+//! The outcome of a repair for people.
+
+use std::fmt::Write;
+
+use patchwright_repair::{RepairOutcome, Stats};
+
+/// Colours of a diff, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Use ANSI colours.
+    pub colour: bool,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Patches with their diffs, then a summary.
+pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
+    let mut text = String::new();
+    for (i, patch) in outcome.patches.iter().enumerate() {
+        let title = format!(
+            "patch {} · {}:{} in {} · {} · cost {}",
+            i + 1,
+            patch.file.display(),
+            patch.line,
+            patch.function,
+            patch.schema,
+            patch.cost
+        );
+        let _ = writeln!(text, "{}", style.paint("1", &title));
+        if patch.class_size > 1 {
+            let note = if patch.representative {
+                format!(
+                    "  the first of {} that no test tells apart (class {})",
+                    count(patch.class_size as u64, "candidate", "candidates"),
+                    patch.class
+                )
+            } else {
+                format!("  no test tells it from the other patches of class {}", patch.class)
+            };
+            let _ = writeln!(text, "{}", style.paint("2", &note));
+        }
+        for line in String::from_utf8_lossy(&patch.diff).lines() {
+            let code = match line.as_bytes().first() {
+                _ if line.starts_with("+++") || line.starts_with("---") => "1",
+                Some(b'+') => "32",
+                Some(b'-') => "31",
+                Some(b'@') => "36",
+                _ => "0",
+            };
+            let _ = writeln!(text, "{}", style.paint(code, line));
+        }
+        text.push('\n');
+    }
+    text.push_str(&summary(outcome));
+    text
+}
+
+fn summary(outcome: &RepairOutcome) -> String {
+    let stats = &outcome.stats;
+    let mut text = String::new();
+    let found = match outcome.patches.len() {
+        0 => "No plausible patch".to_owned(),
+        n => format!(
+            "{}, each verified on a clean copy",
+            count(n as u64, "patch", "patches")
+        ),
+    };
+    let _ = writeln!(text, "{found}.");
+    let _ = writeln!(
+        text,
+        "Explored {} at {} with {} of tests.",
+        count(stats.explored, "candidate", "candidates"),
+        count(stats.reached as u64, "location", "locations"),
+        count(stats.executions, "execution", "executions"),
+    );
+    if stats.plausible > outcome.patches.len() as u64 {
+        let _ = writeln!(
+            text,
+            "{} in {} are plausible; --all reports them all.",
+            count(stats.plausible, "candidate", "candidates"),
+            count(stats.plausible_classes as u64, "class", "classes"),
+        );
+    }
+    if stats.too_many_states > 0 {
+        let _ = writeln!(
+            text,
+            "Left out: {} at locations whose states cannot all be seen.",
+            count(stats.too_many_states, "candidate", "candidates")
+        );
+    }
+    if let (true, Some(cost)) = (stats.out_of_time, stats.complete_cost) {
+        let _ = writeln!(text, "Time ran out after cost {cost} was explored in whole.");
+    } else if stats.out_of_time {
+        text.push_str("Time ran out.\n");
+    }
+    if !stats.rejected.is_empty() {
+        let _ = writeln!(
+            text,
+            "{} plausible by class did not pass the verification (see --json).",
+            count(stats.rejected.len() as u64, "candidate", "candidates")
+        );
+    }
+    text
+}
+
+/// The table of `--stats`.
+pub fn stats(stats: &Stats) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<36} {value:>14}");
+    };
+    row("tests failing", grouped(stats.tests.0 as u64));
+    row("tests passing", grouped(stats.tests.1 as u64));
+    row("tests flaky, set aside", grouped(stats.tests.2 as u64));
+    row("locations", grouped(stats.locations as u64));
+    row("… that all failing tests reach", grouped(stats.reached as u64));
+    row("functions with such locations", grouped(stats.functions as u64));
+    row("candidates up to the cost reached", grouped(stats.candidates));
+    row("explored", grouped(stats.explored));
+    row("… with undefined behaviour", grouped(stats.undefined));
+    row("left out", grouped(stats.too_many_states));
+    row("executions of tests", grouped(stats.executions));
+    row("test-equivalence classes", grouped(stats.classes));
+    row("plausible candidates", grouped(stats.plausible));
+    row("plausible classes", grouped(stats.plausible_classes as u64));
+    row("terms evaluated in states", grouped(stats.evaluations));
+    for (reason, n) in &stats.refused {
+        row(&format!("functions left alone: {reason}"), grouped(*n as u64));
+    }
+    let phases = &stats.phases;
+    for (name, time) in [
+        ("copy", phases.copy),
+        ("build", phases.build),
+        ("baseline", phases.baseline),
+        ("read", phases.read),
+        ("weave", phases.weave),
+        ("search", phases.search),
+        ("verify", phases.verify),
+    ] {
+        row(&format!("time: {name}"), format!("{:.3} s", time.as_secs_f64()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_by_thousands() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1234567), "1,234,567");
+    }
+
+    #[test]
+    fn an_outcome_without_patches_says_so() {
+        let text = repair(&RepairOutcome::default(), Style { colour: false });
+        assert!(text.starts_with("No plausible patch."), "{text}");
+    }
+}
