@@ -366,6 +366,7 @@ fn read_sources(
         }
     }
     for (number, entry) in entries.iter_mut().enumerate() {
+        tracing::debug!("hole {number}: line {} {:?} {:?}", entry.line, entry.hole.span, entry.hole.kind);
         entry.id = HoleId(number as u32);
     }
     Ok((plans, entries))

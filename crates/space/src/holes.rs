@@ -81,7 +81,7 @@ pub fn holes(
         found: Vec::new(),
         spans: Default::default(),
     };
-    finder.stmt(function.body, Position::Block);
+    finder.stmt(function.body, Position::Fixed);
     finder.found
 }
 

@@ -6,7 +6,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Bench, Program, int_operation, integer};
+use common::{Bench, Program, integer};
 use patchwright_probe_image::{Load, Slot};
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;
@@ -152,7 +152,6 @@ fn main() {
             bench.write("hot.c", hot().source());
             bench.compile(&format!("{compiler} {level} -o plain hot.c"));
             bench.write("hot.c", hot().woven());
-            std::fs::write("/tmp/weave/dump/hot.c", hot().woven()).unwrap();
             bench.compile(&format!("{compiler} {level} -o woven hot.c"));
             for (what, rounds) in [("loop", "20000"), ("recursion", "100"), ("tiny", "20000")] {
                 let plain = seconds(&bench, "plain", &[what, rounds], false);
@@ -175,7 +174,6 @@ fn main() {
 
     let (value, pointer) = ("(__pw_u64)(i)", "(__pw_u64)(__pw_uptr)(p)");
     let two = [Slot::Value(Ty::I32); 2];
-    let _ = int_operation(BinaryOp::Add);
     visit_cost(&mut bench, "2 values", &[value; 2], &two, "10");
     visit_cost(&mut bench, "2 values", &[value; 2], &two, "60000");
     visit_cost(

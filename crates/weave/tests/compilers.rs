@@ -46,7 +46,7 @@ out:
   return steps;
 }
 static unsigned long factorial(unsigned n) { return n < 2 ? 1ul : n * factorial(n - 1); }
-static int counter(void) { static int count; return ++count; }
+static int counter(void) { static int count; if (++count > 1) return 20; return 10; }
 static void jump(int value)
 {
   if (value > 0)
@@ -113,7 +113,7 @@ fn strict() -> Program {
             &[n],
         )
         .function(11, "static int counter(", &[])
-        .hole(10, "++count", HookKind::AfterImpure, &[])
+        .hole(10, "++count > 1", HookKind::AfterImpure, &[])
         .function(12, "static void jump(", &[])
         .hole(11, "value > 0", HookKind::Condition, &["(__pw_u64)(value)"])
         .function(13, "static int jumped(", &[])
@@ -158,7 +158,7 @@ fn old_c_compiles_under_all_flags_and_stays_as_it_was() {
     let program = strict();
     for flags in STRICT_FLAGS {
         for level in ["-O0", "-O1", "-O2"] {
-            let flags = format!("{flags}");
+            let flags = format!("{flags} {level}");
             bench.write("strict.c", program.source());
             assert!(
                 bench
@@ -171,9 +171,7 @@ fn old_c_compiles_under_all_flags_and_stays_as_it_was() {
             bench.compile(&format!("{flags} -o strict strict.c"));
             assert_eq!(bench.plain("strict", &[]), original, "{flags}");
             bench.channel.set_coverage();
-            // The truth of an impure expression takes its place also in coverage mode, so the counter stays at 1.
-            let counted = original.replace(" 2 1 ", " 1 1 ").replace(" 1 2 ", " 1 1 ");
-            assert_eq!(bench.run("strict", &[]), counted, "{flags}");
+            assert_eq!(bench.run("strict", &[]), original, "{flags}");
             assert_eq!(bench.channel.attached(), 1, "{flags}");
             let visited = bench.channel.visited_holes();
             let missed: Vec<u32> = (1..=17)

@@ -31,7 +31,7 @@ pub(super) struct Inherited {
 }
 
 /// Room for what the user starts elsewhere while commands run.
-const OTHER_THREADS: u64 = 8192;
+const OTHER_THREADS: u64 = 2048;
 
 impl Inherited {
     pub(super) fn take() -> Self {

@@ -1,0 +1,481 @@
+//! From a project's tree to verdicts: views, builds, compile databases, baselines, pools.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write files and start processes"
+)]
+
+mod common;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::{Folder, folder, program, runner_with_view, seconds};
+use patchwright_exec::runner::{Environment, TimeKind};
+use patchwright_exec::sandbox::CopyOptions;
+use patchwright_exec::view::absolute_references;
+use patchwright_exec::{
+    Baseline, BaselineOptions, BuildError, CancelToken, CompileCommand, Ending, FailReason,
+    InterceptError, Pool, Project, ProjectFlags, Request, Sandbox, Scratch, TestError, TestSuite,
+    Verdict, View, ViewStatus, Worker, WorkerOptions, intercept_build, run_build, run_test,
+};
+
+struct Fixture {
+    project: Folder,
+    scratch: Scratch,
+    _base: Folder,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let base = folder();
+        Fixture {
+            project: folder(),
+            scratch: Scratch::new(&base.path).unwrap(),
+            _base: base,
+        }
+    }
+
+    fn worker(&self, view: bool) -> Worker {
+        let program = program();
+        let options = WorkerOptions {
+            view,
+            ..self.options(&program)
+        };
+        Worker::start(0, "worker", &options).unwrap()
+    }
+
+    fn options<'a>(&'a self, program: &'a patchwright_exec::RunnerProgram) -> WorkerOptions<'a> {
+        WorkerOptions {
+            program,
+            scratch: &self.scratch,
+            project: &self.project.path,
+            source: &self.project.path,
+            view: false,
+            exclude: vec![],
+            cancel: CancelToken::new().unwrap(),
+        }
+    }
+
+    fn load(&self, flags: &ProjectFlags) -> Project {
+        Project::load(&self.project.path, flags).unwrap()
+    }
+}
+
+fn build(worker: &mut Worker, command: &str) -> Result<String, BuildError> {
+    let (sandbox, environment) = (&worker.sandbox, Environment::default());
+    let log = run_build(
+        &mut worker.runner,
+        sandbox,
+        OsStr::new(command),
+        &environment,
+        &seconds(60),
+    )?;
+    Ok(String::from_utf8(log.output).unwrap())
+}
+
+fn intercept(worker: &mut Worker, command: &str) -> Result<Vec<CompileCommand>, InterceptError> {
+    let environment = Environment::default();
+    let command = OsStr::new(command);
+    let place = worker.folder.clone();
+    let sandbox = &worker.sandbox;
+    intercept_build(
+        &mut worker.runner,
+        sandbox,
+        &place,
+        command,
+        &environment,
+        &seconds(60),
+    )
+    .map(|(commands, _)| commands)
+}
+
+#[test]
+fn a_view_shows_the_copy_at_the_path_of_the_original() {
+    let fixture = Fixture::new();
+    let file = fixture.project.write("sub dir/file", "original");
+    let mut worker = fixture.worker(true);
+    if !worker.runner.view_active() {
+        // Not permitted here; then the copy must be in use at its own path.
+        assert_eq!(worker.sandbox.run_root(), worker.sandbox.folder());
+        return;
+    }
+    assert_eq!(worker.sandbox.run_root(), fixture.project.path);
+    let script = format!("cat '{0}'; echo changed > '{0}'; pwd", file.display());
+    let request = Request::shell(script, worker.sandbox.run_root());
+    let outcome = worker.runner.run(&request).unwrap();
+    let expected = format!("original{}\n", fixture.project.path.display());
+    assert_eq!(String::from_utf8(outcome.stdout).unwrap(), expected);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "original");
+    assert_eq!(
+        fs::read_to_string(worker.sandbox.host_path(&file)).unwrap(),
+        "changed\n"
+    );
+}
+
+#[test]
+fn a_view_that_is_impossible_is_refused_with_a_reason() {
+    let folder = folder();
+    let runner = runner_with_view(View::of_copy("/no/such", &folder.path));
+    let ViewStatus::Refused { reason } = runner.view_status() else {
+        panic!()
+    };
+    assert!(!reason.is_empty());
+    let inside = folder.path.join("copy");
+    fs::create_dir(&inside).unwrap();
+    let runner = runner_with_view(View::of_copy(&inside, &folder.path));
+    let ViewStatus::Refused { reason } = runner.view_status() else {
+        panic!()
+    };
+    assert!(reason.contains("lies inside"), "{reason}");
+}
+
+#[test]
+fn a_plain_copy_of_a_configured_tree_is_recognised_as_dangerous() {
+    let fixture = Fixture::new();
+    let root = fixture.project.path.display().to_string();
+    fixture
+        .project
+        .write("Makefile", &format!("all:\n\ttouch {root}/stamp\n"));
+    let worker = fixture.worker(false);
+    let found = absolute_references(worker.sandbox.folder(), &fixture.project.path, &[]).unwrap();
+    assert_eq!(
+        (found[0].file.as_path(), found[0].line),
+        (Path::new("Makefile"), 2)
+    );
+}
+
+#[test]
+fn a_failing_build_reports_its_first_error() {
+    let fixture = Fixture::new();
+    fixture.project.write("a.c", "int f(void) { return 1 }\n");
+    fixture.project.write("Makefile", "a.o: a.c\n\tcc -c a.c\n");
+    let mut worker = fixture.worker(false);
+    let error = build(&mut worker, "make").unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the build `make` ended with exit status 2\nfirst error: a.c:1:"),
+        "{text}"
+    );
+    let BuildError::Failed {
+        ending,
+        first_error: Some(line),
+        ..
+    } = error
+    else {
+        panic!()
+    };
+    assert_eq!(ending, Ending::Exited(2));
+    assert!(line.contains("expected ';'"), "{line}");
+}
+
+#[test]
+fn a_build_does_not_see_the_job_server_of_a_surrounding_make() {
+    let fixture = Fixture::new();
+    let mut worker = fixture.worker(false);
+    assert_eq!(
+        build(&mut worker, "echo \"[$MAKEFLAGS$MAKELEVEL]\"").unwrap(),
+        "[]\n"
+    );
+}
+
+#[test]
+fn a_build_that_is_watched_gives_a_compile_database_for_the_project() {
+    for view in [false, true] {
+        let fixture = Fixture::new();
+        let project = &fixture.project;
+        project.write("sub/a b.c", "int main(void) { return X; }\n");
+        project.write("lib.c", "int lib;\n");
+        project.write("inc/x.h", "");
+        project.write(
+            "Makefile",
+            "prog: lib.o sub/a.o\n\tcc -o prog lib.o sub/a.o\n\
+             sub/a.o: sub/a\\ b.c\n\tcd sub && gcc -O1 '-DX=(1, 2)' -I$(CURDIR)/inc -c 'a b.c' -o a.o\n\
+             lib.o: lib.c\n\tcc -c lib.c\n",
+        );
+        // It is up to date, and must be compiled all the same.
+        project.write("lib.o", "");
+        let mut worker = fixture.worker(view);
+        let commands = intercept(&mut worker, "make -j2 >/dev/null").unwrap();
+        let root = &project.path;
+        let files: Vec<_> = commands.iter().map(|c| c.file.clone()).collect();
+        assert_eq!(files, [root.join("lib.c"), root.join("sub/a b.c")]);
+        assert_eq!(commands[0].directory, *root);
+        assert_eq!(commands[1].directory, root.join("sub"));
+        assert_eq!(
+            commands[1].output.as_deref(),
+            Some(root.join("sub/a.o").as_path())
+        );
+        let include = format!("-I{}/inc", root.display());
+        let expected = [
+            "-O1",
+            "-DX=(1, 2)",
+            include.as_str(),
+            "-c",
+            "a b.c",
+            "-o",
+            "a.o",
+        ];
+        assert_eq!(commands[1].arguments[1..], expected.map(OsString::from));
+        let compiler = Path::new(&commands[1].arguments[0]);
+        assert!(compiler.is_absolute() && compiler.ends_with("gcc"));
+        assert!(worker.sandbox.folder().join("prog").is_file());
+        assert!(!root.join("prog").exists());
+    }
+}
+
+#[test]
+fn a_build_without_a_visible_compiler_asks_for_a_database() {
+    let fixture = Fixture::new();
+    fixture.project.write("a.c", "int a;\n");
+    let mut worker = fixture.worker(false);
+    let error = intercept(&mut worker, "/usr/bin/cc -c a.c").unwrap_err();
+    assert!(matches!(error, InterceptError::NothingCompiled));
+    assert!(error.to_string().contains("--compile-commands"));
+}
+
+#[test]
+fn a_database_that_the_build_exports_is_used() {
+    let fixture = Fixture::new();
+    fixture.project.write("a.c", "int a;\n");
+    let script = "test \"$CMAKE_EXPORT_COMPILE_COMMANDS\" = ON && mkdir build && \
+        echo '[{\"directory\": \"'$PWD'/build\", \"file\": \"../a.c\", \"command\": \"cc -c ../a.c\"}]' \
+        > build/compile_commands.json";
+    let mut worker = fixture.worker(false);
+    let commands = intercept(&mut worker, script).unwrap();
+    assert_eq!(commands[0].file, fixture.project.path.join("a.c"));
+    assert_eq!(commands[0].directory, fixture.project.path.join("build"));
+}
+
+fn single(
+    fixture: &Fixture,
+    source: &str,
+    cases: &[(&str, &str)],
+) -> Result<(Worker, TestSuite), BuildError> {
+    let file = fixture.project.write("it's a prog.c", source);
+    fixture.project.write("prog.h", "#define LIMIT 3\n");
+    for (name, contents) in cases {
+        fixture.project.write(&format!("cases/{name}"), contents);
+    }
+    let cases = fixture.project.path.join("cases");
+    let flags = ProjectFlags::default();
+    let cflags = ["-O1".into(), "-DNAME=\"x y\"".into()];
+    let project = Project::single_file(&file, &cases, &cflags, &fixture.scratch, &flags).unwrap();
+    assert_eq!(project.single_file.as_deref(), Some(file.as_path()));
+    let program = program();
+    let options = WorkerOptions {
+        project: &project.root,
+        source: &project.root,
+        ..fixture.options(&program)
+    };
+    let mut worker = Worker::start(0, "worker", &options).unwrap();
+    let command = project.build.clone().unwrap();
+    build(&mut worker, command.to_str().unwrap())?;
+    Ok((worker, project.tests.unwrap()))
+}
+
+#[test]
+fn a_single_c_file_with_cases_is_built_and_judged() {
+    let fixture = Fixture::new();
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <math.h>\n#include \"prog.h\"\n\
+        int main(int argc, char **argv) { int c; if (argc > 1 && argv[1][0] == 'x') abort();\n\
+        while ((c = getchar()) != EOF) putchar(c); printf(\"%d %s\\n\", argc, NAME);\n\
+        for (int i = 1; i < argc; i++) puts(argv[i]);\n\
+        return argc > LIMIT ? (int) sqrt(argc * argc) : 0; }";
+    let cases = [
+        ("plain.out", "1 x y\n"),
+        ("input.in", "hello\n"),
+        ("input.out", "hello\n1 x y\n"),
+        ("words.args", "'a b' \"c\"\n"),
+        ("words.out", "3 x y\na b\nc\n"),
+        ("code.args", "a b c d"),
+        ("code.out", "5 x y\na\nb\nc\nd\n"),
+        ("code.code", "5\n"),
+        ("wrong.out", "1 x z\n"),
+        ("crash.args", "x"),
+        ("crash.out", ""),
+    ];
+    let (mut worker, suite) = single(&fixture, source, &cases).unwrap();
+    let mut verdicts = Vec::new();
+    for test in &suite.tests {
+        let run = run_test(
+            &mut worker.runner,
+            &worker.sandbox,
+            test,
+            &suite.environment,
+            &seconds(10),
+        );
+        let verdict = match run.unwrap().verdict {
+            Verdict::Pass => "pass".to_owned(),
+            Verdict::Fail(reason) => reason.to_string(),
+        };
+        verdicts.push(format!("{}: {verdict}", test.name));
+    }
+    assert_eq!(
+        verdicts,
+        [
+            "code: pass",
+            "crash: signal 6 (SIGABRT)",
+            "input: pass",
+            "plain: pass",
+            "words: pass",
+            "wrong: output line 1: \"1 x y\" instead of \"1 x z\"",
+        ]
+    );
+}
+
+#[test]
+fn a_report_of_a_sanitizer_is_the_reason_of_a_failure() {
+    let fixture = Fixture::new();
+    fixture.project.write(
+        "a.c",
+        "#include <stdlib.h>\nint main(void) { char *p = malloc(1); return p[1]; }\n",
+    );
+    fixture.project.script("t.sh", "#!/bin/sh\nexec ./a\n");
+    let project = fixture.load(&driver_flags("./t.sh", &["t"]));
+    let suite = project.require_tests().unwrap();
+    let mut worker = fixture.worker(false);
+    build(&mut worker, "cc -g -fsanitize=address -o a a.c").unwrap();
+    let run = run_test(
+        &mut worker.runner,
+        &worker.sandbox,
+        &suite.tests[0],
+        &suite.environment,
+        &seconds(20),
+    );
+    let Verdict::Fail(FailReason::SanitizerReport(line)) = run.unwrap().verdict else {
+        panic!()
+    };
+    assert!(
+        line.contains("AddressSanitizer: heap-buffer-overflow"),
+        "{line}"
+    );
+}
+
+fn driver_flags(driver: &str, tests: &[&str]) -> ProjectFlags {
+    ProjectFlags {
+        driver: Some(driver.into()),
+        tests: tests.iter().map(|name| (*name).to_owned()).collect(),
+        ..ProjectFlags::default()
+    }
+}
+
+#[test]
+fn a_driver_that_cannot_be_executed_is_an_error_and_no_verdict() {
+    let fixture = Fixture::new();
+    fixture.project.script("t.sh", "#!/no/such/shell\n");
+    let project = fixture.load(&driver_flags("t.sh", &["t"]));
+    let mut worker = fixture.worker(false);
+    let test = &project.require_tests().unwrap().tests[0];
+    let environment = Environment::default();
+    let error = run_test(
+        &mut worker.runner,
+        &worker.sandbox,
+        test,
+        &environment,
+        &seconds(5),
+    );
+    let error = error.unwrap_err();
+    assert!(matches!(error, TestError::Driver { .. }));
+    assert!(error.to_string().contains("t.sh"), "{error}");
+}
+
+#[test]
+fn the_baseline_finds_flaky_and_hanging_tests() {
+    let fixture = Fixture::new();
+    let driver = "#!/bin/sh\ncase $1 in\n pass) exit 0;;\n fail) exit 1;;\n hang) sleep 1000;;\n\
+        flaky) [ -e seen ] && exit 1; touch seen;;\nesac\n";
+    fixture.project.script("driver", driver);
+    let project = fixture.load(&driver_flags("driver", &["pass", "fail", "hang", "flaky"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.limits.wall = Duration::from_millis(700);
+    options.floor = Duration::from_millis(500);
+    let mut runs = Vec::new();
+    let suite = project.require_tests().unwrap();
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, suite, &options, |n| runs.push(n)).unwrap();
+    assert_eq!(runs, (1..=8).collect::<Vec<_>>());
+    let names = |tests: &mut dyn Iterator<Item = &patchwright_exec::BaselineTest>| {
+        tests.map(|test| test.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&mut baseline.passing()), ["pass"]);
+    assert_eq!(names(&mut baseline.failing()), ["fail", "hang"]);
+    assert_eq!(names(&mut baseline.flaky()), ["flaky"]);
+    let hang = &baseline.tests[2];
+    assert_eq!(
+        hang.verdict,
+        Verdict::Fail(FailReason::TimedOut(TimeKind::Wall))
+    );
+    assert!(
+        baseline
+            .tests
+            .iter()
+            .all(|test| test.timeout <= Duration::from_millis(700))
+    );
+}
+
+#[test]
+fn a_pool_gives_results_in_the_order_of_the_tasks() {
+    let fixture = Fixture::new();
+    fixture.project.write("file", "x");
+    let program = program();
+    let mut pool = Pool::start(3, "worker", &fixture.options(&program)).unwrap();
+    let results = pool.run(0..20, |worker, task| {
+        // Each works in a copy of its own.
+        let script = format!("echo {task} > file; cat file");
+        let request = Request::shell(script, worker.sandbox.run_root());
+        let outcome = worker.runner.run(&request).unwrap();
+        String::from_utf8(outcome.stdout)
+            .unwrap()
+            .trim()
+            .parse::<u32>()
+            .unwrap()
+    });
+    assert_eq!(results, (0..20).collect::<Vec<_>>());
+    assert_eq!(
+        fs::read_to_string(fixture.project.path.join("file")).unwrap(),
+        "x"
+    );
+    let mut delivered = Vec::new();
+    pool.run_until(
+        0..,
+        |_, task: u64| task,
+        |result| {
+            delivered.push(result);
+            if result == 5 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        },
+    );
+    assert_eq!(delivered, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_built_copy_can_be_duplicated_without_a_rebuild() {
+    let fixture = Fixture::new();
+    fixture
+        .project
+        .write("a.c", "int main(void) { return 0; }\n");
+    fixture.project.write("Makefile", "a: a.c\n\tcc -o a a.c\n");
+    let mut first = fixture.worker(false);
+    build(&mut first, "make").unwrap();
+    let copy: PathBuf = fixture.scratch.path().join("second");
+    let second: Sandbox = first
+        .sandbox
+        .duplicate(&copy, &CopyOptions::default())
+        .unwrap();
+    let request = Request::new("make", second.run_root()).arg("-q");
+    assert!(first.runner.run(&request).unwrap().ending.is_success());
+    // A changed file is built again, however soon it was changed.
+    let file = second.host_path(Path::new("a.c"));
+    patchwright_exec::files::replace(&file, b"int main(void) { return 1; }\n").unwrap();
+    assert_eq!(
+        first.runner.run(&request).unwrap().ending,
+        Ending::Exited(1)
+    );
+}
