@@ -7,12 +7,12 @@
 //! outlives a host that is killed just long enough to kill everything the host had started.
 
 pub mod cancel;
+mod outcome;
 mod protocol;
 pub mod supervisor;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -22,6 +22,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 pub use cancel::CancelToken;
+pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
 use protocol::{HostFrame, SupervisorFrame};
 
 use crate::limits::Limits;
@@ -174,124 +175,6 @@ impl Request {
         self.limits = limits;
         self
     }
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The command exited with this status, 0–255.
-    Exited(i32),
-    /// The command was ended by this signal, which we did not send.
-    Signaled(i32),
-    /// It used up its time and was killed.
-    TimedOut(TimeKind),
-    /// It used up something else and was killed.
-    LimitExceeded(LimitKind),
-}
-
-impl Ending {
-    /// Whether the command exited with status 0.
-    pub fn is_success(self) -> bool {
-        self == Ending::Exited(0)
-    }
-}
-
-impl fmt::Display for Ending {
-    /// As the end of a sentence that starts with "it": "ended with exit status 2".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ending::Exited(code) => write!(f, "ended with exit status {code}"),
-            Ending::Signaled(signal) => match signal_name(*signal) {
-                Some(name) => write!(f, "was ended by signal {signal} ({name})"),
-                None => write!(f, "was ended by signal {signal}"),
-            },
-            Ending::TimedOut(TimeKind::Wall) => f.write_str("ran out of time"),
-            Ending::TimedOut(TimeKind::Cpu) => f.write_str("ran out of processor time"),
-            Ending::LimitExceeded(kind) => write!(f, "exceeded its limit of {kind}"),
-        }
-    }
-}
-
-/// The name of a signal that ends programs.
-pub fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGUSR1 => "SIGUSR1",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGUSR2 => "SIGUSR2",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        libc::SIGSYS => "SIGSYS",
-        _ => return None,
-    })
-}
-
-/// Which time limit was exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeKind {
-    /// [`Limits::wall`].
-    Wall,
-    /// [`Limits::cpu`].
-    Cpu,
-}
-
-/// Which limit other than time was exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LimitKind {
-    /// [`Limits::memory`].
-    Memory,
-    /// [`Limits::output`].
-    Output,
-    /// [`Limits::processes`].
-    Processes,
-    /// [`Limits::file_size`], where the command itself was ended by it.
-    FileSize,
-}
-
-impl fmt::Display for LimitKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LimitKind::Memory => "memory",
-            LimitKind::Output => "output",
-            LimitKind::Processes => "processes",
-            LimitKind::FileSize => "file size",
-        })
-    }
-}
-
-/// What a run did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ending: Ending,
-    /// Captured standard output.
-    pub stdout: Vec<u8>,
-    /// Captured standard error.
-    pub stderr: Vec<u8>,
-    /// Whether output beyond the limit was thrown away.
-    pub output_truncated: bool,
-    /// From the start of the command until its end; leftovers are not waited for here.
-    pub wall: Duration,
-    /// Processor time of the command and all descendants that were waited for.
-    pub cpu: Duration,
-    /// The largest resident memory seen, in bytes: of the whole tree as far as it was sampled,
-    /// and of each single process exactly.
-    pub peak_memory: u64,
-    /// Processes that outlived the command and were killed.
-    pub leftovers: u32,
-    /// Processes that could not be killed (stuck in the kernel); always 0 on a sane system.
-    pub survivors: u32,
 }
 
 /// A command that could not be run, as opposed to one that ran and failed.
@@ -643,5 +526,21 @@ impl NotStarted {
             what,
             source,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_that_links_this_crate_can_supervise() {
+        let cancel = CancelToken::new().unwrap();
+        let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).unwrap();
+        let outcome = runner
+            .run(&Request::shell("echo \"$0\"; exit 7", "/").arg("it's me"))
+            .unwrap();
+        assert_eq!(outcome.ending, Ending::Exited(7));
+        assert_eq!(outcome.stdout, b"it's me\n");
     }
 }

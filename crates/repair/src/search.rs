@@ -402,15 +402,6 @@ impl Search<'_> {
                 status[number] = Status::Dead;
                 continue;
             }
-            if let Some((test, missing)) = *missing
-                && hole
-                    .classes
-                    .get(&test)
-                    .is_some_and(|classes| classes.is_missing(missing))
-            {
-                pending.push((number as GroupId, test));
-                continue;
-            }
             let code = codes.entry(group.representative).or_insert_with(|| {
                 space
                     .term(group.representative, pointees)
@@ -423,6 +414,15 @@ impl Search<'_> {
             if code.is_empty() {
                 // C's types forbid it after all.
                 status[number] = Status::Dead;
+                continue;
+            }
+            if let Some((test, missing)) = *missing
+                && hole
+                    .classes
+                    .get(&test)
+                    .is_some_and(|classes| classes.is_missing(missing))
+            {
+                pending.push((number as GroupId, test));
                 continue;
             }
             let mut decided = Status::Plausible;

@@ -239,6 +239,10 @@ impl Pools {
         } else if left == right && i == j && !matches!(op, Add | Mul) {
             return true;
         }
+        // `a + -1` is `a - 1`.
+        if matches!(op, Add | Sub) && b.is_some_and(|b| (b as i64) < 0) {
+            return true;
+        }
         let unit = match op {
             Add | Sub | Or | Xor | Shl | Shr => b == Some(0),
             Mul => matches!(b, Some(0 | 1)),

@@ -1,7 +1,7 @@
 //! The supervisor process: starts commands, watches them, and leaves nothing alive.
 //!
 //! It is single-threaded and small, so that forking is cheap and safe. It serves one run at a
-//! time: start ([`spawn`]), watch the limits ([`watch`]), end what is left ([`tree`]).
+//! time: start (`spawn`), watch the limits (`watch`), end what is left (`tree`).
 
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
@@ -51,7 +51,6 @@ fn take_over() -> std::io::Result<UnixStream> {
     let null = sys::open_null()?;
     sys::duplicate_inheritable(null.as_raw_fd(), 0)?;
     sys::reset_signals();
-    sys::run_first();
     std::env::set_current_dir("/")?;
     // SAFETY: descriptor 3 was just made by `duplicate` and has no other owner: everything from
     // there on was closed or, if it was open before, replaced.

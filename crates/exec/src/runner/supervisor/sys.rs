@@ -90,13 +90,33 @@ pub(super) fn reset_signals() {
     }
 }
 
-/// Lets this process run before all commands, where that is permitted (for root, as a rule), so
-/// that a fork bomb cannot keep it from acting. Children are scheduled as usual.
-pub(super) fn run_first() {
-    let parameter = libc::sched_param { sched_priority: 1 };
+/// While alive, lets this process run before all commands, where that is permitted (for root, as
+/// a rule), so that a fork bomb cannot keep it from acting. Not for longer: it makes starting a
+/// command more than a millisecond slower.
+pub(super) struct Precedence {
+    _private: (),
+}
+
+impl Precedence {
+    pub(super) fn take() -> Self {
+        set_scheduling(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, 1);
+        Precedence { _private: () }
+    }
+}
+
+impl Drop for Precedence {
+    fn drop(&mut self) {
+        set_scheduling(libc::SCHED_OTHER, 0);
+    }
+}
+
+fn set_scheduling(policy: i32, priority: i32) {
+    let parameter = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: the parameter is a live local. A refusal leaves everything as it was.
     unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &parameter);
+        libc::sched_setscheduler(0, policy, &parameter);
     }
 }
 

@@ -281,6 +281,10 @@ impl Tree {
     /// killed, or escape.
     pub(super) fn kill_all(&mut self) -> Killed {
         let mut killed = Killed::default();
+        if killed.reap() {
+            return killed;
+        }
+        let _precedence = sys::Precedence::take();
         let start = Instant::now();
         let mut progress = start;
         while !killed.reap() {

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use super::spawn::Command;
-use super::sys::{self, Pid, Reaped};
+use super::sys::{self, Pid, Precedence, Reaped};
 use super::tree::Tree;
 use crate::runner::protocol::{self, HostFrame};
 use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, TimeKind};
@@ -18,6 +18,8 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 const SAMPLING_SHARE: u32 = 10;
 /// How often to look for the end of the command where the kernel cannot notify us.
 const BLIND_INTERVAL: Duration = Duration::from_millis(2);
+/// The time between a process closing its files and its end.
+const ENDING: Duration = Duration::from_millis(10);
 
 /// The other end of the channel is closed: the host has died or wants no more.
 pub(super) struct HostGone;
@@ -59,6 +61,7 @@ pub(super) fn supervise(
         childless: false,
         reaped_cpu: Duration::ZERO,
         peak: 0,
+        precedence: None,
     };
     let stop = watch.until_end()?;
     let wall = watch.started.elapsed();
@@ -123,6 +126,8 @@ struct Watch<'a> {
     childless: bool,
     reaped_cpu: Duration,
     peak: u64,
+    /// Taken as soon as the run is not one of the short and simple ones.
+    precedence: Option<Precedence>,
 }
 
 impl Watch<'_> {
@@ -262,6 +267,7 @@ impl Watch<'_> {
 
     /// Measures the tree and compares it with the limits.
     fn sample(&mut self) -> Option<Stop> {
+        self.precedence.get_or_insert_with(Precedence::take);
         let limits = &self.request.limits;
         let usage = self.tree.usage(self.most_processes());
         if limits.processes.is_some_and(|most| usage.processes > most) {
@@ -298,6 +304,7 @@ impl Watch<'_> {
                 if self.childless {
                     return Ok(0);
                 }
+                self.precedence.get_or_insert_with(Precedence::take);
                 self.wait_for_outputs()?;
                 let most = self.most_processes();
                 let leftovers = self.tree.count_alive(most);
@@ -318,6 +325,9 @@ impl Watch<'_> {
     /// After the command's end: reads on until its outputs are closed, no process is left or the
     /// grace is over.
     fn wait_for_outputs(&mut self) -> Result<(), HostGone> {
+        if !self.outputs_open() {
+            return Ok(());
+        }
         let deadline = Instant::now() + self.request.limits.pipe_grace;
         // Its end has been seen; it would be reported for ever.
         self.process = None;
@@ -329,8 +339,14 @@ impl Watch<'_> {
             let (_, stop) = self.wait_for_news(deadline.min(now + BLIND_INTERVAL))?;
             self.reap();
             if stop.is_some() || self.is_harmful() {
-                break;
+                return Ok(());
             }
+        }
+        // Who closes its outputs by ending has not quite ended yet.
+        let deadline = deadline.min(Instant::now() + ENDING);
+        while !self.outputs_open() && !self.childless && Instant::now() < deadline {
+            sys::pause(Duration::from_micros(200));
+            self.reap();
         }
         Ok(())
     }
