@@ -117,7 +117,7 @@ pub struct RepairArgs {
     #[arg(long, help_heading = "Search")]
     pub allow_all_failing: bool,
 
-    /// Number of workers
+    /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", help_heading = "Search")]
     pub jobs: Option<usize>,
 

@@ -66,7 +66,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let options = RepairOptions {
-        jobs: args.jobs.unwrap_or(1).max(1),
+        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
         all: args.all,
         first: args.first,
         max_patches: args.max_patches.max(1),
@@ -154,4 +154,8 @@ fn load(args: &RepairArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
         .map(Into::into)
         .collect();
     Project::single_file(&args.project, &cases, &cflags, scratch, &flags)
+}
+
+fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -964,12 +964,11 @@ fn parameter_count(text: &str) -> usize {
     let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
         return 0;
     };
-    let named = arguments
+    arguments
         .iter()
         .map(|&(start, end)| text[start..end].trim())
         .filter(|text| !text.is_empty() && *text != "void" && *text != "...")
-        .count();
-    named
+        .count()
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! user wrote it.
 //!
 //! Clang reads the C; this crate reads clang. It runs `clang -fsyntax-only` with the flags of the
-//! project's own compile command, reads the JSON dump of the syntax tree ([`raw`]), maps
-//! positions to the file as written ([`locate`]), and builds the tree ([`tree`]). What the dump
-//! lacks is asked for in a file of constants ([`questions`]).
+//! project's own compile command, reads the JSON dump of the syntax tree (`raw`), maps
+//! positions to the file as written (`locate`), and builds the tree ([`tree`]). What the dump
+//! lacks is asked for in a file of constants (`questions`).
 //!
 //! # Invariants
 //! * No other crate knows clang, its flags or its dumps.

@@ -30,6 +30,9 @@ impl ClassVerdict {
     }
 }
 
+/// An execution: the states it met, the value given in each, the verdict.
+type Run = (Vec<(u32, Option<u64>)>, ClassVerdict);
+
 /// The classes of one test at one hole.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
@@ -37,8 +40,8 @@ pub struct Classes {
     /// Two executions with the same values met different states: the test is not deterministic
     /// at this hole, or processes take turns differently. Order says nothing then.
     unordered: bool,
-    /// Executions when the order says nothing: states, values, verdict.
-    runs: Vec<(Vec<(u32, Option<u64>)>, ClassVerdict)>,
+    /// Executions when the order says nothing.
+    runs: Vec<Run>,
     count: usize,
 }
 

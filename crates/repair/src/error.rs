@@ -30,7 +30,7 @@ pub enum RepairError {
         /// The project.
         root: PathBuf,
         /// What went wrong.
-        source: InterceptError,
+        source: Box<InterceptError>,
     },
     /// The compile database cannot be used.
     #[error(transparent)]
@@ -142,10 +142,10 @@ impl RepairError {
             RepairError::Test(error) => error.is_cancelled(),
             RepairError::Build(BuildError::Run(RunError::Cancelled))
             | RepairError::WovenBuild(BuildError::Run(RunError::Cancelled)) => true,
-            RepairError::Intercept {
-                source: InterceptError::Build(BuildError::Run(RunError::Cancelled)),
-                ..
-            } => true,
+            RepairError::Intercept { source, .. } => matches!(
+                **source,
+                InterceptError::Build(BuildError::Run(RunError::Cancelled))
+            ),
             RepairError::Pool(PoolError::Runner(RunError::Cancelled)) => true,
             RepairError::Parse(ParseError::Run(RunError::Cancelled)) => true,
             _ => false,

@@ -54,6 +54,9 @@ pub struct RepairOptions {
     pub budget: Option<std::time::Duration>,
     /// Evaluate candidates one by one, each with executions of its own (f1x, algorithm 2).
     pub without_classes: bool,
+    /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
+    /// much memory as the candidates have text.
+    pub keep_verdicts: bool,
 }
 
 impl Default for RepairOptions {
@@ -69,6 +72,7 @@ impl Default for RepairOptions {
             allow_all_failing: false,
             budget: None,
             without_classes: false,
+            keep_verdicts: false,
         }
     }
 }

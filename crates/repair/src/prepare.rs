@@ -123,7 +123,7 @@ pub fn prepare<'a>(
                 patchwright_exec::InterceptError::Build(error) => RepairError::Build(error),
                 source => RepairError::Intercept {
                     root: project.root.clone(),
-                    source,
+                    source: Box::new(source),
                 },
             })?;
             commands

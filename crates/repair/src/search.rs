@@ -1,17 +1,22 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates is: cost; place of the hole in the program (file, then offset); kind
-//! of change; place in the space. Holes are explored one after the other at each cost, so that no
-//! more than the candidates of one hole and one cost are in memory.
+//! The order of candidates is: cost; truth values before others (they have few classes, so many
+//! candidates are explored with few executions); holes that fewer passing tests visit before
+//! those that more visit; place of the hole in the program (file, then offset); kind of change;
+//! place in the space. Holes are explored one after the other at each cost, so that no more than
+//! the candidates of one hole and one cost are in memory.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use patchwright_exec::{FailReason, Limits, TestSuite, Verdict, Worker, run_test};
 use patchwright_probe_image::{Candidate, Channel, Observation, Slot};
 use patchwright_semantics::{Instruction, evaluate};
 use patchwright_space::{
     CandidateId, GroupId, Level, Schema, Space, StateSet,
-    term::{self, Pointees},
+    term::{self, Context, Pointees},
 };
 use patchwright_text::Edit;
 use rustc_hash::FxHashMap;
@@ -34,8 +39,20 @@ const KEPT_SPACES: usize = 48;
 /// Members of a plausible class that are kept, unless all are asked for.
 const KEPT_MEMBERS: usize = 40;
 
-/// Costs explored beyond the one at which the first plausible patch was found.
-const COSTS_BEYOND_FIRST: u32 = 2;
+/// The search for further patches ends after this many times the executions that the first one
+/// took, and [`EXECUTIONS_BEYOND_FIRST`] more.
+const EFFORT_BEYOND_FIRST: u64 = 2;
+
+/// See [`EFFORT_BEYOND_FIRST`].
+const EXECUTIONS_BEYOND_FIRST: u64 = 500;
+
+/// Processor time after which an execution has gone wrong: so many times what the untouched
+/// program takes in wall-clock time, and [`CPU_FLOOR`] more. A candidate that loops for ever is
+/// ended by this long before its time is up; one that waits for ever is not.
+const CPU_FACTOR: u32 = 10;
+
+/// See [`CPU_FACTOR`].
+const CPU_FLOOR: Duration = Duration::from_millis(300);
 
 /// A class of plausible candidates.
 #[derive(Clone, Debug)]
@@ -50,9 +67,25 @@ pub struct FoundClass {
     pub members: Vec<(Edit, Schema)>,
 }
 
+/// Candidates that share a verdict, for those who ask for all verdicts
+/// ([`RepairOptions::keep_verdicts`]).
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// Index of the hole.
+    pub entry: usize,
+    /// Cost of the candidates.
+    pub cost: u32,
+    /// What all tests together say about each of them.
+    pub verdict: ClassVerdict,
+    /// The candidates as edits of the hole's file.
+    pub edits: Vec<Edit>,
+}
+
 /// What the search has found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
+    /// The verdicts of all explored candidates, if they are to be kept.
+    pub verdicts: Vec<Explored>,
     /// Plausible classes in the order of the search.
     pub classes: Vec<FoundClass>,
     /// What was done.
@@ -87,9 +120,13 @@ struct Search<'a> {
     probe: &'a std::path::Path,
     started: Instant,
     kills: BTreeMap<usize, u64>,
+    /// Executions until the first plausible patch was found.
+    first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
     found: Found,
+    /// Verdicts at the hole and cost that are being explored, if they are to be kept.
+    decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
 
 /// Explores the spaces of all holes.
@@ -120,9 +157,11 @@ pub fn search(
         probe: &instrumented.probe,
         started: Instant::now(),
         kills: BTreeMap::new(),
+        first_after: None,
         failing,
         set_aside: &instrumented.set_aside,
         found: Found::default(),
+        decided: Vec::new(),
     };
     (surroundings.events)(Event::Phase("searching"));
     let mut states: Vec<HoleState> = instrumented
@@ -141,9 +180,18 @@ pub fn search(
     let holes = &instrumented.holes;
     let workers = &mut instrumented.workers;
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
-    let mut first_cost = None;
+    let mut order: Vec<usize> = (0..holes.len()).collect();
+    order.sort_by_key(|&number| {
+        let entry = &holes[number];
+        (
+            entry.hole.context != Context::Truth,
+            entry.visited_by.len(),
+            number,
+        )
+    });
     'costs: for cost in 1..=options.max_cost {
-        for (number, entry) in holes.iter().enumerate() {
+        for &number in &order {
+            let entry = &holes[number];
             if search.is_over() {
                 break 'costs;
             }
@@ -199,18 +247,9 @@ pub fn search(
                 }
                 Err(error) => return Err(error),
             }
-            if !search.found.classes.is_empty() {
-                first_cost.get_or_insert(cost);
-                if options.first {
-                    break 'costs;
-                }
-            }
         }
         search.found.stats.complete_cost = Some(cost);
-        if let (Some(first), false) = (first_cost, options.all)
-            && (search.found.stats.plausible >= options.max_patches as u64
-                || cost >= first + COSTS_BEYOND_FIRST)
-        {
+        if !options.all && search.found.stats.plausible >= options.max_patches as u64 {
             break;
         }
     }
@@ -230,7 +269,16 @@ impl Search<'_> {
             .budget
             .is_some_and(|budget| self.started.elapsed() >= budget);
         self.found.stats.out_of_time |= out_of_time;
-        out_of_time
+        if out_of_time {
+            return true;
+        }
+        if self.options.all || self.found.classes.is_empty() {
+            return false;
+        }
+        let executions = self.found.stats.executions;
+        let first = *self.first_after.get_or_insert(executions);
+        self.options.first
+            || executions >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST
     }
 
     /// Failing tests first, then those that have killed most, then the fastest.
@@ -350,6 +398,18 @@ impl Search<'_> {
             }
         }
         self.found.stats.evaluations += level.evaluations;
+        for (verdict, candidates) in std::mem::take(&mut self.decided) {
+            let edits = candidates
+                .into_iter()
+                .filter_map(|id| space.edit(id, source, pointees))
+                .collect();
+            self.found.verdicts.push(Explored {
+                entry: number,
+                cost,
+                verdict,
+                edits,
+            });
+        }
         for (group, status) in status.iter().enumerate() {
             if matches!(status, Status::Plausible) {
                 let count = level.groups()[group].count;
@@ -450,6 +510,7 @@ impl Search<'_> {
                         if verdict == ClassVerdict::Undefined {
                             self.found.stats.undefined += group.count as u64;
                         }
+                        self.keep(level, number as GroupId, verdict);
                         decided = Status::Dead;
                         break;
                     }
@@ -462,10 +523,18 @@ impl Search<'_> {
             }
             if matches!(decided, Status::Plausible) {
                 self.found.stats.explored += group.count as u64;
+                self.keep(level, number as GroupId, ClassVerdict::Pass);
             }
             status[number] = decided;
         }
         pending
+    }
+
+    /// Remembers the verdict of a group's candidates, for those who asked for it.
+    fn keep(&mut self, level: &Level<'_>, group: GroupId, verdict: ClassVerdict) {
+        if self.options.keep_verdicts {
+            self.decided.push((verdict, level.members(group).collect()));
+        }
     }
 
     /// An execution whose states were not all seen tells about its own candidate only.
@@ -486,6 +555,7 @@ impl Search<'_> {
             self.found.stats.too_many_states += 1;
         } else {
             self.found.stats.explored += 1;
+            self.keep(level, own, verdict);
         }
         status.push(Status::Dead);
     }
@@ -552,8 +622,15 @@ impl Search<'_> {
         for (name, value) in channel.environment(self.probe) {
             environment.set.insert(name.into(), value);
         }
+        let known = &self.prepared.baseline.tests[test];
+        let longest = known.durations[0].max(known.durations[1]);
         let limits = Limits {
-            wall: self.prepared.baseline.tests[test].timeout,
+            wall: known.timeout,
+            cpu: Some(
+                (longest * CPU_FACTOR + CPU_FLOOR)
+                    .min(known.timeout)
+                    .min(self.limits.cpu.unwrap_or(Duration::MAX)),
+            ),
             ..self.limits.clone()
         };
         let run = run_test(

@@ -83,57 +83,86 @@ pub fn verify<'a>(
     };
     let mut numbers: Vec<usize> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
-    for proposal in ranked(found) {
-        if verified.patches.len() >= wanted {
-            break;
-        }
+    // Texts to verify, in order: those that differ.
+    let mut candidates = ranked(found).into_iter().filter_map(|proposal| {
         let entry = &instrumented.holes[proposal.found.entry];
         let file = &instrumented.files[entry.file];
-        let Ok(text) = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)) else {
-            continue;
-        };
+        let text = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)).ok()?;
         let path = file.relative.to_string_lossy();
         let diff = unified_diff(path.as_bytes(), &file.unit.source, &text);
-        if diff.is_empty() || !seen.insert(diff.clone()) {
-            continue;
-        }
+        (!diff.is_empty() && seen.insert(diff.clone())).then_some((proposal, text, diff))
+    });
+    let mut number = 0;
+    while verified.patches.len() < wanted {
         (surroundings.events)(Event::Progress {
             done: verified.patches.len(),
             total: wanted.min(found.stats.plausible as usize),
         });
-        let name = format!("verify-{}", seen.len());
-        match passes(prepared, project, surroundings, &name, &file.relative, &text)? {
-            None => {
-                let number = match numbers.iter().position(|&class| class == proposal.class) {
-                    Some(at) => at + 1,
-                    None => {
-                        numbers.push(proposal.class);
-                        numbers.len()
-                    }
-                };
-                verified.patches.push(Patch {
-                    file: file.relative.clone(),
-                    line: entry.line,
-                    function: file.unit.functions[entry.hole.function].name.clone(),
-                    schema: proposal.schema.name(),
-                    cost: proposal.found.cost,
-                    diff,
-                    class: number,
-                    class_size: proposal.found.count,
-                    representative: proposal.member == 0,
-                });
-            }
-            Some(reason) => {
-                (surroundings.events)(Event::Warning(format!(
-                    "a patch of {path}:{} passed in the instrumented program, but {reason}: it is \
-                     not reported",
-                    entry.line
-                )));
-                verified.rejected.push(format!(
-                    "{path}:{}: {reason}\n{}",
-                    entry.line,
-                    String::from_utf8_lossy(&diff)
-                ));
+        let batch: Vec<_> = candidates
+            .by_ref()
+            .take(options.jobs.max(1).min(wanted - verified.patches.len()))
+            .collect();
+        if batch.is_empty() {
+            break;
+        }
+        let results: Vec<Result<Option<String>, RepairError>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = batch
+                .iter()
+                .map(|(proposal, text, _)| {
+                    number += 1;
+                    let name = format!("verify-{number}");
+                    let entry = &instrumented.holes[proposal.found.entry];
+                    let relative = &instrumented.files[entry.file].relative;
+                    scope.spawn(move || {
+                        passes(prepared, project, surroundings, &name, relative, text)
+                    })
+                })
+                .collect();
+            handles
+                .into_iter()
+                .map(|handle| match handle.join() {
+                    Ok(result) => result,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                })
+                .collect()
+        });
+        for ((proposal, _, diff), result) in batch.into_iter().zip(results) {
+            let entry = &instrumented.holes[proposal.found.entry];
+            let file = &instrumented.files[entry.file];
+            let path = file.relative.display();
+            match result? {
+                None => {
+                    let class = match numbers.iter().position(|&class| class == proposal.class) {
+                        Some(at) => at + 1,
+                        None => {
+                            numbers.push(proposal.class);
+                            numbers.len()
+                        }
+                    };
+                    verified.patches.push(Patch {
+                        file: file.relative.clone(),
+                        line: entry.line,
+                        function: file.unit.functions[entry.hole.function].name.clone(),
+                        schema: proposal.schema.name(),
+                        cost: proposal.found.cost,
+                        diff,
+                        class,
+                        class_size: proposal.found.count,
+                        representative: proposal.member == 0,
+                    });
+                }
+                Some(reason) => {
+                    (surroundings.events)(Event::Warning(format!(
+                        "a patch of {path}:{} passed in the instrumented program, but {reason}: \
+                         it is not reported",
+                        entry.line
+                    )));
+                    verified.rejected.push(format!(
+                        "{path}:{}: {reason}\n{}",
+                        entry.line,
+                        String::from_utf8_lossy(&diff)
+                    ));
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use patchwright_text::{Edit, Span};
 use crate::{
     holes::HoleKind,
     space::{CandidateId, Schema, Space},
-    term::Pointees,
+    term::{Atom, Kind, Pointees, Precedence, Term},
 };
 
 impl Space {
@@ -13,8 +13,27 @@ impl Space {
     pub fn edit(&self, id: CandidateId, source: &[u8], pointees: &Pointees) -> Option<Edit> {
         let block = &self.blocks[id.block as usize];
         let site = &self.sites[block.site];
-        let filling = self.filling(id, pointees)?;
-        let atoms = &self.hole.atoms.table;
+        // Parts of the original keep the text, and the line breaks, that they have.
+        let mut table = self.hole.atoms.table.clone();
+        let filling = self.filling_with(id, pointees, &mut |term| {
+            let kept = self.sites.iter().find(|site| site.term == term);
+            match (kept, term.kind()) {
+                (Some(site), kind) if !matches!(kind, Kind::Atom(_) | Kind::Constant(..)) => {
+                    let text = String::from_utf8_lossy(&source[site.span.range()]).into_owned();
+                    let precedence = term.precedence(&table);
+                    let ctype = term.ctype();
+                    let atom = table.add(Atom {
+                        spelling: text,
+                        precedence,
+                        ctype,
+                        slot: 0,
+                    });
+                    Term::atom(atom, &table)
+                }
+                _ => term,
+            }
+        })?;
+        let atoms = &table;
         match &self.hole.kind {
             HoleKind::Guard { is_body, .. } if block.schema == Schema::Deletion => {
                 Some(delete_statement(source, self.hole.span, *is_body))
@@ -28,12 +47,14 @@ impl Space {
                     &condition,
                 ))
             }
-            _ => Some(Edit::replace(
-                site.span,
-                filling
-                    .display_within(site.least, atoms, pointees)
-                    .to_string(),
-            )),
+            _ => {
+                let least = match filling.kind() {
+                    Kind::LogicalOr(..) if site.below_or => Precedence::LogicalOr,
+                    _ => site.least,
+                };
+                let text = filling.display_within(least, atoms, pointees).to_string();
+                Some(Edit::replace(site.span, text))
+            }
         }
     }
 }
@@ -94,7 +115,7 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
     };
     let step: &[u8] = if indent.contains(&b'\t') && !indent.contains(&b' ') {
         b"\t"
-    } else if indent.len() % 4 == 0 {
+    } else if indent.len().is_multiple_of(4) {
         b"    "
     } else {
         b"  "

@@ -2,8 +2,8 @@
 //! are evaluated at once.
 //!
 //! * [`term`]: the typed C expressions that fill holes, and their one meaning.
-//! * [`holes`]: the locations of a function; [`sites`]: the places inside of them that change.
-//! * [`slots`], [`model`], [`leaves`]: which variables, members, elements and constants terms are
+//! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
+//! * [`slots`], [`model`], [`mod@leaves`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
 //! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
 //! * [`partition`]: groups of candidates that have the same values in all states seen so far

@@ -69,9 +69,7 @@ impl AtomBuilder<'_> {
                         let plain = text
                             .chars()
                             .all(|c| c.is_alphanumeric() || "_'\\".contains(c));
-                        if plain || enumerator.is_some() {
-                            text.into_owned()
-                        } else if text.starts_with('\'') {
+                        if plain || enumerator.is_some() || text.starts_with('\'') {
                             text.into_owned()
                         } else {
                             format!("({text})")

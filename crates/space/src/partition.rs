@@ -23,11 +23,14 @@ pub type GroupId = u32;
 
 const DEAD: GroupId = GroupId::MAX;
 
+/// The values of all slots, and for each 1 if it is undefined.
+type StateRow = (Box<[u64]>, Box<[u8]>);
+
 /// Distinct states of a hole: the values of its slots.
 #[derive(Clone, Debug, Default)]
 pub struct StateSet {
     index: FxHashMap<Box<[u64]>, u32>,
-    states: Vec<(Box<[u64]>, Box<[u8]>)>,
+    states: Vec<StateRow>,
 }
 
 impl StateSet {

@@ -384,9 +384,6 @@ impl<'p> StateRows<'p> {
                 &mut out.values,
                 &mut out.undefined,
             );
-            if l.values.len() == 1 {
-                return;
-            }
         } else {
             for i in 0..l.values.len() {
                 plan.apply(

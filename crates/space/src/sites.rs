@@ -19,6 +19,8 @@ pub struct Site {
     pub span: Span,
     /// The least precedence that a text in its place must have.
     pub least: Precedence,
+    /// It is an operand of `||`: another `||` there needs no parentheses.
+    pub below_or: bool,
     /// Only its truth matters to what is around.
     pub truth: bool,
 }
@@ -69,6 +71,7 @@ fn collect(
                 Place::MacroArgument { .. } => Precedence::Postfix,
                 _ => parents.least(function, id),
             },
+            below_or: matches!(expr.place, Place::Written(_)) && parents.is_below_or(function, id),
             truth,
         });
     }
@@ -93,10 +96,8 @@ fn collect(
                 cast,
             },
             Kind::Cast(inner),
-        ) => {
-            if *cast != CastKind::NullToPointer {
-                collect(function, parents, *operand, inner, false, below(0), found);
-            }
+        ) if *cast != CastKind::NullToPointer => {
+            collect(function, parents, *operand, inner, false, below(0), found);
         }
         (ExprKind::Binary { left, right, .. }, kind) => {
             let (truth, a, b) = match kind {
@@ -140,6 +141,19 @@ impl Parents {
         Parents(parents)
     }
 
+    /// Whether `id` is an operand of `||`, without parentheses between.
+    pub fn is_below_or(&self, function: &Function, id: ExprId) -> bool {
+        let mut parent = self.0[id.0 as usize];
+        while let Some(at) = parent {
+            match &function.expr(at).kind {
+                ExprKind::Cast { implicit: true, .. } => parent = self.0[at.0 as usize],
+                ExprKind::Binary { operator, .. } => return *operator == BinaryOperator::LogicalOr,
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// The least precedence that a text in place of `id` must have.
     pub fn least(&self, function: &Function, id: ExprId) -> Precedence {
         let mut child = id;
@@ -162,7 +176,8 @@ fn least_below(parent: &ExprKind, child: ExprId) -> Precedence {
         ExprKind::Binary { operator, .. } => match operator {
             BinaryOperator::Comma => Precedence::Assignment,
             // Compilers warn about `a && b || c` without parentheses, and people stumble.
-            BinaryOperator::LogicalOr | BinaryOperator::LogicalAnd => Precedence::BitOr,
+            BinaryOperator::LogicalOr => Precedence::BitOr,
+            BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
             BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor => Precedence::Unary,
             BinaryOperator::Shl | BinaryOperator::Shr => Precedence::Unary,
             BinaryOperator::Add | BinaryOperator::Sub => Precedence::Multiplicative,

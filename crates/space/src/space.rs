@@ -27,6 +27,8 @@ pub enum Schema {
     Refinement,
     /// A statement under a condition.
     Guard,
+    /// Another expression of an unusual kind: a number computed where a truth value is wanted.
+    UnusualExpression,
     /// A statement taken out.
     Deletion,
 }
@@ -35,7 +37,7 @@ impl Schema {
     /// The schema's name.
     pub fn name(self) -> &'static str {
         match self {
-            Schema::Expression => "EXPRESSION",
+            Schema::Expression | Schema::UnusualExpression => "EXPRESSION",
             Schema::Refinement => "REFINEMENT",
             Schema::Guard | Schema::Deletion => "GUARD",
         }
@@ -204,8 +206,16 @@ impl Space {
                 term: root.clone(),
                 span: hole.span,
                 least: expr.map_or(Precedence::Assignment, |id| {
-                    parents.least(function, function.stripped(id))
+                    if hole.in_macro_argument {
+                        Precedence::Postfix
+                    } else {
+                        parents.least(function, function.stripped(id))
+                    }
                 }),
+                below_or: !hole.in_macro_argument
+                    && expr.is_some_and(|id| {
+                        parents.is_below_or(function, function.stripped(id))
+                    }),
                 truth: true,
             }],
         };
@@ -323,20 +333,28 @@ impl Space {
 
     /// What a candidate puts at its site.
     pub fn filling(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
+        self.filling_with(id, pointees, &mut |term| term)
+    }
+
+    /// What a candidate puts at its site, each part of it passed through `part`.
+    pub(crate) fn filling_with(
+        &self,
+        id: CandidateId,
+        pointees: &Pointees,
+        part: &mut dyn FnMut(Term) -> Term,
+    ) -> Option<Term> {
         let block = &self.blocks[id.block as usize];
         let lane = id.lane as usize;
         let pools = &self.pools;
-        let pair = |a: PoolId, b: PoolId| {
+        let mut at = |pool: PoolId, lane: usize| Some(part(pools.term(pool, lane, pointees)?));
+        let mut pair = |a: PoolId, b: PoolId| {
             let columns = pools.get(b).length;
-            Some((
-                pools.term(a, lane / columns, pointees)?,
-                pools.term(b, lane % columns, pointees)?,
-            ))
+            Some((at(a, lane / columns)?, at(b, lane % columns)?))
         };
         match block.template {
-            Template::One(a) => pools.term(a, lane, pointees),
-            Template::Unary(op, a) => Term::unary(op, pools.term(a, lane, pointees)?).ok(),
-            Template::Cast(to, a) => Term::cast(to, pools.term(a, lane, pointees)?, pointees).ok(),
+            Template::One(a) => at(a, lane),
+            Template::Unary(op, a) => Term::unary(op, at(a, lane)?).ok(),
+            Template::Cast(to, a) => Term::cast(to, at(a, lane)?, pointees).ok(),
             Template::Binary(op, a, b) => {
                 let (l, r) = pair(a, b)?;
                 Term::binary(op, l, r, pointees).ok()
@@ -345,13 +363,8 @@ impl Space {
             Template::Or(a, b) => pair(a, b).map(|(l, r)| Term::logical_or(l, r)),
             Template::Select(a, b, c) => {
                 let (m, n) = (pools.get(b).length, pools.get(c).length);
-                Term::conditional(
-                    pools.term(a, lane / (m * n), pointees)?,
-                    pools.term(b, lane / n % m, pointees)?,
-                    pools.term(c, lane % n, pointees)?,
-                    pointees,
-                )
-                .ok()
+                let (a, b, c) = (at(a, lane / (m * n))?, at(b, lane / n % m)?, at(c, lane % n)?);
+                Term::conditional(a, b, c, pointees).ok()
             }
         }
     }
@@ -449,6 +462,7 @@ impl SpaceBuilder<'_> {
         if !place.truth && !self.fits(filling, &place.term) {
             return;
         }
+        let place_is_truth = place.truth;
         let path = place.path.clone();
         let mut steps = Vec::new();
         let Some(result) = self.path_steps(&self.root.clone(), &path, filling, &mut steps) else {
@@ -471,6 +485,13 @@ impl SpaceBuilder<'_> {
             steps,
             result: result.ctype,
         };
+        let schema = match template {
+            Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {
+                Schema::UnusualExpression
+            }
+            _ => schema,
+        };
+        let block = Block { schema, ..block };
         let live = (0..length)
             .filter(|&lane| !self.space.is_excluded(&block, lane))
             .count();

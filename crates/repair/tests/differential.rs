@@ -1,0 +1,405 @@
+//! The verdict that a candidate gets from its class equals that of plainly compiling and running
+//! it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the reference is the compiler, run by the test itself"
+)]
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
+use patchwright_repair::{
+    RepairOptions, Surroundings, classes::ClassVerdict, instrument::instrument, outcome::Phases,
+    prepare::prepare, search::search,
+};
+use patchwright_space::{LeafLimits, SpaceLimits};
+use patchwright_text::{Edit, apply_edits};
+
+/// Candidates compared for each program; all, if it has fewer.
+const SAMPLE: usize = 200;
+
+/// A program with a bug, and cases of which some fail.
+struct Subject {
+    source: &'static str,
+    /// Its names of file scope, so that many variants fit in one translation unit.
+    names: &'static [&'static str],
+    /// Arguments and expected output.
+    cases: &'static [(&'static str, &'static str)],
+}
+
+/// A candidate and what the search says about it.
+struct Verdict {
+    line: u32,
+    edit: Edit,
+    verdict: ClassVerdict,
+}
+
+/// Explores the whole space of the subject and returns every verdict.
+fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
+    let file = folder.join("subject.c");
+    fs::write(&file, subject.source).unwrap();
+    let cases = folder.join("cases");
+    fs::create_dir(&cases).unwrap();
+    for (number, (arguments, output)) in subject.cases.iter().enumerate() {
+        fs::write(cases.join(format!("{number}.args")), arguments).unwrap();
+        fs::write(cases.join(format!("{number}.out")), output).unwrap();
+    }
+    let temporary = folder.join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let flags = ProjectFlags::default();
+    let project = Project::single_file(&file, &cases, &[], &scratch, &flags).unwrap();
+    let program = RunnerProgram::this_binary();
+    let surroundings = Surroundings {
+        program: &program,
+        scratch: &scratch,
+        cancel: CancelToken::new().unwrap(),
+        events: &|_| {},
+    };
+    let options = RepairOptions {
+        jobs: 2,
+        all: true,
+        max_cost: 3,
+        space: SpaceLimits {
+            wanted: 300,
+            term_size: 3,
+            ..Default::default()
+        },
+        leaves: LeafLimits {
+            atoms: 6,
+            constants: 4,
+        },
+        keep_verdicts: true,
+        ..Default::default()
+    };
+    let mut phases = Phases::default();
+    let mut prepared = prepare(&project, &options, &surroundings, &mut phases).unwrap();
+    let mut instrumented = instrument(
+        &mut prepared,
+        &project,
+        &options,
+        &surroundings,
+        &mut phases,
+    )
+    .unwrap();
+    let found = search(&mut instrumented, &prepared, &options, &surroundings).unwrap();
+    assert!(!found.interrupted);
+    let explored: usize = found.verdicts.iter().map(|group| group.edits.len()).sum();
+    // Candidates without C text have no edit.
+    assert!(explored as u64 <= found.stats.explored);
+    assert!(explored as u64 * 10 >= found.stats.explored * 9);
+    let verdicts = found
+        .verdicts
+        .into_iter()
+        .flat_map(|group| {
+            let line = instrumented.holes[group.entry].line;
+            let verdict = group.verdict;
+            group.edits.into_iter().map(move |edit| Verdict {
+                line,
+                edit,
+                verdict: verdict.clone(),
+            })
+        })
+        .collect();
+    (subject.source.into(), verdicts)
+}
+
+/// A sample of the candidates whose behaviour is defined: as many that pass as that fail, if
+/// there are so many, evenly spaced.
+fn sample(verdicts: &[Verdict]) -> Vec<&Verdict> {
+    let (pass, fail): (Vec<&Verdict>, Vec<&Verdict>) = verdicts
+        .iter()
+        .filter(|verdict| verdict.verdict != ClassVerdict::Undefined)
+        .partition(|verdict| verdict.verdict.is_pass());
+    let passing = pass.len().min(SAMPLE - (SAMPLE / 2).min(fail.len()));
+    let failing = fail.len().min(SAMPLE - passing);
+    (0..passing)
+        .map(|i| pass[i * pass.len() / passing])
+        .chain((0..failing).map(|i| fail[i * fail.len() / failing]))
+        .collect()
+}
+
+/// Compiles variants of a program into one, which takes the number of the variant as its first
+/// argument and ends it after 0.3 s of processor time or 1 MiB of output.
+fn compile_all(folder: &Path, subject: &Subject, variants: &[String]) -> PathBuf {
+    let is_include = |line: &&str| line.starts_with("#include");
+    let mut text = String::from(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/resource.h>\n\
+         #include <sys/time.h>\n",
+    );
+    for line in subject.source.lines().filter(is_include) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    for (number, variant) in variants.iter().enumerate() {
+        for name in subject.names {
+            writeln!(text, "#define {name} {name}_{number}").unwrap();
+        }
+        writeln!(text, "#define main main_{number}\n#line 1 \"variant {number}\"").unwrap();
+        for line in variant.lines() {
+            if !is_include(&line) {
+                text.push_str(line);
+            }
+            text.push('\n');
+        }
+        for name in subject.names {
+            writeln!(text, "#undef {name}").unwrap();
+        }
+        text.push_str("#undef main\n");
+    }
+    text.push_str(
+        "int main(int argc, char **argv) {\n\
+         struct rlimit output = {1 << 20, 1 << 20};\n\
+         struct itimerval time = {{0, 0}, {0, 300000}};\n\
+         setrlimit(RLIMIT_FSIZE, &output);\n\
+         setitimer(ITIMER_PROF, &time, 0);\n\
+         switch (atoi(argv[1])) {\n",
+    );
+    for number in 0..variants.len() {
+        writeln!(text, "case {number}: return main_{number}(argc - 1, argv + 1);").unwrap();
+    }
+    text.push_str("}\nreturn 99;\n}\n");
+    let (file, program) = (folder.join("variants.c"), folder.join("variants"));
+    fs::write(&file, text).unwrap();
+    let output = Command::new("gcc")
+        .args(["-O0", "-w", "-o"])
+        .args([&program, &file])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "a candidate does not compile: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    program
+}
+
+/// The first case that a variant fails.
+fn first_failure(program: &Path, subject: &Subject, variant: usize) -> Option<usize> {
+    let out = program.with_file_name("out");
+    subject.cases.iter().position(|(arguments, expected)| {
+        let status = Command::new(program)
+            .arg(variant.to_string())
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&out).unwrap())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        !status.success() || fs::read(&out).unwrap() != expected.as_bytes()
+    })
+}
+
+/// Compares, and returns how many candidates pass, fail and are undefined.
+fn compare(subject: &Subject) -> (usize, usize, usize) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = fs::canonicalize(temporary.path()).unwrap();
+    let (source, verdicts) = explore(&folder, subject);
+    let sample = sample(&verdicts);
+    let variants: Vec<String> = sample
+        .iter()
+        .map(|candidate| {
+            let text = apply_edits(&source, std::slice::from_ref(&candidate.edit)).unwrap();
+            String::from_utf8(text).unwrap()
+        })
+        .collect();
+    let program = compile_all(&folder, subject, &variants);
+    let mut disagreements = String::new();
+    let (mut pass, mut fail) = (0, 0);
+    for (number, candidate) in sample.iter().enumerate() {
+        let failure = first_failure(&program, subject, number);
+        match failure {
+            None => pass += 1,
+            Some(_) => fail += 1,
+        }
+        if candidate.verdict.is_pass() != failure.is_none() {
+            let old = &subject.source[candidate.edit.span.range()];
+            let new = String::from_utf8_lossy(&candidate.edit.text);
+            writeln!(
+                disagreements,
+                "line {}: {old:?} -> {new:?}: class says {:?}, execution fails case {failure:?}",
+                candidate.line, candidate.verdict
+            )
+            .unwrap();
+        }
+    }
+    assert!(disagreements.is_empty(), "{disagreements}");
+    let lines: BTreeSet<u32> = verdicts.iter().map(|verdict| verdict.line).collect();
+    assert!(lines.len() >= 3, "several locations are explored: {lines:?}");
+    let undefined = verdicts
+        .iter()
+        .filter(|verdict| verdict.verdict == ClassVerdict::Undefined)
+        .count();
+    println!(
+        "{} explored, {undefined} undefined; compared: {pass} pass, {fail} fail",
+        verdicts.len()
+    );
+    (pass, fail, undefined)
+}
+
+/// Most candidates have a verdict, of both kinds.
+fn assert_telling((pass, fail, _): (usize, usize, usize)) {
+    assert!(pass + fail >= 150, "too few candidates: {pass} + {fail}");
+    assert!(pass > 0 && fail > 0, "{pass} pass, {fail} fail");
+}
+
+#[test]
+fn verdicts_of_integer_and_unsigned_candidates_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned limit = 40u;
+
+static int clamp(int value, unsigned char shift) {
+  unsigned bits = (unsigned)value << (shift & 7);
+  if (value > 0 && bits > limit)
+    bits = limit;
+  return (int)bits;
+}
+
+int main(int argc, char **argv) {
+  int value = atoi(argv[1]);
+  unsigned char shift = (unsigned char)atoi(argv[2]);
+  int result = clamp(value, shift);
+  if (result < 0)
+    result = -result;
+  printf("%d\n", result);
+  return 0;
+}
+"#,
+        names: &["limit", "clamp"],
+        cases: &[
+            ("1 1", "2\n"),
+            ("50 0", "50\n"),
+            ("60 0", "50\n"),
+            ("-3 2", "12\n"),
+            ("0 3", "0\n"),
+        ],
+    }));
+}
+
+#[test]
+fn verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+struct node {
+  int key;
+  short weight;
+  struct node *next;
+};
+
+static struct node nodes[4] = {
+  {3, 10, &nodes[1]}, {5, 20, &nodes[2]}, {7, 30, &nodes[3]}, {9, 40, NULL}};
+
+static int weigh(struct node *list, int key) {
+  struct node *at = list;
+  int total = 0;
+  while (at != NULL && at->key < key) {
+    total += at->weight;
+    at = at->next;
+  }
+  if (at == NULL)
+    total = -1;
+  return total;
+}
+
+int main(int argc, char **argv) {
+  int key = atoi(argv[1]);
+  int total = weigh(nodes, key);
+  printf("%d\n", total);
+  return 0;
+}
+"#,
+        names: &["node", "nodes", "weigh"],
+        cases: &[
+            ("2", "0\n"),
+            ("3", "10\n"),
+            ("4", "10\n"),
+            ("7", "60\n"),
+            ("8", "60\n"),
+            ("10", "-1\n"),
+        ],
+    }));
+}
+
+#[test]
+fn verdicts_of_candidates_with_characters_in_a_loop_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count(const char *text, char first, char last) {
+  int found = 0;
+  int length = (int)strlen(text);
+  for (int i = 1; i < length; i++) {
+    char c = text[i];
+    if (c >= first && c <= last)
+      found++;
+  }
+  return found;
+}
+
+int main(int argc, char **argv) {
+  int digits = count(argv[1], '0', '9');
+  int small = count(argv[1], 'a', 'f');
+  printf("%d %d\n", digits, small);
+  return 0;
+}
+"#,
+        names: &["count"],
+        cases: &[
+            ("abc", "0 3\n"),
+            ("x0f", "1 1\n"),
+            ("1z9a", "2 1\n"),
+            ("-gg", "0 0\n"),
+        ],
+    }));
+}
+
+#[test]
+fn verdicts_of_floating_candidates_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static double mean(const double *values, int count) {
+  double sum = 0.0;
+  for (int i = 0; i < count; i++)
+    sum += values[i];
+  return sum / 4;
+}
+
+int main(int argc, char **argv) {
+  double values[4] = {0.0, 0.0, 0.0, 0.0};
+  int count = 0;
+  for (int i = 1; i < argc && i <= 4; i++) {
+    values[count] = atof(argv[i]);
+    count++;
+  }
+  double result = mean(values, count);
+  if (result > 2.5)
+    puts("high");
+  else
+    printf("%.3f\n", result);
+  return 0;
+}
+"#,
+        names: &["mean"],
+        cases: &[
+            ("1 2 3", "2.000\n"),
+            ("1 1.5", "1.250\n"),
+            ("4 5 6 7", "high\n"),
+            ("1 2 3 4", "2.500\n"),
+        ],
+    }));
+}
