@@ -583,7 +583,7 @@ impl Search<'_> {
                         let slots = &hole.slots;
                         let mut run = move || this.run(entry, slots, code, test, worker, channel);
                         if batch.len() == 1 {
-                            Err(run())
+                            Err(Box::new(run()))
                         } else {
                             Ok(scope.spawn(run))
                         }
@@ -592,7 +592,7 @@ impl Search<'_> {
                 handles
                     .into_iter()
                     .map(|handle| match handle {
-                        Err(result) => result,
+                        Err(result) => *result,
                         Ok(handle) => match handle.join() {
                             Ok(result) => result,
                             Err(panic) => std::panic::resume_unwind(panic),

@@ -1,0 +1,50 @@
+//! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
+//! its subcommands, so that anyone can make it again.
+
+mod locations;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// Measures Patchwright
+#[derive(Parser)]
+#[command(name = "patchwright-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Counts the functions and expressions of built programs that can be locations, and why the
+    /// others cannot; prints a Markdown table
+    Locations {
+        /// Folders of built programs that have a compile_commands.json
+        projects: Vec<PathBuf>,
+        /// Also put parentheses round every editable expression of each file at once, compile it
+        /// without optimisation, and compare the object code with that of the file as it is
+        #[arg(long)]
+        check: bool,
+    },
+    #[command(name = "__runner", hide = true)]
+    Runner,
+}
+
+fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {
+        patchwright_exec::supervisor_main();
+    }
+    let result = match Cli::parse().command {
+        Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Runner => patchwright_exec::supervisor_main(),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("patchwright-bench: error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

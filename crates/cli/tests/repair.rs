@@ -1,0 +1,226 @@
+//! `patchwright repair` as its users see it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+mod common;
+
+use std::{fs, process::Command};
+
+use common::{Place, stderr, stdout};
+
+/// The first hunk's changed lines, without their signs: what goes and what comes.
+fn changed(diff: &[u8]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let lines = |sign: u8, header: &[u8]| -> Vec<Vec<u8>> {
+        diff.split_inclusive(|&byte| byte == b'\n')
+            .filter(|line| line.first() == Some(&sign) && !line.starts_with(header))
+            .map(|line| line[1..].to_vec())
+            .collect()
+    };
+    (lines(b'-', b"---"), lines(b'+', b"+++"))
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_cheapest_patch_comes_first() {
+    let place = Place::with_max2();
+    let output = place.run(["repair", "project/max.c", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = json(&stdout(&output));
+    let diff = report["patches"][0]["diff"].as_str().unwrap();
+    let (gone, come) = changed(diff.as_bytes());
+    assert_eq!(gone, [b"  if (a > b) {\n"]);
+    assert_eq!(come, [b"  if (a >= b) {\n"]);
+    assert_eq!(report["patches"][0]["cost"], 1);
+    assert_eq!(report["patches"][0]["file"], "max.c");
+}
+
+#[test]
+fn the_json_has_schema_version_1_and_agrees_with_itself() {
+    let place = Place::with_max2();
+    let output = place.run(["repair", "project/max.c", "--json", "--max-patches", "3"]);
+    let report = json(&stdout(&output));
+    assert_eq!(report["schema"], "patchwright-repair");
+    assert_eq!(report["schema_version"], 1);
+    let patches = report["patches"].as_array().unwrap();
+    assert_eq!(patches.len(), 3);
+    for (i, patch) in patches.iter().enumerate() {
+        assert_eq!(patch["rank"], i as u64 + 1);
+    }
+    let stats = &report["stats"];
+    assert_eq!(stats["failing_tests"], 1);
+    assert_eq!(stats["passing_tests"], 2);
+    assert!(stats["explored"].as_u64() <= stats["candidates"].as_u64());
+    assert_eq!(stats["rejected_by_verification"], serde_json::json!([]));
+}
+
+#[test]
+fn two_runs_print_the_same_patches() {
+    let patches = || {
+        let place = Place::with_max2();
+        let output = place.run(["repair", "project/max.c", "--json"]);
+        json(&stdout(&output))["patches"].clone()
+    };
+    assert_eq!(patches(), patches());
+}
+
+#[test]
+fn the_users_tree_is_only_read_and_nothing_is_left_behind() {
+    let place = Place::with_max2();
+    let before = place.snapshot();
+    let output = place.run(["repair", "project/max.c"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn every_patch_that_is_written_applies_and_repairs_the_program() {
+    let place = Place::with_max2();
+    let output = place.run(["repair", "project/max.c", "--output", "patches"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let mut names: Vec<_> = fs::read_dir(place.root.join("patches"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert!(names.contains(&"1.diff".to_owned()), "{names:?}");
+    for name in names {
+        let folder = place.root.join(format!("applied-{name}"));
+        fs::create_dir(&folder).unwrap();
+        fs::copy(place.project().join("max.c"), folder.join("max.c")).unwrap();
+        let applied = Command::new("patch")
+            .args(["-p1", "--fuzz=0", "-i"])
+            .arg(place.root.join("patches").join(&name))
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(applied.status.success(), "{name}: {}", stdout(&applied));
+        let built = Command::new("cc")
+            .args(["-w", "-o", "max", "max.c"])
+            .current_dir(&folder)
+            .status()
+            .unwrap();
+        assert!(built.success(), "{name}");
+        for case in ["equal", "first-greater", "second-greater"] {
+            let read = |extension: &str| {
+                let file = format!("cases/{case}.{extension}");
+                fs::read_to_string(place.project().join(file)).unwrap()
+            };
+            let run = Command::new(folder.join("max"))
+                .args(read("args").split_whitespace())
+                .output()
+                .unwrap();
+            assert_eq!(stdout(&run), read("out"), "{name}, {case}");
+        }
+    }
+}
+
+#[test]
+fn a_source_with_crlf_keeps_its_line_ends() {
+    let place = Place::with_max2();
+    let source = fs::read_to_string(place.project().join("max.c")).unwrap();
+    place.write("max.c", source.replace('\n', "\r\n"));
+    let output = place.run(["repair", "project/max.c", "--output", "patches"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let diff = fs::read(place.root.join("patches/1.diff")).unwrap();
+    let (gone, come) = changed(&diff);
+    assert_eq!(gone, [b"  if (a > b) {\r\n"]);
+    assert_eq!(come, [b"  if (a >= b) {\r\n"]);
+    for entry in fs::read_dir(place.root.join("patches")).unwrap() {
+        let diff = fs::read(entry.unwrap().path()).unwrap();
+        for line in changed(&diff).1 {
+            assert!(line.ends_with(b"\r\n"), "{}", String::from_utf8_lossy(&line));
+        }
+    }
+}
+
+#[test]
+fn a_source_with_a_byte_order_mark_keeps_it() {
+    let place = Place::with_max2();
+    let source = fs::read(place.project().join("max.c")).unwrap();
+    let path = place.write("max.c", [b"\xef\xbb\xbf", &source[..]].concat());
+    let output = place.run(["repair", "project/max.c", "--first", "--output", "patches"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let applied = Command::new("patch")
+        .args(["-p1", "--fuzz=0", "-i", "../patches/1.diff"])
+        .current_dir(place.project())
+        .output()
+        .unwrap();
+    assert!(applied.status.success(), "{}", stdout(&applied));
+    let patched = String::from_utf8(fs::read(path).unwrap()).unwrap();
+    assert!(patched.starts_with("\u{feff}#include"));
+    assert!(patched.contains("if (a >= b) {"));
+}
+
+#[test]
+fn paths_with_spaces_and_quotes_work() {
+    let place = Place::with_max2();
+    let odd = place.project().join("it's \"odd\" $HOME; here");
+    fs::create_dir(&odd).unwrap();
+    let file = odd.join("max two.c");
+    fs::rename(place.project().join("max.c"), &file).unwrap();
+    fs::rename(place.project().join("cases"), odd.join("the cases")).unwrap();
+    let output = place
+        .patchwright([
+            "repair".as_ref(),
+            file.as_os_str(),
+            odd.join("the cases").as_os_str(),
+            "--first".as_ref(),
+            "--json".as_ref(),
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = json(&stdout(&output));
+    assert_eq!(report["patches"][0]["file"], "max two.c");
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_folder_with_a_driver_and_an_odd_name_is_repaired_too() {
+    let place = Place::with_max2();
+    fs::remove_dir_all(place.project().join("cases")).unwrap();
+    place.script(
+        "run tests.sh",
+        "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\n\
+         more) test \"$(./max 2 1)\" = 0 ;;\nsame) test \"$(./max 3 3)\" = 0 ;;\n\
+         *) exit 2 ;;\nesac\n",
+    );
+    fs::rename(place.project(), place.root.join("a 'project'")).unwrap();
+    let output = place.run([
+        "repair",
+        "a 'project'",
+        "--build",
+        "cc -o max max.c",
+        "--driver",
+        "run tests.sh",
+        "--tests",
+        "less",
+        "more",
+        "same",
+        "--first",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = json(&stdout(&output));
+    let diff = report["patches"][0]["diff"].as_str().unwrap();
+    assert_eq!(changed(diff.as_bytes()).1, [b"  if (a >= b) {\n"]);
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_so_with_status_1() {
+    let place = Place::with_max2();
+    place.write("cases/impossible.args", "5 6\n");
+    place.write("cases/impossible.out", "no expression prints this\n");
+    let before = place.snapshot();
+    let output = place.run(["repair", "project/max.c", "--max-cost", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.leftovers(), [""; 0]);
+}
