@@ -28,7 +28,10 @@ fn report(place: &Place, arguments: &[&str]) -> String {
     }
     let text = text.replace(place.root.to_str().unwrap(), "[ROOT]");
     let code = output.status.code();
-    format!("exit status {}\n{text}", code.map_or("none".to_owned(), |code| code.to_string()))
+    format!(
+        "exit status {}\n{text}",
+        code.map_or("none".to_owned(), |code| code.to_string())
+    )
 }
 
 /// A project of a folder: `max.c`, and a driver that knows the tests `less`, `more`, `same`.
@@ -66,7 +69,10 @@ fn a_project_without_a_build_command() {
 
 #[test]
 fn a_build_that_fails() {
-    let build = ["--build", "echo compiling; echo max.c is not nice >&2; exit 3"];
+    let build = [
+        "--build",
+        "echo compiling; echo max.c is not nice >&2; exit 3",
+    ];
     insta::assert_snapshot!(with_driver(&driven(), &build, &["less", "same"], &[]));
 }
 

@@ -134,7 +134,11 @@ fn a_source_with_crlf_keeps_its_line_ends() {
     for entry in fs::read_dir(place.root.join("patches")).unwrap() {
         let diff = fs::read(entry.unwrap().path()).unwrap();
         for line in changed(&diff).1 {
-            assert!(line.ends_with(b"\r\n"), "{}", String::from_utf8_lossy(&line));
+            assert!(
+                line.ends_with(b"\r\n"),
+                "{}",
+                String::from_utf8_lossy(&line)
+            );
         }
     }
 }

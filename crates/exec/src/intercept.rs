@@ -49,7 +49,8 @@ pub enum InterceptError {
 
 /// Builds the project in the sandbox and notes how its C files are compiled. Commands are for the
 /// project's own root, whatever path the copy has; each file's own, sorted by file. `workplace` is
-/// an empty folder outside the project that the build may see.
+/// an empty folder outside the project that the build may see. Of a tree that has been built, only
+/// the files `wanted` (relative to the root) are compiled again, or all C files if it is empty.
 ///
 /// # Errors
 /// See [`InterceptError`].
@@ -58,6 +59,7 @@ pub fn intercept_build(
     sandbox: &Sandbox,
     workplace: &Path,
     command: &OsStr,
+    wanted: &[PathBuf],
     environment: &Environment,
     limits: &Limits,
 ) -> Result<(Vec<CompileCommand>, BuildLog), InterceptError> {
@@ -92,7 +94,15 @@ pub fn intercept_build(
     environment
         .set
         .insert("CMAKE_EXPORT_COMPILE_COMMANDS".into(), "ON".into());
-    touch_all(sandbox.folder(), OsStr::new("c"))?;
+    if wanted.is_empty() {
+        touch_all(sandbox.folder(), OsStr::new("c"))?;
+    }
+    for file in wanted {
+        let file = sandbox.folder().join(file);
+        if file.exists() {
+            files::touch(&file)?;
+        }
+    }
     let log = run_build(runner, sandbox, command, &environment, limits)?;
     let mut commands = read_records(&records, sandbox)?;
     if commands.is_empty() {

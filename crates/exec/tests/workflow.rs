@@ -86,6 +86,7 @@ fn intercept(worker: &mut Worker, command: &str) -> Result<Vec<CompileCommand>, 
         sandbox,
         &place,
         command,
+        &[],
         &environment,
         &seconds(60),
     )

@@ -299,7 +299,8 @@ fn selected(
                         .take(5)
                         .map(|path| path.display().to_string())
                         .collect();
-                    format!("; it compiles {} files, such as {}", sources.len(), few.join(", "))
+                    let more = if sources.len() > few.len() { ", …" } else { "" };
+                    format!("; it compiles {}{more}", few.join(", "))
                 } else {
                     format!("; did you mean {}?", alike.join(" or "))
                 };

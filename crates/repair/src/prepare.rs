@@ -1,9 +1,9 @@
 //! The untouched program: a copy that is built, how its sources are compiled, its baseline.
 
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, Limits, Project, TestSuite, Verdict, ViewStatus, Worker,
+    Baseline, BaselineOptions, CompileCommand, InterceptError, Limits, Project, TestSuite, Verdict, ViewStatus, Worker,
     WorkerOptions, intercept, intercept_build, read_compile_database,
     runner::Environment,
     run_build,
@@ -94,6 +94,28 @@ pub fn prepare<'a>(
     let started = Instant::now();
     events(Event::Phase("building the program"));
     let mut database = existing_database(project, &worker)?;
+    let recorded = |worker: &mut Worker, wanted: &[PathBuf]| {
+        let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
+        patchwright_exec::files::create_private_folder(&workplace)?;
+        let recorded = intercept_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            &workplace,
+            build,
+            wanted,
+            &environment,
+            &limits,
+        );
+        match recorded {
+            Ok((commands, _)) => Ok(commands),
+            Err(InterceptError::NothingCompiled) if !wanted.is_empty() => Ok(Vec::new()),
+            Err(InterceptError::Build(error)) => Err(RepairError::Build(error)),
+            Err(source) => Err(RepairError::Intercept {
+                root: project.root.clone(),
+                source: Box::new(source),
+            }),
+        }
+    };
     if database.is_some() {
         run_build(
             &mut worker.runner,
@@ -109,24 +131,17 @@ pub fn prepare<'a>(
     let commands = match database {
         Some(commands) => commands,
         None => {
-            let workplace = worker.folder.join("intercept");
-            patchwright_exec::files::create_private_folder(&workplace)?;
-            let (commands, _) = intercept_build(
-                &mut worker.runner,
-                &worker.sandbox,
-                &workplace,
-                build,
-                &environment,
-                &limits,
-            )
-            .map_err(|source| match source {
-                patchwright_exec::InterceptError::Build(error) => RepairError::Build(error),
-                source => RepairError::Intercept {
-                    root: project.root.clone(),
-                    source: Box::new(source),
-                },
-            })?;
-            commands
+            let wanted: Vec<PathBuf> = project
+                .files
+                .iter()
+                .map(|selection| selection.file.clone())
+                .collect();
+            let commands = recorded(&mut worker, &wanted)?;
+            // Perhaps the build does not compile what was selected: then it should say what it does.
+            match commands.is_empty() && !wanted.is_empty() {
+                true => recorded(&mut worker, &[])?,
+                false => commands,
+            }
         }
     };
     let commands = seen_in_sandbox(commands, &worker);

@@ -141,7 +141,11 @@ fn compile_all(folder: &Path, subject: &Subject, variants: &[String]) -> PathBuf
         for name in subject.names {
             writeln!(text, "#define {name} {name}_{number}").unwrap();
         }
-        writeln!(text, "#define main main_{number}\n#line 1 \"variant {number}\"").unwrap();
+        writeln!(
+            text,
+            "#define main main_{number}\n#line 1 \"variant {number}\""
+        )
+        .unwrap();
         for line in variant.lines() {
             if !is_include(&line) {
                 text.push_str(line);
@@ -231,7 +235,10 @@ fn compare(subject: &Subject) -> (usize, usize, usize) {
     }
     assert!(disagreements.is_empty(), "{disagreements}");
     let lines: BTreeSet<u32> = verdicts.iter().map(|verdict| verdict.line).collect();
-    assert!(lines.len() >= 3, "several locations are explored: {lines:?}");
+    assert!(
+        lines.len() >= 3,
+        "several locations are explored: {lines:?}"
+    );
     let undefined = verdicts
         .iter()
         .filter(|verdict| verdict.verdict == ClassVerdict::Undefined)

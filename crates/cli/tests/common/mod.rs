@@ -58,10 +58,7 @@ impl Place {
     }
 
     /// `patchwright` with its scratch folders in this place, run from the place's root.
-    pub fn patchwright<S: AsRef<OsStr>>(
-        &self,
-        arguments: impl IntoIterator<Item = S>,
-    ) -> Command {
+    pub fn patchwright<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_patchwright"));
         command
             .args(arguments)

@@ -1,0 +1,228 @@
+//! Candidates that are evaluated by whole rows fall into the groups into which their terms,
+//! compiled and evaluated one by one, put them.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the source that clang reads is written by the test"
+)]
+
+use std::{collections::BTreeMap, fs};
+
+use patchwright_csource::{Clang, TranslationUnit, parse, scopes};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_semantics::{Ty, evaluate};
+use patchwright_space::{
+    AtomBuilder, CandidateId, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits,
+    TermTypes, holes, leaves, mentions,
+    term::{self, Term},
+};
+
+const SOURCE: &str = r#"
+struct part { int weight; unsigned char kind; double price; struct part *next; };
+
+int integers(int a, unsigned b, long c, short d) {
+  int result = a;
+  if (a > 3 && b < 7u)
+    result = a * d + (int)(b >> 2);
+  if (c == d || !a)
+    result = a < d ? a : -d;
+  return result;
+}
+
+unsigned long widths(unsigned char small, signed char sign, unsigned long large, _Bool flag) {
+  unsigned long total = large + small;
+  if (flag || sign < 0)
+    total = large / (small - 1);
+  total = ~large % 10ul;
+  return total;
+}
+
+double floating(float f, double d, int n) {
+  double sum = d;
+  if (f > d)
+    sum = d - f;
+  if (n / 2 > 1)
+    sum = d * n;
+  return sum;
+}
+
+int pointers(struct part *list, struct part *end, int limit) {
+  int weight = 0;
+  while (list != end && list->weight < limit) {
+    weight = weight + list->weight;
+    list = list->next;
+  }
+  if (list && list->kind == 2)
+    weight = list->kind + limit;
+  return weight;
+}
+"#;
+
+/// A deterministic source of numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A value of type `ty`, often one at an edge of its range.
+    fn value(&mut self, ty: Ty) -> u64 {
+        let choice = self.next() % 8;
+        let wide = self.next() as i64;
+        let number = match choice {
+            0 => 0,
+            1..=3 => wide % 8,
+            4 => wide % 300,
+            5 => i64::from(i32::MIN) + wide.rem_euclid(2),
+            6 => i64::from(i32::MAX) - wide.rem_euclid(2),
+            _ => wide,
+        };
+        match ty {
+            Ty::F32 | Ty::F64 if choice == 7 => {
+                f64_of(ty, [f64::NAN, 1e30, -0.0, 0.5][(wide & 3) as usize])
+            }
+            Ty::F32 | Ty::F64 => f64_of(ty, number as f64 / 4.0),
+            _ => patchwright_semantics::convert(Ty::I64, ty, number as u64).unwrap(),
+        }
+    }
+
+    /// A state of a hole: the values of its slots, some of them undefined.
+    fn state(&mut self, slots: &[Slot]) -> (Vec<u64>, Vec<u8>) {
+        slots
+            .iter()
+            .map(|slot| {
+                let undefined = u8::from(self.next().is_multiple_of(16));
+                (self.value(slot.ty), undefined)
+            })
+            .unzip()
+    }
+}
+
+fn f64_of(ty: Ty, value: f64) -> u64 {
+    match ty {
+        Ty::F32 => u64::from((value as f32).to_bits()),
+        _ => value.to_bits(),
+    }
+}
+
+fn read_source() -> TranslationUnit {
+    let folder = tempfile::tempdir().unwrap();
+    let folder_path = fs::canonicalize(folder.path()).unwrap();
+    let file = folder_path.join("rows.c");
+    fs::write(&file, SOURCE).unwrap();
+    let program = RunnerProgram::this_binary();
+    let mut runner = Runner::start(&program, None, CancelToken::new().unwrap()).unwrap();
+    let clang = Clang::find(&mut runner).unwrap();
+    let command = CompileCommand {
+        file,
+        directory: folder_path,
+        arguments: ["cc", "-c", "rows.c"].map(Into::into).into(),
+        output: None,
+    };
+    parse(&clang, &mut runner, &command, SOURCE.into()).unwrap()
+}
+
+/// All holes of the source with their leaves and spaces.
+fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
+    let mut types = TermTypes::default();
+    let functions = std::mem::take(&mut unit.functions);
+    let limits = LeafLimits {
+        atoms: 5,
+        constants: 2,
+    };
+    let mut found: Vec<(usize, Hole, Vec<Term>)> = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        assert!(function.refusal.is_none(), "{:?}", function.refusal);
+        let scope_map = scopes(&unit, function);
+        let mut builder = AtomBuilder {
+            unit: &mut unit,
+            types: &mut types,
+        };
+        let mentioned = mentions(&mut builder, function);
+        for mut hole in holes(&mut builder, index, function, &scope_map) {
+            let terms = leaves(&mut builder, function, &mentioned, &mut hole, limits);
+            found.push((index, hole, terms));
+        }
+    }
+    let spaces = found
+        .into_iter()
+        .map(|(index, hole, terms)| {
+            let function = &functions[index];
+            let expr = hole.expr;
+            let limits = SpaceLimits {
+                wanted: 8_000,
+                term_size: 7,
+                most: 40_000,
+            };
+            let parents = Parents::of(function);
+            Space::build(
+                hole,
+                terms,
+                function,
+                &parents,
+                expr,
+                types.pointees(),
+                limits,
+            )
+        })
+        .collect();
+    (types, spaces)
+}
+
+#[test]
+fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
+    let (types, spaces) = spaces(read_source());
+    assert!(spaces.len() > 20, "{} holes", spaces.len());
+    let pointees = types.pointees();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut compared, mut undefined_values) = (0_u64, 0_u64);
+    for space in &spaces {
+        let atoms = &space.hole.atoms.table;
+        let costs: std::collections::BTreeSet<u32> =
+            space.blocks.iter().map(|block| block.cost).collect();
+        for cost in costs {
+            for _ in 0..4 {
+                let (values, undefined) = random.state(&space.hole.atoms.slots);
+                let mut level = Level::new(space, pointees, cost);
+                level.refine(&values, &undefined, &|_| false);
+                let mut group_of: BTreeMap<Option<u64>, (usize, CandidateId)> = BTreeMap::new();
+                for group in 0..level.groups().len() {
+                    let mut count = 0;
+                    for id in level.members(group as u32) {
+                        count += 1;
+                        let term = space.term(id, pointees).expect("a candidate has a term");
+                        let code = term::compile(&term, space.hole.context, atoms, pointees)
+                            .expect("a candidate's term compiles");
+                        let value = evaluate(&code, &values, &undefined);
+                        compared += 1;
+                        undefined_values += u64::from(value.is_none());
+                        let (known, first) = *group_of.entry(value).or_insert((group, id));
+                        let describe = |id| {
+                            let term = space.term(id, pointees).unwrap();
+                            let block = &space.blocks[id.block as usize];
+                            format!("`{}` ({:?})", term.display(atoms, pointees), block.template)
+                        };
+                        assert_eq!(
+                            known,
+                            group,
+                            "{} and {} are both {value:?} in state {values:?} {undefined:?}",
+                            describe(first),
+                            describe(id)
+                        );
+                    }
+                    assert_eq!(count, level.groups()[group].count);
+                }
+                // As many groups as values, so no group holds candidates of different values.
+                assert_eq!(group_of.len(), level.groups().len());
+            }
+        }
+    }
+    println!(
+        "{} holes, {compared} values, {undefined_values} undefined",
+        spaces.len()
+    );
+    assert!(compared > 100_000 && undefined_values > compared / 1000);
+}
