@@ -15,7 +15,7 @@ use patchwright_exec::{FailReason, Limits, TestSuite, Verdict, Worker, run_test}
 use patchwright_probe_image::{Candidate, Channel, Observation, Slot};
 use patchwright_semantics::{Instruction, evaluate};
 use patchwright_space::{
-    CandidateId, GroupId, Level, Schema, Space, StateSet,
+    CandidateId, Fate, GroupId, Level, Schema, Space, StateSet,
     term::{self, Context, Pointees},
 };
 use patchwright_text::Edit;
@@ -657,8 +657,10 @@ impl Search<'_> {
 fn refine(level: &mut Level<'_>, status: &mut Vec<Status>, hole: &HoleState, state: u32) {
     let (values, undefined) = hole.states.get(state);
     // Plausible candidates have met all their states: what they do elsewhere does not matter.
-    let parents = level.refine(values, undefined, &|group| {
-        matches!(status[group as usize], Status::Dead)
+    let parents = level.refine(values, undefined, &|group| match status[group as usize] {
+        Status::Open(_) => Fate::Split,
+        Status::Plausible => Fate::Keep,
+        Status::Dead => Fate::Drop,
     });
     *status = parents
         .into_iter()

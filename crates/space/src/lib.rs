@@ -29,7 +29,7 @@ pub mod types;
 
 pub use holes::{Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
-pub use partition::{GroupId, Level, StateSet};
+pub use partition::{Fate, GroupId, Level, StateSet};
 pub use sites::Parents;
 pub use slots::{AtomBuilder, Slot, SlotSource};
 pub use space::{Block, CandidateId, Schema, Space, SpaceLimits};

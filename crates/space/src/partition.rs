@@ -90,6 +90,17 @@ pub struct Group {
     pub count: usize,
 }
 
+/// What a refinement does with a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is split by the values of its candidates.
+    Split,
+    /// It stays whole: what its candidates do in the state does not matter.
+    Keep,
+    /// Its candidates are taken out.
+    Drop,
+}
+
 /// The candidates of one cost at one hole, in groups.
 pub struct Level<'s> {
     space: &'s Space,
@@ -216,16 +227,16 @@ impl<'s> Level<'s> {
         new
     }
 
-    /// Takes all candidates out of the groups for which `dead` holds, splits the others by their
-    /// values in a state, and returns for each new group the old one that it came from.
+    /// Splits groups by the values of their candidates in a state, as `fate` says for each, and
+    /// returns for each new group the old one that it came from.
     pub fn refine(
         &mut self,
         values: &[u64],
         undefined: &[u8],
-        dead: &dyn Fn(GroupId) -> bool,
+        fate: &dyn Fn(GroupId) -> Fate,
     ) -> Vec<GroupId> {
         let space = self.space;
-        let dead: Vec<bool> = (0..self.groups.len() as u32).map(dead).collect();
+        let fates: Vec<Fate> = (0..self.groups.len() as u32).map(fate).collect();
         let mut state = StateRows::new(&space.pools, self.pointees, values, undefined);
         let siblings: FxHashMap<&Term, Option<u64>> = self
             .siblings
@@ -236,7 +247,7 @@ impl<'s> Level<'s> {
         let mut groups: Vec<Group> = Vec::new();
         let truth = space.hole.context == Context::Truth;
         // The new group of (old group, value): directly for truth values, hashed for others.
-        let mut direct = vec![DEAD; if truth { self.groups.len() * 3 } else { 0 }];
+        let mut direct = vec![DEAD; if truth { self.groups.len() * 4 } else { 0 }];
         let mut hashed: FxHashMap<(GroupId, u64, u8), GroupId> = FxHashMap::default();
         let mut out = Row::default();
         let mut scratch = Row::default();
@@ -260,20 +271,26 @@ impl<'s> Level<'s> {
                 if *group == DEAD {
                     continue;
                 }
-                if dead[*group as usize] {
-                    *group = DEAD;
-                    continue;
-                }
+                // 1 for an undefined value, 2 for any value of a group that stays whole.
+                let (value, flag) = match fates[*group as usize] {
+                    Fate::Drop => {
+                        *group = DEAD;
+                        continue;
+                    }
+                    Fate::Keep => (0, 2),
+                    Fate::Split if out.undefined[lane] != 0 => (0, 1),
+                    Fate::Split => (out.values[lane], 0),
+                };
                 live += 1;
-                let (value, flag) = (out.values[lane], out.undefined[lane]);
                 let entry = if truth {
-                    let index = if flag != 0 { 2 } else { (value != 0) as usize };
-                    &mut direct[*group as usize * 3 + index]
+                    let index = if flag == 0 {
+                        usize::from(value != 0)
+                    } else {
+                        1 + usize::from(flag)
+                    };
+                    &mut direct[*group as usize * 4 + index]
                 } else {
-                    let value = if flag != 0 { 0 } else { value };
-                    hashed
-                        .entry((*group, value, u8::from(flag != 0)))
-                        .or_insert(DEAD)
+                    hashed.entry((*group, value, flag)).or_insert(DEAD)
                 };
                 if *entry == DEAD {
                     *entry = groups.len() as GroupId;

@@ -11,7 +11,7 @@ use patchwright_csource::{Clang, TranslationUnit, parse, scopes};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_semantics::{Ty, evaluate};
 use patchwright_space::{
-    AtomBuilder, CandidateId, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits,
+    AtomBuilder, CandidateId, Fate, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits,
     TermTypes, holes, leaves, mentions,
     term::{self, Term},
 };
@@ -187,7 +187,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
             for _ in 0..4 {
                 let (values, undefined) = random.state(&space.hole.atoms.slots);
                 let mut level = Level::new(space, pointees, cost);
-                level.refine(&values, &undefined, &|_| false);
+                level.refine(&values, &undefined, &|_| Fate::Split);
                 let mut group_of: BTreeMap<Option<u64>, (usize, CandidateId)> = BTreeMap::new();
                 for group in 0..level.groups().len() {
                     let mut count = 0;
@@ -225,4 +225,31 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
         spaces.len()
     );
     assert!(compared > 100_000 && undefined_values > compared / 1000);
+}
+
+#[test]
+fn groups_that_are_kept_stay_whole_and_dropped_ones_disappear() {
+    let (types, spaces) = spaces(read_source());
+    let pointees = types.pointees();
+    let mut random = Random(1);
+    for space in &spaces {
+        let Some(cost) = space.blocks.first().map(|block| block.cost) else {
+            continue;
+        };
+        let mut level = Level::new(space, pointees, cost);
+        let (values, undefined) = random.state(&space.hole.atoms.slots);
+        level.refine(&values, &undefined, &|_| Fate::Split);
+        let before: Vec<usize> = level.groups().iter().map(|group| group.count).collect();
+        let (values, undefined) = random.state(&space.hole.atoms.slots);
+        let mut parents = level.refine(&values, &undefined, &|group| match group % 2 {
+            0 => Fate::Keep,
+            _ => Fate::Drop,
+        });
+        for (group, &parent) in level.groups().iter().zip(&parents) {
+            assert_eq!(group.count, before[parent as usize]);
+        }
+        parents.sort_unstable();
+        let kept: Vec<u32> = (0..before.len() as u32).step_by(2).collect();
+        assert_eq!(parents, kept);
+    }
 }

@@ -1,0 +1,233 @@
+//! The view of C, on sources that clang really reads.
+#![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
+
+use std::ffi::OsString;
+
+use patchwright_csource::{
+    Clang, ExprKind, Function, Place, Refusal, StmtKind, TranslationUnit, locations, parse, scopes,
+};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_text::apply_edits;
+
+fn runner() -> Runner {
+    let cancel = CancelToken::new().expect("a pipe");
+    Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("a supervisor")
+}
+
+fn read(source: &str) -> TranslationUnit {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("unit.c");
+    std::fs::write(&file, source).expect("written");
+    let mut runner = runner();
+    let clang = Clang::find(&mut runner).expect("clang is installed");
+    let command = CompileCommand {
+        directory: folder.path().to_path_buf(),
+        arguments: ["cc", "-c", "unit.c", "-fsome-flag-of-gcc-only"]
+            .map(OsString::from)
+            .to_vec(),
+        output: None,
+        file,
+    };
+    parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("the source is valid")
+}
+
+fn function<'u>(unit: &'u TranslationUnit, name: &str) -> &'u Function {
+    unit.functions
+        .iter()
+        .find(|function| function.name == name)
+        .expect("the function is there")
+}
+
+/// The texts that can be edited in a function.
+fn editable(unit: &TranslationUnit, name: &str) -> Vec<String> {
+    locations::locations(&unit.types, function(unit, name))
+        .editable
+        .iter()
+        .map(|(_, span)| unit.text(*span).into_owned())
+        .collect()
+}
+
+#[test]
+fn plain_expressions_are_editable_where_they_are_written() {
+    let unit = read("int f(int a, int b) { return a * (b + 1); }\n");
+    let texts = editable(&unit, "f");
+    for text in ["a", "b", "1", "b + 1", "(b + 1)", "a * (b + 1)"] {
+        assert!(texts.contains(&text.to_owned()), "{text}: {texts:?}");
+    }
+}
+
+#[test]
+fn an_argument_of_a_macro_is_editable_and_its_body_is_not() {
+    let unit = read("#define TWICE(x) ((x) + (x))\nint f(int a) { return TWICE(a - 1) * 3; }\n");
+    let texts = editable(&unit, "f");
+    for text in ["a - 1", "TWICE(a - 1)", "TWICE(a - 1) * 3"] {
+        assert!(texts.contains(&text.to_owned()), "{text}: {texts:?}");
+    }
+    assert!(!texts.iter().any(|text| text.contains("(x)")), "{texts:?}");
+}
+
+#[test]
+fn what_a_macro_makes_a_string_of_is_refused() {
+    let unit = read(
+        "void fail(const char *);\n#define CHECK(e) ((e) ? (void)0 : fail(#e))\n\
+         void f(int a) { CHECK(a > 0); }\n",
+    );
+    let function = function(&unit, "f");
+    assert!(!editable(&unit, "f").iter().any(|text| text == "a > 0"));
+    let refused = locations::locations(&unit.types, function).refused;
+    assert!(refused.contains_key(&Refusal::Stringified), "{refused:?}");
+}
+
+#[test]
+fn a_part_of_a_macros_tokens_is_no_place() {
+    let unit = read("#define SUM 1 + 2\n#define RET return 4\nint f(void) { return SUM * 3; }\nint g(void) { RET + 5; }\n");
+    let texts = editable(&unit, "f");
+    // The product is of 2 and 3: its text is no expression of its own.
+    assert_eq!(texts, ["3", "SUM * 3"]);
+    assert_eq!(editable(&unit, "g"), ["5"]);
+}
+
+#[test]
+fn a_statement_includes_its_semicolon() {
+    let unit = read("void g(int);\nvoid f(int a) { if (a) g(1) ; else { g(2); } }\n");
+    let function = function(&unit, "f");
+    let texts: Vec<String> = function
+        .stmts
+        .iter()
+        .filter(|stmt| matches!(stmt.kind, StmtKind::Expression(_)))
+        .filter_map(|stmt| stmt.place.editable())
+        .map(|span| unit.text(span).into_owned())
+        .collect();
+    assert_eq!(texts, ["g(1) ;", "g(2);"]);
+}
+
+#[test]
+fn a_variable_counts_as_assigned_only_when_it_is_on_every_way() {
+    let unit = read(
+        "int f(int a) { int x, y; if (a) { x = 1; y = 2; } else { x = 3; }\n\
+         while (a) { int z = a; a -= z; }\n return x; }\n",
+    );
+    let function = function(&unit, "f");
+    let scopes = scopes(&unit, function);
+    let value = function
+        .stmts
+        .iter()
+        .find_map(|stmt| match stmt.kind {
+            StmtKind::Return(Some(value)) => Some(value),
+            _ => None,
+        })
+        .expect("a return");
+    let scope = scopes.at_expr(value).expect("reached");
+    let names: Vec<&str> = scope
+        .assigned
+        .iter()
+        .map(|&id| unit.variable(id).name.as_str())
+        .collect();
+    assert_eq!(names, ["a", "x"]);
+    assert_eq!(scope.visible.len(), 3);
+}
+
+#[test]
+fn a_jump_over_an_assignment_takes_the_value_away() {
+    let unit = read(
+        "int f(int a) { int x; if (a) goto out; x = 1; a += x;\nout: return a; }\n",
+    );
+    let function = function(&unit, "f");
+    let scopes = scopes(&unit, function);
+    let last = function
+        .stmts
+        .iter()
+        .find_map(|stmt| match stmt.kind {
+            StmtKind::Return(Some(value)) => Some(value),
+            _ => None,
+        })
+        .expect("a return");
+    let scope = scopes.at_expr(last).expect("reached");
+    assert_eq!(scope.assigned.len(), 1);
+}
+
+#[test]
+fn types_records_and_constants_are_known() {
+    let unit = read(
+        "#define LIMIT (4 * 4)\nenum e { A, B = 5, C };\nstruct s { char c; long l; };\n\
+         typedef struct { int n; } anonymous;\n\
+         int f(struct s *p, anonymous *q, unsigned char u) { return p->l + q->n + u + LIMIT + C; }\n",
+    );
+    let limit = unit.macros.iter().find(|constant| constant.name == "LIMIT");
+    assert_eq!(limit.map(|constant| constant.value), Some(16));
+    let function = function(&unit, "f");
+    let pointer = unit.variable(function.parameters[0]).ty;
+    let record = unit.types.element(pointer).expect("a pointer");
+    assert_eq!(unit.types.size(record), Some(16));
+    let anonymous = unit.variable(function.parameters[1]).ty;
+    let anonymous = unit.types.element(anonymous).expect("a pointer");
+    assert_eq!(unit.types.size(anonymous), Some(4));
+    assert_eq!(unit.types.spelling(anonymous).as_deref(), Some("anonymous"));
+    assert!(function.exprs.iter().any(|expr| matches!(
+        &expr.kind,
+        ExprKind::Integer { value: 6, enumerator: Some(name), .. } if name == "C"
+    )));
+}
+
+#[test]
+fn a_function_with_assembly_or_a_computed_goto_is_refused() {
+    let unit = read(
+        "void f(void) { __asm__(\"nop\"); }\n\
+         int g(int a) { void *to = &&out; if (a) goto *to; return 1; out: return 2; }\n",
+    );
+    assert_eq!(function(&unit, "f").refusal, Some(Refusal::InlineAssembly));
+    assert_eq!(function(&unit, "g").refusal, Some(Refusal::ComputedGoto));
+}
+
+#[test]
+fn parentheses_round_everything_leave_valid_c() {
+    let source = "#include <stdio.h>\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n\
+         struct s { int n; struct s *next; };\n\
+         int f(struct s *s, const char *t, int n) {\n\
+           int total = 0, a[3] = { n, 1, 2 };\n\
+           for (int i = 0; i < MAX(n, 3) && t[i] != '\\0'; i++) { total += a[i % 3]; }\n\
+           while (s != NULL) { total -= s->n; s = s->next; }\n\
+           switch (total) { case 1: return 2; default: break; }\n\
+           printf(\"%d\\n\", total ? -total : ~n);\n\
+           return (int)sizeof total;\n}\n";
+    let unit = read(source);
+    let edits = locations::parentheses(&unit);
+    assert!(edits.len() > 60, "{}", edits.len());
+    let changed = apply_edits(&unit.source, &edits).expect("edits do not conflict");
+    let again = read(&String::from_utf8(changed).expect("UTF-8"));
+    assert_eq!(again.functions.len(), unit.functions.len());
+}
+
+#[test]
+fn an_invalid_source_is_rejected_with_the_compilers_message() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("bad.c");
+    let source = "int f( { return 0; }\n";
+    std::fs::write(&file, source).expect("written");
+    let mut runner = runner();
+    let clang = Clang::find(&mut runner).expect("clang is installed");
+    let command = CompileCommand {
+        directory: folder.path().to_path_buf(),
+        arguments: vec!["cc".into(), "bad.c".into()],
+        output: None,
+        file,
+    };
+    let error = parse(&clang, &mut runner, &command, source.as_bytes().to_vec())
+        .expect_err("it is rejected")
+        .to_string();
+    assert!(error.contains("expected parameter declarator"), "{error}");
+}
+
+#[test]
+fn a_place_in_a_nested_macro_is_found_or_refused_but_never_wrong() {
+    let unit = read(
+        "#define INNER(x) ((x) * 2)\n#define OUTER(y) INNER(y)\n\
+         int f(int a) { return OUTER(a + 1) + INNER(OUTER(a)); }\n",
+    );
+    for expr in &function(&unit, "f").exprs {
+        if let Place::MacroArgument { span, .. } = expr.place {
+            let text = unit.text(span).into_owned();
+            assert!(["a", "1", "a + 1"].contains(&text.as_str()), "{text}");
+        }
+    }
+}
