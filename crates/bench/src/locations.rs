@@ -31,7 +31,11 @@ pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn
     let mut rows = Vec::new();
     for project in projects {
         let row = measure(project, check)?;
-        let name = project.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = project
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         for problem in &row.other_code {
             eprintln!("{name}: {problem}");
         }
@@ -83,16 +87,16 @@ fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
         let name = relative.display().to_string();
         row.files += 1;
         let source = files::read(&host)?;
-        let mut unit = match patchwright_csource::parse(&clang, &mut worker.runner, &command, source)
-        {
-            Ok(unit) => unit,
-            Err(error @ ParseError::Rejected { .. }) => {
-                eprintln!("{error}");
-                row.rejected += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let mut unit =
+            match patchwright_csource::parse(&clang, &mut worker.runner, &command, source) {
+                Ok(unit) => unit,
+                Err(error @ ParseError::Rejected { .. }) => {
+                    eprintln!("{error}");
+                    row.rejected += 1;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
         if check {
             match same_code(&mut worker, &command, &host, &unit)? {
                 None => row.same_code += 1,
@@ -154,9 +158,9 @@ fn same_code(
     unit: &TranslationUnit,
 ) -> Result<Option<String>, Box<dyn Error>> {
     let output = worker.folder.join("object.o");
-    let mut compile = |worker: &mut Worker| -> Result<Result<Vec<u8>, String>, Box<dyn Error>> {
-        let mut request = Request::new(&command.arguments[0], &command.directory)
-            .limits(Limits::for_build());
+    let compile = |worker: &mut Worker| -> Result<Result<Vec<u8>, String>, Box<dyn Error>> {
+        let mut request =
+            Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
         let mut arguments = command.arguments.iter().skip(1).cloned();
         while let Some(argument) = arguments.next() {
             let text = argument.to_string_lossy();
@@ -185,7 +189,10 @@ fn same_code(
             Ok(Ok(files::read(&output)?))
         } else {
             let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
-            let line = text.lines().find(|line| line.contains("error")).unwrap_or("fails");
+            let line = text
+                .lines()
+                .find(|line| line.contains("error"))
+                .unwrap_or("fails");
             Ok(Err(line.to_owned()))
         }
     };

@@ -32,7 +32,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "__runner")
+    {
         patchwright_exec::supervisor_main();
     }
     let result = match Cli::parse().command {

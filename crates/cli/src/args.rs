@@ -51,7 +51,8 @@ pub struct RepairArgs {
     pub project: PathBuf,
 
     /// The folder of cases, for a single C file [default: `cases` beside it]
-    pub cases: Option<PathBuf>,
+    #[arg(value_name = "CASES")]
+    pub case_folder: Option<PathBuf>,
 
     /// The shell command that builds the project, run from its root
     #[arg(long, value_name = "CMD", help_heading = "Project")]
@@ -65,6 +66,14 @@ pub struct RepairArgs {
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub driver: Option<PathBuf>,
 
+    /// Instead of a driver: the program that the build makes, to be run on cases
+    #[arg(long, value_name = "PATH", help_heading = "Project")]
+    pub program: Option<PathBuf>,
+
+    /// The folder of the program's cases: NAME.out, and NAME.in, NAME.args, NAME.code if needed
+    #[arg(long, value_name = "DIR", help_heading = "Project")]
+    pub cases: Option<PathBuf>,
+
     /// The names of the tests
     #[arg(long, value_name = "ID", num_args = 1.., help_heading = "Project")]
     pub tests: Vec<String>,
@@ -74,7 +83,12 @@ pub struct RepairArgs {
     pub compile_commands: Option<PathBuf>,
 
     /// Flags for the compiler, for a single C file
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Project")]
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Project"
+    )]
     pub cflags: Option<String>,
 
     /// Time after which a test has failed, in milliseconds [default: five times what it takes now]
@@ -102,7 +116,12 @@ pub struct RepairArgs {
     pub max_cost: u32,
 
     /// Let terms grow until a location has this many candidates
-    #[arg(long, value_name = "N", default_value_t = 50_000, help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50_000,
+        help_heading = "Search"
+    )]
     pub candidates: usize,
 
     /// Most nodes of a term

@@ -36,7 +36,10 @@ impl From<Exit> for ExitCode {
 
 fn main() -> ExitCode {
     // Before anything else: a supervisor is a small process.
-    if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "__runner")
+    {
         patchwright_exec::supervisor_main();
     }
     tracing_subscriber::fmt()

@@ -55,8 +55,8 @@ fn exit_of(error: &RepairError) -> Exit {
 
 fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     let scratch = Scratch::in_default_place()?;
-    let cancel = CancelToken::new()
-        .map_err(|source| files::FileError::new("open", "a pipe", source))?;
+    let cancel =
+        CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
     let project = load(args, &scratch)?;
     if let Some(folder) = &args.output {
@@ -124,21 +124,25 @@ fn load(args: &RepairArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
         compile_commands: args.compile_commands.clone(),
         driver: args.driver.clone(),
         tests: args.tests.clone(),
+        program: args.program.clone(),
+        cases: args.cases.clone(),
         test_timeout: args.test_timeout.map(Duration::from_millis),
         ..ProjectFlags::default()
     };
     for selection in &args.files {
-        flags.files.push(FileSelection::parse(selection).map_err(|error| {
-            ProjectError::Selection {
-                place: patchwright_exec::project::Place::Flag("--files"),
-                source: error,
-            }
-        })?);
+        flags
+            .files
+            .push(
+                FileSelection::parse(selection).map_err(|error| ProjectError::Selection {
+                    place: patchwright_exec::project::Place::Flag("--files"),
+                    source: error,
+                })?,
+            );
     }
     if args.project.is_dir() {
         return Project::load(&args.project, &flags);
     }
-    let cases = match &args.cases {
+    let cases = match args.case_folder.as_ref().or(args.cases.as_ref()) {
         Some(cases) => cases.clone(),
         None => args
             .project

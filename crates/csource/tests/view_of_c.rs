@@ -80,7 +80,9 @@ fn what_a_macro_makes_a_string_of_is_refused() {
 
 #[test]
 fn a_part_of_a_macros_tokens_is_no_place() {
-    let unit = read("#define SUM 1 + 2\n#define RET return 4\nint f(void) { return SUM * 3; }\nint g(void) { RET + 5; }\n");
+    let unit = read(
+        "#define SUM 1 + 2\n#define RET return 4\nint f(void) { return SUM * 3; }\nint g(void) { RET + 5; }\n",
+    );
     let texts = editable(&unit, "f");
     // The product is of 2 and 3: its text is no expression of its own.
     assert_eq!(texts, ["3", "SUM * 3"]);
@@ -129,9 +131,7 @@ fn a_variable_counts_as_assigned_only_when_it_is_on_every_way() {
 
 #[test]
 fn a_jump_over_an_assignment_takes_the_value_away() {
-    let unit = read(
-        "int f(int a) { int x; if (a) goto out; x = 1; a += x;\nout: return a; }\n",
-    );
+    let unit = read("int f(int a) { int x; if (a) goto out; x = 1; a += x;\nout: return a; }\n");
     let function = function(&unit, "f");
     let scopes = scopes(&unit, function);
     let last = function

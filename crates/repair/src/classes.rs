@@ -196,7 +196,10 @@ mod tests {
         classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
         let same = |state: u32| Some(u64::from(state == 0));
         assert_eq!(classes.lookup(same), Lookup::Known(fail()));
-        assert!(matches!(classes.lookup(|_| Some(1)), Lookup::Unknown(Some(_))));
+        assert!(matches!(
+            classes.lookup(|_| Some(1)),
+            Lookup::Unknown(Some(_))
+        ));
     }
 
     #[test]

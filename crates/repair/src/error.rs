@@ -55,7 +55,9 @@ pub enum RepairError {
         tests: usize,
     },
     /// All tests fail.
-    #[error("all {tests} tests fail, so nothing would hold a repair to what the program should do; check the build and the driver{reason}, or say --allow-all-failing")]
+    #[error(
+        "all {tests} tests fail, so nothing would hold a repair to what the program should do; check the build and the driver{reason}, or say --allow-all-failing"
+    )]
     EverythingFails {
         /// Number of tests.
         tests: usize,
@@ -90,7 +92,9 @@ pub enum RepairError {
         reason: String,
     },
     /// The failing tests do not reach any location.
-    #[error("the failing tests ({tests}) do not execute any of the {holes} locations in {what}; widen --files")]
+    #[error(
+        "the failing tests ({tests}) do not execute any of the {holes} locations in {what}; widen --files"
+    )]
     NotReached {
         /// The failing tests.
         tests: String,
@@ -100,7 +104,9 @@ pub enum RepairError {
         what: String,
     },
     /// The woven program does not report.
-    #[error("the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically")]
+    #[error(
+        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically"
+    )]
     NothingAttached {
         /// The test.
         test: String,
@@ -109,7 +115,9 @@ pub enum RepairError {
     #[error("the instrumented program does not build, which is a bug of Patchwright: {0}")]
     WovenBuild(BuildError),
     /// The woven program behaves differently: our bug, or a nondeterministic program.
-    #[error("the instrumented program gives other verdicts than the original in the failing tests ({tests}), which is a bug of Patchwright or nondeterminism of the program")]
+    #[error(
+        "the instrumented program gives other verdicts than the original in the failing tests ({tests}), which is a bug of Patchwright or nondeterminism of the program"
+    )]
     WovenDiffers {
         /// The tests.
         tests: String,

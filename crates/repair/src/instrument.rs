@@ -108,8 +108,14 @@ pub fn instrument<'a>(
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
     let mut refused = BTreeMap::new();
-    let (mut plans, mut entries) =
-        read_sources(prepared, project, options, &clang, surroundings, &mut refused)?;
+    let (mut plans, mut entries) = read_sources(
+        prepared,
+        project,
+        options,
+        &clang,
+        surroundings,
+        &mut refused,
+    )?;
     let what = described(&project.files);
     if entries.is_empty() {
         return Err(RepairError::NoLocations {
@@ -117,9 +123,10 @@ pub fn instrument<'a>(
             reason: refused
                 .keys()
                 .next()
-                .map_or("nothing there is an expression or statement that a schema changes", |s| {
-                    s.as_str()
-                })
+                .map_or(
+                    "nothing there is an expression or statement that a schema changes",
+                    |s| s.as_str(),
+                )
                 .to_owned(),
         });
     }
@@ -130,11 +137,7 @@ pub fn instrument<'a>(
     let probe = surroundings.scratch.path().join("probe.so");
     files::write_atomic(&probe, PROBE)?;
     let base = prepared.worker.sandbox.folder().to_path_buf();
-    let mut worker = Worker::start(
-        0,
-        "woven-0",
-        &worker_options(project, &base, surroundings),
-    )?;
+    let mut worker = Worker::start(0, "woven-0", &worker_options(project, &base, surroundings))?;
     for plan in &mut plans {
         plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
     }
@@ -156,7 +159,14 @@ pub fn instrument<'a>(
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
     coverage(
-        &mut worker, &mut channel, &probe, prepared, project, &failing, &mut entries, &mut set_aside,
+        &mut worker,
+        &mut channel,
+        &probe,
+        prepared,
+        project,
+        &failing,
+        &mut entries,
+        &mut set_aside,
     )?;
     if set_aside.len() == failing.len() {
         return Err(RepairError::WovenDiffers {
@@ -269,7 +279,9 @@ fn selected(
         let Ok(relative) = command.file.strip_prefix(&root) else {
             continue;
         };
-        if relative.extension().is_some_and(|extension| extension == "c")
+        if relative
+            .extension()
+            .is_some_and(|extension| extension == "c")
             && prepared.worker.sandbox.folder().join(relative).exists()
         {
             sources
@@ -299,7 +311,11 @@ fn selected(
                         .take(5)
                         .map(|path| path.display().to_string())
                         .collect();
-                    let more = if sources.len() > few.len() { ", …" } else { "" };
+                    let more = if sources.len() > few.len() {
+                        ", …"
+                    } else {
+                        ""
+                    };
                     format!("; it compiles {}{more}", few.join(", "))
                 } else {
                     format!("; did you mean {}?", alike.join(" or "))
@@ -333,24 +349,20 @@ fn read_sources(
         events(Event::Progress { done, total });
         let host = prepared.worker.sandbox.folder().join(&relative);
         let text = files::read(&host)?;
-        let unit = match patchwright_csource::parse(
-            clang,
-            &mut prepared.worker.runner,
-            &command,
-            text,
-        ) {
-            Ok(unit) => unit,
-            Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                if project.files.is_empty() =>
-            {
-                events(Event::Warning(format!("{error}; the file is left alone")));
-                *refused
-                    .entry(Refusal::NotAccepted.reason().to_owned())
-                    .or_default() += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let unit =
+            match patchwright_csource::parse(clang, &mut prepared.worker.runner, &command, text) {
+                Ok(unit) => unit,
+                Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                    if project.files.is_empty() =>
+                {
+                    events(Event::Warning(format!("{error}; the file is left alone")));
+                    *refused
+                        .entry(Refusal::NotAccepted.reason().to_owned())
+                        .or_default() += 1;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
         let file = plans.len();
         let (plan, found) = plan_file(
             file,
@@ -367,7 +379,12 @@ fn read_sources(
         }
     }
     for (number, entry) in entries.iter_mut().enumerate() {
-        tracing::debug!("hole {number}: line {} {:?} {:?}", entry.line, entry.hole.span, entry.hole.kind);
+        tracing::debug!(
+            "hole {number}: line {} {:?} {:?}",
+            entry.line,
+            entry.hole.span,
+            entry.hole.kind
+        );
         entry.id = HoleId(number as u32);
     }
     Ok((plans, entries))
@@ -578,7 +595,10 @@ fn blamed_functions(
 ) -> Vec<(FunctionId, String)> {
     let mut found = Vec::new();
     for line in message.lines() {
-        let Some(at) = line.find(": error:").or_else(|| line.find(": fatal error:")) else {
+        let Some(at) = line
+            .find(": error:")
+            .or_else(|| line.find(": fatal error:"))
+        else {
             continue;
         };
         let mut parts = line[..at].rsplit(':');
@@ -681,8 +701,7 @@ pub fn probe_slots(slots: &[Slot]) -> Vec<patchwright_probe_image::Slot> {
             } => patchwright_probe_image::Slot::Load(patchwright_probe_image::Load {
                 ty: slot.ty,
                 base,
-                index: index
-                    .map(|(slot, scale)| patchwright_probe_image::Index { slot, scale }),
+                index: index.map(|(slot, scale)| patchwright_probe_image::Index { slot, scale }),
                 offset: 0,
                 length,
             }),

@@ -28,8 +28,8 @@ use std::time::Instant;
 use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
-pub use outcome::{Patch, RepairOutcome, Stats};
 use outcome::Phases;
+pub use outcome::{Patch, RepairOutcome, Stats};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -52,8 +52,6 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
-    /// Evaluate candidates one by one, each with executions of its own (f1x, algorithm 2).
-    pub without_classes: bool,
     /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
@@ -71,7 +69,6 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
-            without_classes: false,
             keep_verdicts: false,
         }
     }
@@ -133,7 +130,14 @@ pub fn repair(
     let found = search::search(&mut instrumented, &prepared, options, surroundings)?;
     phases.search = started.elapsed();
     let started = Instant::now();
-    let patches = verify::verify(&found, &instrumented, &prepared, project, options, surroundings)?;
+    let patches = verify::verify(
+        &found,
+        &instrumented,
+        &prepared,
+        project,
+        options,
+        surroundings,
+    )?;
     phases.verify = started.elapsed();
     Ok(RepairOutcome::new(
         prepared,

@@ -3,11 +3,9 @@
 use std::{path::PathBuf, time::Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, InterceptError, Limits, Project, TestSuite, Verdict, ViewStatus, Worker,
-    WorkerOptions, intercept, intercept_build, read_compile_database,
-    runner::Environment,
-    run_build,
-    view::absolute_references,
+    Baseline, BaselineOptions, CompileCommand, InterceptError, Limits, Project, TestSuite, Verdict,
+    ViewStatus, Worker, WorkerOptions, intercept, intercept_build, read_compile_database,
+    run_build, runner::Environment, view::absolute_references,
 };
 
 use crate::{Event, RepairError, RepairOptions, Surroundings, outcome::Phases};

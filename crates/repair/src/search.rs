@@ -141,13 +141,12 @@ pub fn search(
 ) -> Result<Found, RepairError> {
     let suite = prepared.suite.clone();
     let limits = prepared.limits.clone();
-    let mut failing: Vec<usize> = prepared
+    let failing: Vec<usize> = prepared
         .failing
         .iter()
         .copied()
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
-    failing.sort_by_key(|&test| (prepared.baseline.tests[test].durations[0], test));
     let mut search = Search {
         suite: &suite,
         limits: &limits,
@@ -281,7 +280,8 @@ impl Search<'_> {
             || executions >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST
     }
 
-    /// Failing tests first, then those that have killed most, then the fastest.
+    /// Failing tests first, then those that have killed most. Measured times have no part in it:
+    /// every run explores in the same order.
     fn order(&self, entry: &HoleEntry) -> Vec<usize> {
         let mut passing: Vec<usize> = self
             .prepared
@@ -293,7 +293,6 @@ impl Search<'_> {
         passing.sort_by_key(|&test| {
             (
                 std::cmp::Reverse(self.kills.get(&test).copied().unwrap_or(0)),
-                self.prepared.baseline.tests[test].durations[0],
                 test,
             )
         });
@@ -327,14 +326,28 @@ impl Search<'_> {
             refine(&mut level, &mut status, hole, id);
             if id % 32 == 31 {
                 self.settle(
-                    &mut status, &level, hole, space, pointees, &tests, &mut codes, id + 1,
+                    &mut status,
+                    &level,
+                    hole,
+                    space,
+                    pointees,
+                    &tests,
+                    &mut codes,
+                    id + 1,
                 );
             }
         }
         loop {
             let known = hole.states.len() as u32;
             let pending = self.settle(
-                &mut status, &level, hole, space, pointees, &tests, &mut codes, known,
+                &mut status,
+                &level,
+                hole,
+                space,
+                pointees,
+                &tests,
+                &mut codes,
+                known,
             );
             if pending.is_empty() || self.is_over() {
                 break;
@@ -345,8 +358,7 @@ impl Search<'_> {
                 cost,
                 plausible: self.found.classes.len(),
             });
-            let batch: Vec<(GroupId, usize)> =
-                pending.into_iter().take(workers.len()).collect();
+            let batch: Vec<(GroupId, usize)> = pending.into_iter().take(workers.len()).collect();
             let runs = self.execute(entry, hole, &level, &codes, &batch, workers)?;
             let before = hole.states.len() as u32;
             let mut lone = Vec::new();
@@ -370,11 +382,31 @@ impl Search<'_> {
                         (id, observation.states.results()[i])
                     })
                     .collect();
-                hole.classes.entry(test).or_default().insert(states, verdict);
+                hole.classes
+                    .entry(test)
+                    .or_default()
+                    .insert(states, verdict);
             }
             for (group, test, verdict) in lone {
-                self.lone(&mut level, &mut status, group, test, &tests, verdict);
+                let representative = level.groups()[group as usize].representative;
+                let own = level.isolate(group);
+                debug_assert_eq!(own as usize, status.len());
                 hole.lone += 1;
+                self.found.stats.explored += 1;
+                let passes = verdict.is_pass()
+                    && self.passes_rest(
+                        entry,
+                        &hole.slots,
+                        &codes[&representative],
+                        &tests,
+                        test,
+                        &mut workers[0],
+                    )?;
+                status.push(if passes {
+                    Status::Plausible
+                } else {
+                    Status::Dead
+                });
             }
             if hole.lone > LONE_EXECUTIONS {
                 hole.abandoned = true;
@@ -537,27 +569,25 @@ impl Search<'_> {
         }
     }
 
-    /// An execution whose states were not all seen tells about its own candidate only.
-    fn lone(
+    /// An execution whose states were not all seen tells about its own candidate only: whether
+    /// that one passes the other tests, too.
+    fn passes_rest(
         &mut self,
-        level: &mut Level<'_>,
-        status: &mut Vec<Status>,
-        group: GroupId,
-        test: usize,
+        entry: &HoleEntry,
+        slots: &[Slot],
+        code: &[Instruction],
         tests: &[usize],
-        verdict: ClassVerdict,
-    ) {
-        let own = level.isolate(group);
-        debug_assert_eq!(own as usize, status.len());
-        // It is not followed through the other tests: that would take an execution for each.
-        let _ = (test, tests);
-        if verdict.is_pass() {
-            self.found.stats.too_many_states += 1;
-        } else {
-            self.found.stats.explored += 1;
-            self.keep(level, own, verdict);
+        done: usize,
+        (worker, channel): &mut (Worker, Channel),
+    ) -> Result<bool, RepairError> {
+        for &test in tests.iter().filter(|&&test| test != done) {
+            self.found.stats.executions += 1;
+            let (verdict, _) = self.run(entry, slots, code, test, worker, channel)?;
+            if !verdict.is_pass() {
+                return Ok(false);
+            }
         }
-        status.push(Status::Dead);
+        Ok(true)
     }
 
     /// Runs a batch, one execution on each worker.

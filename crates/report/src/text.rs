@@ -22,7 +22,11 @@ impl Style {
 }
 
 fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+    format!(
+        "{} {}",
+        grouped(number),
+        if number == 1 { one } else { many }
+    )
 }
 
 /// A number with its digits in groups of three.
@@ -60,7 +64,10 @@ pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
                     patch.class
                 )
             } else {
-                format!("  no test tells it from the other patches of class {}", patch.class)
+                format!(
+                    "  no test tells it from the other patches of class {}",
+                    patch.class
+                )
             };
             let _ = writeln!(text, "{}", style.paint("2", &note));
         }
@@ -114,7 +121,10 @@ fn summary(outcome: &RepairOutcome) -> String {
         );
     }
     if let (true, Some(cost)) = (stats.out_of_time, stats.complete_cost) {
-        let _ = writeln!(text, "Time ran out after cost {cost} was explored in whole.");
+        let _ = writeln!(
+            text,
+            "Time ran out after cost {cost} was explored in whole."
+        );
     } else if stats.out_of_time {
         text.push_str("Time ran out.\n");
     }
@@ -138,9 +148,18 @@ pub fn stats(stats: &Stats) -> String {
     row("tests passing", grouped(stats.tests.1 as u64));
     row("tests flaky, set aside", grouped(stats.tests.2 as u64));
     row("locations", grouped(stats.locations as u64));
-    row("… that all failing tests reach", grouped(stats.reached as u64));
-    row("functions with such locations", grouped(stats.functions as u64));
-    row("candidates up to the cost reached", grouped(stats.candidates));
+    row(
+        "… that all failing tests reach",
+        grouped(stats.reached as u64),
+    );
+    row(
+        "functions with such locations",
+        grouped(stats.functions as u64),
+    );
+    row(
+        "candidates up to the cost reached",
+        grouped(stats.candidates),
+    );
     row("explored", grouped(stats.explored));
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
@@ -150,7 +169,10 @@ pub fn stats(stats: &Stats) -> String {
     row("plausible classes", grouped(stats.plausible_classes as u64));
     row("terms evaluated in states", grouped(stats.evaluations));
     for (reason, n) in &stats.refused {
-        row(&format!("functions left alone: {reason}"), grouped(*n as u64));
+        row(
+            &format!("functions left alone: {reason}"),
+            grouped(*n as u64),
+        );
     }
     let phases = &stats.phases;
     for (name, time) in [
@@ -162,7 +184,10 @@ pub fn stats(stats: &Stats) -> String {
         ("search", phases.search),
         ("verify", phases.verify),
     ] {
-        row(&format!("time: {name}"), format!("{:.3} s", time.as_secs_f64()));
+        row(
+            &format!("time: {name}"),
+            format!("{:.3} s", time.as_secs_f64()),
+        );
     }
     text
 }

@@ -213,9 +213,7 @@ impl Space {
                     }
                 }),
                 below_or: !hole.in_macro_argument
-                    && expr.is_some_and(|id| {
-                        parents.is_below_or(function, function.stripped(id))
-                    }),
+                    && expr.is_some_and(|id| parents.is_below_or(function, function.stripped(id))),
                 truth: true,
             }],
         };
@@ -363,7 +361,11 @@ impl Space {
             Template::Or(a, b) => pair(a, b).map(|(l, r)| Term::logical_or(l, r)),
             Template::Select(a, b, c) => {
                 let (m, n) = (pools.get(b).length, pools.get(c).length);
-                let (a, b, c) = (at(a, lane / (m * n))?, at(b, lane / n % m)?, at(c, lane % n)?);
+                let (a, b, c) = (
+                    at(a, lane / (m * n))?,
+                    at(b, lane / n % m)?,
+                    at(c, lane % n)?,
+                );
                 Term::conditional(a, b, c, pointees).ok()
             }
         }
