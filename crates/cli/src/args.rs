@@ -99,7 +99,7 @@ pub struct RepairArgs {
     #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Search")]
     pub files: Vec<OsString>,
 
-    /// Explore the whole space and report every plausible patch
+    /// Explore the whole space and report a patch of every plausible class
     #[arg(long, help_heading = "Search")]
     pub all: bool,
 

@@ -62,6 +62,8 @@ pub struct HoleEntry {
     pub function: FunctionId,
     /// The line on which it begins, from 1.
     pub line: u32,
+    /// File and line, for messages.
+    pub place: String,
     /// Tests that visit it, by index.
     pub visited_by: BTreeSet<usize>,
 }
@@ -441,9 +443,11 @@ fn plan_file(
         woven.push((index, id));
         for mut hole in found {
             let leaves = leaves(&mut builder, function, &mentioned, &mut hole, limits);
+            let line = lines.line(hole.span.start);
             entries.push(HoleEntry {
                 file,
-                line: lines.line(hole.span.start),
+                line,
+                place: format!("{}:{line}", relative.display()),
                 expr: hole.expr,
                 hole,
                 leaves,

@@ -36,7 +36,7 @@ pub use outcome::{Patch, RepairOutcome, Stats};
 pub struct RepairOptions {
     /// Number of workers.
     pub jobs: usize,
-    /// Explore all candidates and report every plausible one's class.
+    /// Explore all candidates and report the first one of every plausible class.
     pub all: bool,
     /// Stop at the first plausible patch.
     pub first: bool,

@@ -79,6 +79,8 @@ pub struct Stats {
     pub complete_cost: Option<u32>,
     /// The search ended because its time was up.
     pub out_of_time: bool,
+    /// The run was interrupted: plausible candidates may not have been verified.
+    pub interrupted: bool,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
     /// Tests: failing, passing, flaky.
@@ -103,6 +105,8 @@ pub struct Verified {
     pub patches: Vec<Patch>,
     /// Candidates that did not, and how.
     pub rejected: Vec<String>,
+    /// It was ended before all were verified.
+    pub interrupted: bool,
 }
 
 impl RepairOutcome {
@@ -125,6 +129,7 @@ impl RepairOutcome {
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
             rejected: verified.rejected,
+            interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,
             ..found.stats

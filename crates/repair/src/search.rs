@@ -36,7 +36,7 @@ const LONE_EXECUTIONS: usize = 32;
 /// Spaces that are kept in memory between costs.
 const KEPT_SPACES: usize = 48;
 
-/// Members of a plausible class that are kept, unless all are asked for.
+/// Members of a plausible class that are kept.
 const KEPT_MEMBERS: usize = 40;
 
 /// The search for further patches ends after this many times the executions that the first one
@@ -419,9 +419,9 @@ impl Search<'_> {
                     .sum();
                 self.found.stats.too_many_states += left as u64;
                 (self.surroundings.events)(Event::Warning(format!(
-                    "line {}: tests visit the location in too many states, or not always alike; \
+                    "{}: tests visit the location in too many states, or not always alike; \
                      its other candidates are left out",
-                    entry.line
+                    entry.place
                 )));
                 break;
             }
@@ -447,11 +447,6 @@ impl Search<'_> {
                 let count = level.groups()[group].count;
                 self.found.stats.plausible += count as u64;
                 self.found.stats.plausible_classes += 1;
-                let keep = if self.options.all {
-                    usize::MAX
-                } else {
-                    KEPT_MEMBERS
-                };
                 let members = level
                     .members(group as GroupId)
                     .filter_map(|id| {
@@ -459,7 +454,7 @@ impl Search<'_> {
                         Some((space.edit(id, source, pointees)?, schema))
                     })
                     .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
-                    .take(keep)
+                    .take(KEPT_MEMBERS)
                     .collect();
                 self.found.classes.push(FoundClass {
                     entry: number,

@@ -24,8 +24,9 @@ struct Proposal<'a> {
     member: usize,
 }
 
-/// The order of the report: cost; the first of each class before the others; kind of change, with
-/// the taking out of statements last; the order of the search.
+/// The order of the report: cost; what people rarely change after what they do (numbers as
+/// conditions, signs, casts); the first of each class before the others; kind of change, with the
+/// taking out of statements last of all; the order of the search.
 fn ranked(found: &Found) -> Vec<Proposal<'_>> {
     let mut proposals: Vec<Proposal<'_>> = found
         .classes
@@ -49,6 +50,7 @@ fn ranked(found: &Found) -> Vec<Proposal<'_>> {
         (
             proposal.schema == Schema::Deletion,
             proposal.found.cost,
+            proposal.schema == Schema::UnusualExpression,
             proposal.member,
             proposal.schema,
             proposal.class,
@@ -71,6 +73,7 @@ pub fn verify<'a>(
 ) -> Result<Verified, RepairError> {
     let mut verified = Verified::default();
     if found.interrupted {
+        verified.interrupted = true;
         return Ok(verified);
     }
     (surroundings.events)(Event::Phase("verifying patches on a clean copy"));
@@ -84,7 +87,11 @@ pub fn verify<'a>(
     let mut numbers: Vec<usize> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     // Texts to verify, in order: those that differ.
-    let mut candidates = ranked(found).into_iter().filter_map(|proposal| {
+    // Of a whole space, one patch for each class.
+    let proposals = ranked(found)
+        .into_iter()
+        .filter(|proposal| !options.all || proposal.member == 0);
+    let mut candidates = proposals.filter_map(|proposal| {
         let entry = &instrumented.holes[proposal.found.entry];
         let file = &instrumented.files[entry.file];
         let text = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)).ok()?;
@@ -130,7 +137,15 @@ pub fn verify<'a>(
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
             let path = file.relative.display();
-            match result? {
+            let verdict = match result {
+                Err(error) if error.is_cancelled() => {
+                    // What has been verified stays so.
+                    verified.interrupted = true;
+                    return Ok(verified);
+                }
+                result => result?,
+            };
+            match verdict {
                 None => {
                     let class = match numbers.iter().position(|&class| class == proposal.class) {
                         Some(at) => at + 1,

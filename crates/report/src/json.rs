@@ -50,6 +50,7 @@ struct Stats<'a> {
     evaluations: u64,
     complete_cost: Option<u32>,
     out_of_time: bool,
+    interrupted: bool,
     rejected_by_verification: &'a [String],
     milliseconds: Milliseconds,
 }
@@ -109,6 +110,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             evaluations: stats.evaluations,
             complete_cost: stats.complete_cost,
             out_of_time: stats.out_of_time,
+            interrupted: stats.interrupted,
             rejected_by_verification: &stats.rejected,
             milliseconds: Milliseconds {
                 copy: milliseconds(phases.copy),

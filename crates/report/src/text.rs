@@ -91,7 +91,16 @@ fn summary(outcome: &RepairOutcome) -> String {
     let stats = &outcome.stats;
     let mut text = String::new();
     let found = match outcome.patches.len() {
+        0 if stats.interrupted => format!(
+            "Interrupted; {} found until then, none of them verified",
+            count(
+                stats.plausible,
+                "plausible candidate",
+                "plausible candidates"
+            )
+        ),
         0 => "No plausible patch".to_owned(),
+        1 => "1 patch, verified on a clean copy".to_owned(),
         n => format!(
             "{}, each verified on a clean copy",
             count(n as u64, "patch", "patches")
@@ -108,7 +117,7 @@ fn summary(outcome: &RepairOutcome) -> String {
     if stats.plausible > outcome.patches.len() as u64 {
         let _ = writeln!(
             text,
-            "{} in {} are plausible; --all reports them all.",
+            "{} in {} are plausible.",
             count(stats.plausible, "candidate", "candidates"),
             count(stats.plausible_classes as u64, "class", "classes"),
         );

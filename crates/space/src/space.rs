@@ -400,13 +400,17 @@ pub fn replace(term: &Term, path: &[u8], by: &Term, pointees: &Pointees) -> Opti
 
 impl SpaceBuilder<'_> {
     fn leaf_pools(&mut self, leaves: Vec<Term>) {
+        // Constants apart from what varies: they are filled in for other reasons.
         let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
         for (rank, term) in leaves.into_iter().enumerate() {
             let null = matches!(term.ctype(), CType::Pointer(_))
                 && term.operand(self.pointees).is_null_pointer_constant;
-            let entry = by_type
-                .iter_mut()
-                .find(|(ctype, is_null, ..)| *ctype == term.ctype() && *is_null == null);
+            let constant = matches!(term.kind(), Kind::Constant(..));
+            let entry = by_type.iter_mut().find(|(ctype, is_null, terms, _)| {
+                *ctype == term.ctype()
+                    && *is_null == null
+                    && matches!(terms[0].kind(), Kind::Constant(..)) == constant
+            });
             match entry {
                 Some((_, _, terms, ranks)) => {
                     if !terms.contains(&term) {
@@ -487,9 +491,16 @@ impl SpaceBuilder<'_> {
             steps,
             result: result.ctype,
         };
+        // Numbers as conditions, signs and casts are rarely what a person would change.
         let schema = match template {
             Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {
                 Schema::UnusualExpression
+            }
+            Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
+                Schema::UnusualExpression
+            }
+            Template::One(pool) if place_is_truth && self.space.pools.is_constant(pool, 0) => {
+                schema.max(Schema::UnusualExpression)
             }
             _ => schema,
         };

@@ -46,7 +46,7 @@ pub enum ProjectError {
     #[error("{place}: {message}")]
     Syntax { place: Place, message: String },
     /// The single C file cannot be read.
-    #[error("{} is not a readable file", file.display())]
+    #[error("{} is no folder and no readable file", file.display())]
     NoSource { file: PathBuf },
     /// The single file is not C.
     #[error("{} is not a C file: its name must end in .c", file.display())]
