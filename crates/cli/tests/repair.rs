@@ -228,3 +228,25 @@ fn a_search_that_finds_nothing_says_so_with_status_1() {
     assert_eq!(place.snapshot(), before);
     assert_eq!(place.leftovers(), [""; 0]);
 }
+
+#[test]
+fn a_space_of_fifty_thousand_candidates_takes_at_most_12_executions() {
+    let place = Place::with_max2();
+    let output = place.run([
+        "repair",
+        "project/max.c",
+        "--files",
+        "project/max.c:8",
+        "--all",
+        "--max-cost",
+        "40",
+        "-j",
+        "1",
+        "--json",
+    ]);
+    let report = json(&stdout(&output));
+    let stats = &report["stats"];
+    assert!(stats["candidates"].as_u64() >= Some(50_000), "{stats}");
+    assert_eq!(stats["explored"], stats["candidates"]);
+    assert!(stats["executions"].as_u64() <= Some(12), "{stats}");
+}
