@@ -22,12 +22,24 @@ struct Proposal<'a> {
     schema: Schema,
     /// Its place in the class.
     member: usize,
+    /// Bytes of the text that it takes away and adds.
+    text_change: usize,
+}
+
+/// Bytes that differ between two texts, between what they begin and end with alike.
+fn text_change(before: &[u8], after: &[u8]) -> usize {
+    let alike =
+        |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| pairs.take_while(|(a, b)| a == b).count();
+    let shorter = before.len().min(after.len());
+    let start = alike(&mut before.iter().zip(after));
+    let end = alike(&mut before.iter().rev().zip(after.iter().rev())).min(shorter - start);
+    before.len() + after.len() - 2 * (start + end)
 }
 
 /// The order of the report: cost; what people rarely change after what they do (numbers as
-/// conditions, signs, casts); the first of each class before the others; kind of change, with the
-/// taking out of statements last of all; the order of the search.
-fn ranked(found: &Found) -> Vec<Proposal<'_>> {
+/// conditions, signs, casts); the first of each class before the others; fewer bytes of text before
+/// more; kind of change; the order of the search. The taking out of statements comes last of all.
+fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut proposals: Vec<Proposal<'_>> = found
         .classes
         .iter()
@@ -37,12 +49,17 @@ fn ranked(found: &Found) -> Vec<Proposal<'_>> {
                 .members
                 .iter()
                 .enumerate()
-                .map(move |(member, (edit, schema))| Proposal {
-                    class,
-                    found,
-                    edit,
-                    schema: *schema,
-                    member,
+                .map(move |(member, (edit, schema))| {
+                    let entry = &instrumented.holes[found.entry];
+                    let source = &instrumented.files[entry.file].unit.source;
+                    Proposal {
+                        class,
+                        found,
+                        edit,
+                        schema: *schema,
+                        member,
+                        text_change: text_change(&source[edit.span.range()], &edit.text),
+                    }
                 })
         })
         .collect();
@@ -52,6 +69,7 @@ fn ranked(found: &Found) -> Vec<Proposal<'_>> {
             proposal.found.cost,
             proposal.schema == Schema::UnusualExpression,
             proposal.member,
+            proposal.text_change,
             proposal.schema,
             proposal.class,
         )
@@ -88,7 +106,7 @@ pub fn verify<'a>(
     let mut seen = std::collections::BTreeSet::new();
     // Texts to verify, in order: those that differ.
     // Of a whole space, one patch for each class.
-    let proposals = ranked(found)
+    let proposals = ranked(found, instrumented)
         .into_iter()
         .filter(|proposal| !options.all || proposal.member == 0);
     let mut candidates = proposals.filter_map(|proposal| {
@@ -236,4 +254,17 @@ fn passes<'a>(
     drop(worker);
     files::remove_tree(&folder)?;
     Ok(reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_change;
+
+    #[test]
+    fn only_what_differs_counts_as_change() {
+        assert_eq!(text_change(b"a < b", b"a <= b"), 1);
+        assert_eq!(text_change(b"s[0].n", b"s[i].n"), 2);
+        assert_eq!(text_change(b"aa", b"a"), 1);
+        assert_eq!(text_change(b"x", b"x"), 0);
+    }
 }
