@@ -276,8 +276,10 @@ impl Search<'_> {
         }
         let executions = self.found.stats.executions;
         let first = *self.first_after.get_or_insert(executions);
-        self.options.first
-            || executions >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST
+        let enough = self.options.first
+            || executions >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
+        self.found.stats.stopped_early |= enough;
+        enough
     }
 
     /// Failing tests first, then those that have killed most. Measured times have no part in it:

@@ -50,6 +50,7 @@ struct Stats<'a> {
     evaluations: u64,
     complete_cost: Option<u32>,
     out_of_time: bool,
+    stopped_early: bool,
     interrupted: bool,
     rejected_by_verification: &'a [String],
     milliseconds: Milliseconds,
@@ -110,6 +111,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             evaluations: stats.evaluations,
             complete_cost: stats.complete_cost,
             out_of_time: stats.out_of_time,
+            stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
             rejected_by_verification: &stats.rejected,
             milliseconds: Milliseconds {

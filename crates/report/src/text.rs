@@ -137,6 +137,9 @@ fn summary(outcome: &RepairOutcome) -> String {
     } else if stats.out_of_time {
         text.push_str("Time ran out.\n");
     }
+    if stats.stopped_early {
+        text.push_str("Stopped looking for further patches; --all explores the rest.\n");
+    }
     if !stats.rejected.is_empty() {
         let _ = writeln!(
             text,

@@ -446,7 +446,7 @@ impl Finder<'_, '_, '_> {
             return;
         }
         match expr.kind.clone() {
-            ExprKind::Paren(inner) => self.below_or_hole(inner, usage),
+            ExprKind::Paren(inner) => self.expr(inner, usage),
             ExprKind::Cast {
                 operand,
                 implicit: true,
@@ -584,10 +584,6 @@ impl Finder<'_, '_, '_> {
             }
             _ => {}
         }
-    }
-
-    fn below_or_hole(&mut self, inner: ExprId, usage: Use) {
-        self.expr(inner, usage);
     }
 
     /// What selects the object that is read, written or passed on.

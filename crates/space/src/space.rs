@@ -675,14 +675,13 @@ impl SpaceBuilder<'_> {
                     self.block(site, Template::One(a), 1 + r.size(), expression, most);
                     self.block(site, Template::One(b), 1 + l.size(), expression, most);
                 }
-                Kind::Conditional(c, t, e) => {
+                Kind::Conditional(_, t, e) => {
                     let (Some(t_pool), Some(e_pool)) = (self.fixed(&t), self.fixed(&e)) else {
                         continue;
                     };
                     let cost = |kept: &Term| term.size() - kept.size();
                     self.block(site, Template::One(t_pool), cost(&t), expression, most);
                     self.block(site, Template::One(e_pool), cost(&e), expression, most);
-                    let _ = c;
                 }
                 Kind::Unary(_, inner) | Kind::Cast(inner) => {
                     if let Some(inner) = self.fixed(&inner) {
