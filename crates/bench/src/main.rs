@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod differential;
 mod locations;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -33,6 +34,9 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Explores a part of a project's space, and compares a sample of the verdicts with those of
+    /// plainly compiling and running the candidates; fails if any differs
+    Differential(differential::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
             build,
             check,
         } => locations::run(&projects, build.as_deref(), check),
+        Command::Differential(arguments) => differential::run(&arguments),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {
