@@ -3,6 +3,7 @@
 
 mod differential;
 mod locations;
+mod overhead;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -37,6 +38,8 @@ enum Command {
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
     Differential(differential::Arguments),
+    /// Times a program as it is and instrumented, alternately, and prints the ratios
+    Overhead(overhead::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

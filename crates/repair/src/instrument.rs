@@ -202,11 +202,12 @@ pub fn instrument<'a>(
     let clang = Clang::find(&mut prepared.worker.runner)?;
     let mut left_alone = LeftAlone::default();
     let (mut plans, mut entries) = read_sources(
-        prepared,
+        &mut prepared.worker,
+        &prepared.commands,
         project,
         options,
         &clang,
-        surroundings,
+        events,
         &mut left_alone,
     )?;
     let what = described(&project.files);
@@ -329,6 +330,74 @@ pub fn instrument<'a>(
     })
 }
 
+/// A copy of a program in which all locations are woven.
+pub struct WovenCopy {
+    /// The copy, built.
+    pub worker: Worker,
+    /// Files with locations.
+    pub files: Vec<SourceFile>,
+    /// The holes that `kept` chose of those, in order of file and place.
+    pub holes: Vec<HoleEntry>,
+    /// Number of holes before.
+    pub holes_in_all: usize,
+}
+
+impl WovenCopy {
+    /// Weaves the sources of `built`, a built copy whose sources are compiled by `commands`, into a
+    /// further copy in a new folder `name`, as a repair does it: first all holes, without entries,
+    /// to learn which of them tests visit; then those that are left, with entries. Here `kept`
+    /// chooses these; with `None` it stops after the first step.
+    ///
+    /// # Errors
+    /// When the sources cannot be read or the woven program does not build.
+    pub fn weave<'a>(
+        built: &mut Worker,
+        commands: &[CompileCommand],
+        name: &str,
+        project: &'a Project,
+        options: &RepairOptions,
+        surroundings: &Surroundings<'a>,
+        kept: Option<&dyn Fn(&HoleEntry) -> bool>,
+    ) -> Result<Self, RepairError> {
+        let events = surroundings.events;
+        let clang = Clang::find(&mut built.runner)?;
+        let mut left_alone = LeftAlone::default();
+        let (mut plans, mut holes) = read_sources(
+            built,
+            commands,
+            project,
+            options,
+            &clang,
+            events,
+            &mut left_alone,
+        )?;
+        let base = built.sandbox.folder().to_path_buf();
+        let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
+        for plan in &mut plans {
+            plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
+        }
+        let holes_in_all = holes.len();
+        if let Some(kept) = kept {
+            holes.retain(|hole| kept(hole));
+        }
+        build_woven(
+            &mut worker,
+            project,
+            &plans,
+            &mut holes,
+            kept.is_some(),
+            events,
+            &mut left_alone.refused,
+        )?;
+        Ok(WovenCopy {
+            worker,
+            files: plans.into_iter().map(|plan| plan.file).collect(),
+            holes,
+            holes_in_all,
+        })
+    }
+}
+
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
     let names: Vec<&str> = tests
         .iter()
@@ -356,10 +425,11 @@ fn described(selections: &[FileSelection]) -> String {
 
 /// The sources to read: relative path and commands.
 fn selected(
-    prepared: &Prepared,
+    worker: &Worker,
+    commands: &[CompileCommand],
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    let sources = record::sources(commands, &worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
@@ -403,26 +473,26 @@ fn selected(
 }
 
 fn read_sources(
-    prepared: &mut Prepared,
+    worker: &mut Worker,
+    commands: &[CompileCommand],
     project: &Project,
     options: &RepairOptions,
     clang: &Clang,
-    surroundings: &Surroundings<'_>,
+    events: &(dyn Fn(Event) + Sync),
     left_alone: &mut LeftAlone,
 ) -> Result<(Vec<Plan>, Vec<HoleEntry>), RepairError> {
-    let events = surroundings.events;
-    let sources = selected(prepared, project)?;
+    let sources = selected(worker, commands, project)?;
     let total = sources.len();
     let mut plans = Vec::new();
     let mut entries: Vec<HoleEntry> = Vec::new();
     let mut next_function = 0;
     for (done, (relative, commands)) in sources.into_iter().enumerate() {
         events(Event::Progress { done, total });
-        let host = prepared.worker.sandbox.folder().join(&relative);
+        let host = worker.sandbox.folder().join(&relative);
         let text = files::read(&host)?;
         let units = match patchwright_csource::parse_variants(
             clang,
-            &mut prepared.worker.runner,
+            &mut worker.runner,
             &commands,
             &text,
         ) {
@@ -597,14 +667,19 @@ fn build_woven(
     Ok(())
 }
 
-/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers).
+/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers), or, where
+/// an error is in a macro's text, in which it says that it is.
 fn blamed_functions(
     message: &str,
     plans: &[Plan],
     left_out: &BTreeSet<FunctionId>,
 ) -> Vec<(FunctionId, String)> {
     let mut found = Vec::new();
+    let mut in_function = "";
     for line in message.lines() {
+        if let Some((_, rest)) = line.split_once(": In function ") {
+            in_function = rest.trim_matches([':', '\'', '‘', '’']);
+        }
         let Some(at) = line
             .find(": error:")
             .or_else(|| line.find(": fatal error:"))
@@ -619,22 +694,26 @@ fn blamed_functions(
         ) else {
             continue;
         };
-        for plan in plans {
-            if Path::new(name).file_name() != plan.file.relative.file_name() {
-                continue;
-            }
+        let of_file = |plan: &&Plan| Path::new(name).file_name() == plan.file.relative.file_name();
+        let woven = plans.iter().filter(of_file).flat_map(|plan| {
             let lines = LineMap::new(&plan.file.unit.source);
-            for &(index, id) in &plan.functions {
+            plan.functions.iter().map(move |&(index, id)| {
                 let function = &plan.file.unit.functions[index];
-                let first = lines.line(function.body_span.start);
-                let last = lines.line(function.body_span.end);
-                if (first..=last).contains(&number)
-                    && !left_out.contains(&id)
-                    && !found.iter().any(|(known, _)| *known == id)
-                {
-                    found.push((id, function.name.clone()));
-                }
-            }
+                let body = function.body_span;
+                (
+                    id,
+                    &function.name,
+                    lines.line(body.start)..=lines.line(body.end),
+                )
+            })
+        });
+        let woven: Vec<_> = woven.filter(|(id, ..)| !left_out.contains(id)).collect();
+        let at_line = woven.iter().find(|(_, _, lines)| lines.contains(&number));
+        let named = || woven.iter().find(|(_, name, _)| *name == in_function);
+        if let Some((id, name, _)) = at_line.or_else(named)
+            && !found.iter().any(|(known, _)| known == id)
+        {
+            found.push((*id, (*name).clone()));
         }
     }
     found
