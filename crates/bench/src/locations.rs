@@ -12,8 +12,8 @@ use patchwright_exec::{
     CancelToken, CompileCommand, Limits, Project, ProjectFlags, Request, RunnerProgram, Scratch,
     Worker, WorkerOptions, files, record, record_build,
 };
-use patchwright_repair::locate::locate;
-use patchwright_space::{HoleKind, LeafLimits};
+use patchwright_repair::{RepairOptions, locate::locate};
+use patchwright_space::HoleKind;
 use patchwright_text::apply_edits;
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Bo
 
 impl Row {
     fn count(&mut self, units: Vec<TranslationUnit>) {
-        let located = locate(units, LeafLimits::default(), &|_| true);
+        let located = locate(units, &RepairOptions::default(), &|_| true);
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
@@ -134,6 +134,7 @@ impl Row {
                     } => "conditions",
                     HoleKind::Expression { .. } => "values",
                     HoleKind::Refinement(_) => "impure conditions",
+                    HoleKind::Assignment(_) => "assignments",
                     HoleKind::Guard { .. } => "statements",
                 };
                 *self.holes.entry(kind).or_default() += 1;
@@ -228,10 +229,10 @@ fn print(rows: &[(String, Row)], check: bool) {
         }
     };
     println!(
-        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements |{}",
+        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements | places for assignments |{}",
         if check { " same object code |" } else { "" }
     );
-    println!("| --- |{}", " ---: |".repeat(11 + usize::from(check)));
+    println!("| --- |{}", " ---: |".repeat(12 + usize::from(check)));
     for (name, row) in rows {
         let holes = |kind: &str| row.holes.get(kind).copied().unwrap_or(0);
         let checked = if check {
@@ -240,7 +241,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             String::new()
         };
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} |{checked}",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} | {} |{checked}",
             row.files,
             row.ways,
             row.rejected,
@@ -253,6 +254,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             holes("impure conditions"),
             holes("values"),
             holes("statements"),
+            holes("assignments"),
         );
     }
     let mut functions: BTreeMap<&str, usize> = BTreeMap::new();

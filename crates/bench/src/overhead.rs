@@ -11,7 +11,7 @@ use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     instrument::{HoleEntry, WovenCopy, probe_slots},
 };
-use patchwright_space::{space::original, term};
+use patchwright_space::{HoleKind, space::original, term};
 
 /// What is measured.
 #[derive(clap::Args)]
@@ -121,7 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let root = project.root.clone();
     let file = hot.file.strip_prefix(&root).unwrap_or(&hot.file).to_owned();
     let place = |hole: &HoleEntry| {
-        hole.place == format!("{}:{}", file.display(), hole.line) && hot.contains_line(hole.line)
+        matches!(hole.hole.kind, HoleKind::Expression { .. })
+            && hole.place == format!("{}:{}", file.display(), hole.line)
+            && hot.contains_line(hole.line)
     };
     let mut woven = WovenCopy::weave(
         &mut plain,

@@ -12,17 +12,13 @@ use patchwright_exec::{
     run_test, runner::Environment,
 };
 use patchwright_probe_image::{Channel, PROBE};
-use patchwright_space::{
-    Added, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes,
-    term::{CType, Term},
-};
+use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
 use patchwright_text::LineMap;
-use patchwright_weave::{
-    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file,
-};
+use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weave_file};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    hooks::{assignment_place, hook, touch},
     locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
@@ -91,6 +87,8 @@ struct Plan {
     file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
+    /// What touches the variables that are assigned.
+    touches: Vec<(FunctionId, TouchPoint)>,
     host_path: PathBuf,
 }
 
@@ -105,10 +103,12 @@ impl Plan {
     ) -> Self {
         let lines = LineMap::new(&way.unit.source);
         let mut functions = Vec::new();
+        let mut touches = Vec::new();
         for function in way.functions {
             let id = FunctionId(*next_function);
             *next_function += 1;
             functions.push((function.index, id));
+            touches.extend(function.touches.into_iter().map(|point| (id, point)));
             for (hole, leaves) in function.holes {
                 let line = lines.line(hole.span.start);
                 entries.push(HoleEntry {
@@ -132,6 +132,7 @@ impl Plan {
                 parents: way.parents,
             },
             functions,
+            touches,
             host_path: PathBuf::new(),
         }
     }
@@ -145,20 +146,29 @@ impl Plan {
     ) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
-            let hooks: Vec<Hook> = entries
-                .iter()
-                .filter(|entry| entry.function == id)
-                .map(|entry| hook(entry, with_slots, &self.file))
-                .collect();
-            if hooks.is_empty() || left_out.contains(&id) {
+            let own = || entries.iter().filter(|entry| entry.function == id);
+            if own().next().is_none() || left_out.contains(&id) {
                 continue;
             }
+            let assignments: Vec<AssignmentPlace> = own()
+                .filter_map(|entry| assignment_place(entry, with_slots))
+                .collect();
+            let touches = self.touches.iter().filter(|(function, _)| *function == id);
+            let touches = if with_slots && !assignments.is_empty() {
+                touches.map(|(_, point)| touch(point)).collect()
+            } else {
+                Vec::new()
+            };
             let function = &self.file.unit.functions[index];
             woven.push(WovenFunction {
                 id,
                 body: function.body_span,
                 labels: function.labels.clone(),
-                hooks,
+                hooks: own()
+                    .filter_map(|entry| hook(entry, with_slots, &self.file))
+                    .collect(),
+                assignments,
+                touches,
             });
         }
         woven
@@ -514,7 +524,7 @@ fn read_sources(
                     .iter()
                     .any(|selection| selection.file == relative && selection.contains_line(line))
         };
-        let located = locate(units, options.leaves, &wanted);
+        let located = locate(units, options, &wanted);
         left_alone.disagreements += located.disagreements;
         for (reason, n) in located.refused() {
             *left_alone.refused.entry(reason.to_owned()).or_default() += n;
@@ -542,55 +552,6 @@ fn read_sources(
         entry.id = HoleId(number as u32);
     }
     Ok((plans, entries))
-}
-
-fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
-    let kind = match (&entry.hole.kind, entry.hole.ctype) {
-        (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
-        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
-        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
-        (HoleKind::Expression { .. }, None) => HookKind::Condition,
-        (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
-        (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
-        (HoleKind::Expression { .. }, Some(CType::Pointer(id))) => HookKind::Pointer {
-            ctype: file.types.pointees().pointer_spelling(id),
-        },
-        (HoleKind::Expression { .. }, Some(ctype)) => HookKind::Integer {
-            ctype: ctype.keywords().unwrap_or("int").to_owned(),
-        },
-    };
-    let slots = if with_slots {
-        entry
-            .hole
-            .atoms
-            .slots
-            .iter()
-            .map(|slot| slot.entry.clone())
-            .collect()
-    } else {
-        Vec::new()
-    };
-    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
-        span: part.span,
-        ctype: type_name(part.ctype, file),
-    });
-    Hook {
-        id: entry.id,
-        span: entry.hole.span,
-        kind,
-        slots,
-        captured,
-    }
-}
-
-/// A type's name in casts and declarations.
-fn type_name(ctype: CType, file: &SourceFile) -> String {
-    match ctype {
-        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
-        _ => ctype.keywords().map(str::to_owned),
-    }
-    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
