@@ -125,7 +125,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" && entry.file_name() != ".git" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }
