@@ -1,11 +1,16 @@
 //! How much of real programs can be changed, and the test of exactness of all places.
 
-use std::{collections::BTreeMap, error::Error, ffi::OsString, path::Path};
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
 
 use patchwright_csource::{Clang, ParseError, TranslationUnit, locations, scopes};
 use patchwright_exec::{
-    CancelToken, CompileCommand, Limits, Request, RunnerProgram, Scratch, Worker, WorkerOptions,
-    files, intercept, read_compile_database,
+    CancelToken, CompileCommand, Limits, Project, ProjectFlags, Request, RunnerProgram, Scratch,
+    Worker, WorkerOptions, files, record, record_build,
 };
 use patchwright_space::{AtomBuilder, HoleKind, TermTypes, holes};
 use patchwright_text::apply_edits;
@@ -27,10 +32,14 @@ struct Row {
 }
 
 /// Prints the table; false if a check failed.
-pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn Error>> {
+pub fn run(
+    projects: &[PathBuf],
+    build: Option<&OsStr>,
+    check: bool,
+) -> Result<bool, Box<dyn Error>> {
     let mut rows = Vec::new();
     for project in projects {
-        let row = measure(project, check)?;
+        let row = measure(project, build, check)?;
         let name = project
             .file_name()
             .unwrap_or_default()
@@ -45,8 +54,14 @@ pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn
     Ok(rows.iter().all(|(_, row)| row.other_code.is_empty()))
 }
 
-fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
-    let project = std::fs::canonicalize(project)?;
+fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Box<dyn Error>> {
+    let flags = ProjectFlags {
+        build: build.map(OsStr::to_owned),
+        ..ProjectFlags::default()
+    };
+    let mut project = Project::load(project, &flags)?;
+    // The whole program is measured, not what is suspicious.
+    project.files.clear();
     let scratch = Scratch::in_default_place()?;
     let program = RunnerProgram::current_exe(["__runner"])?;
     let mut worker = Worker::start(
@@ -55,50 +70,34 @@ fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
         &WorkerOptions {
             program: &program,
             scratch: &scratch,
-            project: &project,
-            source: &project,
+            project: &project.root,
+            source: &project.root,
             view: true,
             exclude: Vec::new(),
             cancel: CancelToken::new()?,
         },
     )?;
-    let database = intercept::find_database(worker.sandbox.folder(), 2)?
-        .ok_or_else(|| format!("{} has no compile_commands.json", project.display()))?;
+    let commands = record_build(&mut worker, &project)?;
     let clang = Clang::find(&mut worker.runner)?;
-    let root = worker.sandbox.run_root().to_path_buf();
     let mut row = Row::default();
-    let mut seen = std::collections::BTreeSet::new();
-    for command in read_compile_database(&database)? {
-        let command = if worker.runner.view_active() {
-            command.rebase(worker.sandbox.folder(), &project)
-        } else {
-            command.rebase(&project, worker.sandbox.folder())
-        };
-        let Ok(relative) = command.file.strip_prefix(&root) else {
-            continue;
-        };
-        let host = worker.sandbox.folder().join(relative);
-        if relative.extension().is_none_or(|e| e != "c")
-            || !host.exists()
-            || !seen.insert(host.clone())
-        {
-            continue;
-        }
+    for (relative, commands) in record::sources(&commands, &worker.sandbox) {
+        let host = worker.sandbox.folder().join(&relative);
         let name = relative.display().to_string();
+        let command = &commands[0];
         row.files += 1;
         let source = files::read(&host)?;
-        let mut unit =
-            match patchwright_csource::parse(&clang, &mut worker.runner, &command, source) {
-                Ok(unit) => unit,
-                Err(error @ ParseError::Rejected { .. }) => {
-                    eprintln!("{error}");
-                    row.rejected += 1;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
+        let mut unit = match patchwright_csource::parse(&clang, &mut worker.runner, command, source)
+        {
+            Ok(unit) => unit,
+            Err(error @ ParseError::Rejected { .. }) => {
+                eprintln!("{error}");
+                row.rejected += 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         if check {
-            match same_code(&mut worker, &command, &host, &unit)? {
+            match same_code(&mut worker, command, &host, &unit)? {
                 None => row.same_code += 1,
                 Some(problem) => row.other_code.push(format!("{name}: {problem}")),
             }
