@@ -25,8 +25,9 @@ pub use layout::{
 };
 pub use slot::{SlotDescriptor, SlotKind};
 pub use trace::{
-    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION, TRAIL_EXITED, TRAIL_FREE,
-    TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout, TraceMemory, TraceUnit, Trail,
+    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,
+    TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout,
+    TraceMemory, TraceUnit, Trail,
 };
 pub use unit::{
     ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,

@@ -73,8 +73,11 @@ pub type RegisterFork = unsafe extern "C" fn(
 ) -> c_int;
 
 /// Registers what a process does when it exits, as `__cxa_atexit` does.
-pub type RegisterExit =
-    unsafe extern "C" fn(Option<unsafe extern "C" fn(*mut c_void)>, *mut c_void, *mut c_void) -> c_int;
+pub type RegisterExit = unsafe extern "C" fn(
+    Option<unsafe extern "C" fn(*mut c_void)>,
+    *mut c_void,
+    *mut c_void,
+) -> c_int;
 
 /// Introduces a translation unit; `trace` is the value of [`TRACE_VARIABLE`] or null.
 pub type TraceAttach = unsafe extern "C" fn(unit: *mut TraceUnit, trace: *const core::ffi::c_char);
@@ -172,15 +175,23 @@ impl<'a> TraceMemory<'a> {
             trail_count: header.trail_count.load(Ordering::Relaxed),
         };
         // SAFETY: as above; `new` checks the length again.
-        if good { unsafe { Self::new(base, length, layout) } } else { None }
+        if good {
+            unsafe { Self::new(base, length, layout) }
+        } else {
+            None
+        }
     }
 
     /// Writes what tells a process that this is a trace, and of which sizes.
     pub fn write_header(&self) {
         let header = self.header();
         let layout = self.layout;
-        header.statement_count.store(layout.statement_count, Ordering::Relaxed);
-        header.trail_count.store(layout.trail_count, Ordering::Relaxed);
+        header
+            .statement_count
+            .store(layout.statement_count, Ordering::Relaxed);
+        header
+            .trail_count
+            .store(layout.trail_count, Ordering::Relaxed);
         header.version.store(TRACE_VERSION, Ordering::Relaxed);
         header.magic.store(TRACE_MAGIC, Ordering::Release);
     }
@@ -211,7 +222,10 @@ impl<'a> TraceMemory<'a> {
         let start = self.base.wrapping_add(self.layout.statements() as usize);
         // SAFETY: the section lies inside the trace, and is only used through atomics.
         unsafe {
-            core::slice::from_raw_parts(start.cast::<AtomicU8>(), self.layout.statement_count as usize)
+            core::slice::from_raw_parts(
+                start.cast::<AtomicU8>(),
+                self.layout.statement_count as usize,
+            )
         }
     }
 }

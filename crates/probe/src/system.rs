@@ -98,7 +98,14 @@ pub unsafe fn replace_mapping(
     unsafe {
         call(
             MMAP,
-            [address as usize, length, PROT_READ_WRITE, flags, file, offset],
+            [
+                address as usize,
+                length,
+                PROT_READ_WRITE,
+                flags,
+                file,
+                offset,
+            ],
         );
         if descriptor >= 0 {
             call(CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]);

@@ -60,7 +60,10 @@ pub unsafe extern "C" fn patchwright_trace(unit: *mut TraceUnit, trace: *const c
         return;
     };
     let bytes = memory.statements();
-    let Some(own) = bytes.get(unit.first as usize..).and_then(|rest| rest.get(..unit.count as usize)) else {
+    let Some(own) = bytes
+        .get(unit.first as usize..)
+        .and_then(|rest| rest.get(..unit.count as usize))
+    else {
         return;
     };
     let trail = TRAIL.load(Ordering::Relaxed);
@@ -73,7 +76,8 @@ pub unsafe extern "C" fn patchwright_trace(unit: *mut TraceUnit, trace: *const c
 /// # Safety
 /// As for [`patchwright_trace`].
 unsafe fn attach(unit: &TraceUnit, path: *const c_char) -> Option<TraceMemory<'static>> {
-    let taken = STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
+    let taken =
+        STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
     if taken.is_ok() {
         // SAFETY: only this thread has come here, and readers wait for `ATTACHED`.
         let trace = unsafe { &mut *TRACE.0.get() };
