@@ -3,7 +3,7 @@
 
 mod locations;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -20,8 +20,14 @@ enum Command {
     /// Counts the functions and expressions of built programs that can be locations, and why the
     /// others cannot; prints a Markdown table
     Locations {
-        /// Folders of built programs that have a compile_commands.json
+        /// Folders of programs: with a compile_commands.json, or with a build command, which is
+        /// watched
+        #[arg(required = true)]
         projects: Vec<PathBuf>,
+        /// The build command, run from each program's folder, instead of the one in its
+        /// patchwright.toml
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
         /// Also put parentheses round every editable expression of each file at once, compile it
         /// without optimisation, and compare the object code with that of the file as it is
         #[arg(long)]
@@ -39,7 +45,11 @@ fn main() -> ExitCode {
         patchwright_exec::supervisor_main();
     }
     let result = match Cli::parse().command {
-        Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Locations {
+            projects,
+            build,
+            check,
+        } => locations::run(&projects, build.as_deref(), check),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

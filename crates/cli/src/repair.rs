@@ -3,7 +3,8 @@
 use std::{io::IsTerminal, path::Path, time::Duration};
 
 use patchwright_exec::{
-    CancelToken, FileSelection, Project, ProjectError, ProjectFlags, RunnerProgram, Scratch, files,
+    CancelToken, FileSelection, Project, ProjectError, ProjectFlags, RecordError, RunnerProgram,
+    Scratch, files,
 };
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
 use patchwright_report::{json, text};
@@ -29,20 +30,19 @@ pub fn run(args: &RepairArgs) -> Exit {
 fn exit_of(error: &RepairError) -> Exit {
     match error {
         error if error.is_cancelled() => Exit::Interrupted,
+        RepairError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. }) => {
+            Exit::BadProject
+        }
         RepairError::Project(_)
-        | RepairError::NoBuild { .. }
-        | RepairError::Database(_)
+        | RepairError::Record(_)
         | RepairError::NotCompiled { .. }
         | RepairError::NoLocations { .. }
         | RepairError::NotReached { .. }
-        | RepairError::Intercept { .. }
         | RepairError::File(_)
         | RepairError::Channel(_)
         | RepairError::Parse(_)
         | RepairError::Test(_) => Exit::BadInput,
-        RepairError::Build(_)
-        | RepairError::AbsolutePaths { .. }
-        | RepairError::NothingFails { .. }
+        RepairError::NothingFails { .. }
         | RepairError::EverythingFails { .. }
         | RepairError::OnlyFlaky { .. }
         | RepairError::NothingAttached { .. } => Exit::BadProject,

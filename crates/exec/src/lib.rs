@@ -9,7 +9,7 @@
 //! * [`sandbox`] copies a project's tree; [`view`] makes such a copy appear at the project's own
 //!   absolute path, because build trees have that path baked in.
 //! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
-//!   databases.
+//!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
 //!
@@ -33,6 +33,7 @@ pub mod intercept;
 pub mod limits;
 pub mod pool;
 pub mod project;
+pub mod record;
 pub mod runner;
 pub mod sandbox;
 pub mod scratch;
@@ -48,6 +49,7 @@ pub use intercept::{InterceptError, intercept_build};
 pub use limits::Limits;
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
+pub use record::{RecordError, record_build};
 pub use runner::supervisor::supervisor_main;
 pub use runner::{
     CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,

@@ -186,6 +186,12 @@ pub fn stats(stats: &Stats) -> String {
             grouped(*n as u64),
         );
     }
+    if stats.disagreements > 0 {
+        row(
+            "expressions and statements compiled in several ways that disagree",
+            grouped(stats.disagreements as u64),
+        );
+    }
     let phases = &stats.phases;
     for (name, time) in [
         ("copy", phases.copy),
