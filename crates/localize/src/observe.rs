@@ -35,8 +35,8 @@ pub struct Subject<'a> {
     pub worker: &'a mut Worker,
     /// How to make a copy of it.
     pub copy: WorkerOptions<'a>,
-    /// The sources to look at, relative to the root, and how they are compiled.
-    pub sources: &'a [(PathBuf, CompileCommand)],
+    /// The sources to look at, relative to the root, and all ways in which they are compiled.
+    pub sources: &'a [(PathBuf, Vec<CompileCommand>)],
     /// Only statements on these lines are looked at; all if it is empty.
     pub selections: &'a [FileSelection],
     /// The command that builds the program.
@@ -195,12 +195,13 @@ fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), Localize
     let mut found = Localization::default();
     let mut plans = Vec::new();
     let total = subject.sources.len();
-    for (done, (relative, command)) in subject.sources.iter().enumerate() {
+    for (done, (relative, commands)) in subject.sources.iter().enumerate() {
         events(Event::Progress { done, total });
         let source = files::read(&subject.worker.sandbox.folder().join(relative))?;
-        let unit = patchwright_csource::parse(&clang, &mut subject.worker.runner, command, source);
-        let unit = match unit {
-            Ok(unit) => unit,
+        let runner = &mut subject.worker.runner;
+        let units = patchwright_csource::parse_variants(&clang, runner, commands, &source);
+        let units = match units {
+            Ok(units) => units,
             Err(error @ ParseError::Rejected { .. }) if subject.selections.is_empty() => {
                 events(Event::Warning(format!("{error}; the file is left alone")));
                 let reason = Refusal::NotAccepted.reason().to_owned();
@@ -209,7 +210,7 @@ fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), Localize
             }
             Err(error) => return Err(error.into()),
         };
-        let own = statements::find(&unit);
+        let own = statements::find(&source, &units);
         for refusal in &own.refused {
             *found
                 .refused
@@ -219,7 +220,7 @@ fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), Localize
         plans.extend(add_file(
             &mut found,
             relative,
-            unit.source,
+            source,
             own,
             subject.selections,
         ));

@@ -63,11 +63,20 @@ pub(crate) struct Found {
     pub refused: Vec<Refusal>,
 }
 
-/// Finds the statements of a file.
-pub(crate) fn find(unit: &TranslationUnit) -> Found {
+/// Finds the statements of a file that is compiled in the ways `units`. A function that several of them compile is that
+/// of the first.
+pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
     let mut found = Found::default();
-    let lines = LineMap::new(&unit.source);
-    for function in &unit.functions {
+    let lines = LineMap::new(source);
+    let mut taken: Vec<Span> = Vec::new();
+    for (unit, function) in units
+        .iter()
+        .flat_map(|unit| unit.functions.iter().map(move |function| (unit, function)))
+    {
+        if taken.iter().any(|span| span.overlaps(function.span)) {
+            continue;
+        }
+        taken.push(function.span);
         // Bodies are not given twice, so what a change of text would have to respect does not matter here.
         if let Some(
             refusal @ (Refusal::InHeader

@@ -353,7 +353,7 @@ fn described(selections: &[FileSelection]) -> String {
 }
 
 /// The sources to read: relative path and commands.
-fn selected(
+pub(crate) fn selected(
     prepared: &Prepared,
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {

@@ -18,6 +18,7 @@
 pub mod classes;
 pub mod error;
 pub mod instrument;
+pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;

@@ -36,6 +36,8 @@ pub struct Phases {
     pub build: Duration,
     /// Running its tests twice.
     pub baseline: Duration,
+    /// Finding what tests execute.
+    pub localize: Duration,
     /// Reading the sources.
     pub read: Duration,
     /// Weaving, building and finding which tests visit what.
