@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use patchwright_csource::{
-    ExprId, ExprKind, Function, Place, Refusal, StmtId, StmtKind, Storage, TranslationUnit, lex,
+    BinaryOperator, ExprId, ExprKind, Function, Place, Refusal, StmtId, StmtKind, Storage,
+    TranslationUnit, lex,
 };
 use patchwright_text::{LineMap, Span};
-use patchwright_weave::Mark;
+use patchwright_weave::{Mark, MarkKind};
 
-/// A statement that is executed as one step: an expression statement, the head of an `if` or a loop, a jump, a
-/// declaration with an initialiser. What stands in the body of a macro belongs to the use of the macro.
+/// What is executed as one step: an expression statement, the head of an `if` or a loop, a jump, a declaration with an
+/// initialiser; or the right operand of `&&` or `||`, which may not be evaluated although its statement is executed. What
+/// stands in the body of a macro belongs to the use of the macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     /// Index of its file.
@@ -95,6 +97,7 @@ pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
             steps: Vec::new(),
         };
         walker.stmt(function.body, Position::Fixed);
+        walker.operands();
         let mut steps = walker.steps;
         steps.sort_by_key(|step| (step.span.start, std::cmp::Reverse(step.span.end)));
         steps.dedup_by_key(|step| step.span);
@@ -111,7 +114,7 @@ pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
             found.marks.push(Mark {
                 number: found.statements.len() as u32,
                 span: step.span,
-                braces: step.braces,
+                kind: step.kind,
             });
             found.statements.push(Statement {
                 file: 0,
@@ -139,7 +142,7 @@ enum Position {
 
 struct Step {
     span: Span,
-    braces: bool,
+    kind: MarkKind,
     leaves: bool,
 }
 
@@ -194,7 +197,7 @@ impl Walker<'_> {
                     if begins && self.is_executable(id) {
                         self.steps.push(Step {
                             span: invocation,
-                            braces: false,
+                            kind: MarkKind::InBlock,
                             leaves: self.leaves(id),
                         });
                     }
@@ -211,17 +214,50 @@ impl Walker<'_> {
         let Place::Written(span) = stmt.place else {
             return;
         };
-        let braces = position == Position::Body;
+        let kind = match position {
+            Position::Body => MarkKind::Alone,
+            Position::Block | Position::Fixed => MarkKind::InBlock,
+        };
         // What is no statement for us, or no statement in braces for C.
         let special = matches!(stmt.kind, StmtKind::Declaration(_) | StmtKind::Other { .. });
-        if !self.is_executable(id) || (braces && special) {
+        if !self.is_executable(id) || (kind == MarkKind::Alone && special) {
             return;
         }
         self.steps.push(Step {
             span,
-            braces,
+            kind,
             leaves: self.leaves(id),
         });
+    }
+
+    /// The operands that may not be evaluated although their statement is executed.
+    fn operands(&mut self) {
+        for expr in self.function.exprs.iter().filter(|expr| expr.evaluated) {
+            let ExprKind::Binary {
+                operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
+                right,
+                ..
+            } = expr.kind
+            else {
+                continue;
+            };
+            let mut operand = right;
+            while let ExprKind::Cast {
+                operand: inner,
+                implicit: true,
+                ..
+            } = self.function.expr(operand).kind
+            {
+                operand = inner;
+            }
+            if let Place::Written(span) = self.function.expr(operand).place {
+                self.steps.push(Step {
+                    span,
+                    kind: MarkKind::Operand,
+                    leaves: self.calls_leaver(operand),
+                });
+            }
+        }
     }
 
     fn is_executable(&self, id: StmtId) -> bool {

@@ -1,4 +1,4 @@
-//! Marks: statements that note in shared memory that they are executed.
+//! Marks: statements and operands that note in shared memory that they are executed.
 
 use crate::glue;
 use crate::weave::{WeaveError, after_byte_order_mark, newline_of};
@@ -7,15 +7,36 @@ use patchwright_probe_abi::{
 };
 use patchwright_text::{Edit, Span, apply_edits};
 
-/// A statement to mark.
+/// A statement, or an operand, to mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Number of the statement in its file, from 0.
     pub number: u32,
-    /// The statement in the file, with its `;` if it has one.
+    /// The statement in the file, with its `;` if it has one; or the operand.
     pub span: Span,
-    /// It stands alone where the grammar wants one statement (`if (x) s;`), so that statement and mark need braces.
-    pub braces: bool,
+    /// How it stands there.
+    pub kind: MarkKind,
+}
+
+/// How a marked part of a program stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A statement among others in a block.
+    InBlock,
+    /// A statement alone where the grammar wants one (`if (x) s;`): it and the mark need braces.
+    Alone,
+    /// The right operand of `&&` or `||`, which may not be evaluated.
+    Operand,
+}
+
+impl MarkKind {
+    fn ends(self) -> Option<&'static str> {
+        match self {
+            MarkKind::InBlock => None,
+            MarkKind::Alone => Some("}"),
+            MarkKind::Operand => Some("))"),
+        }
+    }
 }
 
 /// What all files of a translation unit share. The names of libc are weak, as in the glue of holes.
@@ -94,11 +115,14 @@ pub fn mark_file(
     // Of what is inserted at one place, the end of a statement comes first.
     let ends = marks
         .iter()
-        .filter(|mark| mark.braces)
-        .map(|mark| Edit::insert(mark.span.end, "}"));
+        .filter_map(|mark| Some(Edit::insert(mark.span.end, mark.kind.ends()?)));
     let begins = marks.iter().map(|mark| {
-        let open = if mark.braces { "{" } else { "" };
-        let text = format!("{open}__pw_at_{suffix}({}u);", mark.number);
+        let call = format!("__pw_at_{suffix}({}u)", mark.number);
+        let text = match mark.kind {
+            MarkKind::InBlock => format!("{call};"),
+            MarkKind::Alone => format!("{{{call};"),
+            MarkKind::Operand => format!("({call},("),
+        };
         Edit::insert(mark.span.start, text)
     });
     let own = with_numbers(OWN)
@@ -123,11 +147,11 @@ fn with_numbers(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn mark(number: u32, start: u32, end: u32, braces: bool) -> Mark {
+    fn mark(number: u32, start: u32, end: u32, kind: MarkKind) -> Mark {
         Mark {
             number,
             span: Span::new(start, end),
-            braces,
+            kind,
         }
     }
 
@@ -140,14 +164,28 @@ mod tests {
     fn a_mark_stands_before_its_statement_and_in_braces_where_only_one_may_stand() {
         let source = "void f(int x){if(x)a();else b();c();}";
         let marks = [
-            mark(0, 14, 32, false),
-            mark(1, 19, 23, true),
-            mark(2, 28, 32, true),
-            mark(3, 32, 36, false),
+            mark(0, 14, 32, MarkKind::InBlock),
+            mark(1, 19, 23, MarkKind::Alone),
+            mark(2, 28, 32, MarkKind::Alone),
+            mark(3, 32, 36, MarkKind::InBlock),
         ];
         assert_eq!(
             body(source, &marks),
             "void f(int x){__pw_at_7(0u);if(x){__pw_at_7(1u);a();}else {__pw_at_7(2u);b();}__pw_at_7(3u);c();}"
+        );
+    }
+
+    #[test]
+    fn a_mark_of_an_operand_is_evaluated_before_it() {
+        let source = "int f(int x){return x||x&&y;}";
+        let marks = [
+            mark(0, 13, 28, MarkKind::InBlock),
+            mark(1, 23, 27, MarkKind::Operand),
+            mark(2, 26, 27, MarkKind::Operand),
+        ];
+        assert_eq!(
+            body(source, &marks),
+            "int f(int x){__pw_at_7(0u);return x||(__pw_at_7(1u),(x&&(__pw_at_7(2u),(y))));}"
         );
     }
 
@@ -159,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_span_behind_the_end_is_an_error() {
-        let error = mark_file(b"int x;", 0, 1, &[mark(0, 60, 62, false)]).unwrap_err();
+        let marks = [mark(0, 60, 62, MarkKind::InBlock)];
+        let error = mark_file(b"int x;", 0, 1, &marks).unwrap_err();
         assert!(matches!(error, WeaveError::Bodies(_)), "{error}");
     }
 }
