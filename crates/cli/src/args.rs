@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use patchwright_localize::Formula;
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
@@ -31,6 +32,16 @@ PROJECT is a folder, described by flags or by a file patchwright.toml in it; or 
 with a folder of cases: NAME.out is the expected output of each, NAME.in its input, NAME.args its \
 arguments.")]
     Repair(Box<RepairArgs>),
+    /// Rank statements, functions and files by how suspicious the tests make them
+    #[command(long_about = "\
+Ranks statements, functions and files by how suspicious the tests make them.
+
+The program is built once with a mark before every statement, in a copy, and each test is run once. What \
+failing tests execute and passing tests do not is suspicious; where failing tests crash, what is near to the \
+crash is more so.
+
+PROJECT is what it is for `patchwright repair`.")]
+    Localize(Box<LocalizeArgs>),
     /// Print a completion script
     Completions {
         /// The shell
@@ -44,9 +55,9 @@ arguments.")]
     Runner,
 }
 
-/// Flags of `patchwright repair`.
+/// Flags that describe a project.
 #[derive(Args, Debug)]
-pub struct RepairArgs {
+pub struct ProjectArgs {
     /// The project's folder, or a single C file
     pub project: PathBuf,
 
@@ -95,9 +106,17 @@ pub struct RepairArgs {
     #[arg(long, value_name = "MS", help_heading = "Project")]
     pub test_timeout: Option<u64>,
 
-    /// Change only these files, or these lines of them
-    #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Search")]
+    /// Look only at these files, or these lines of them
+    #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Project")]
     pub files: Vec<OsString>,
+}
+
+/// Flags of `patchwright repair`.
+#[derive(Args, Debug)]
+pub struct RepairArgs {
+    /// The project.
+    #[command(flatten)]
+    pub project: ProjectArgs,
 
     /// Explore the whole space and report a patch of every plausible class
     #[arg(long, help_heading = "Search")]
@@ -106,6 +125,15 @@ pub struct RepairArgs {
     /// Stop at the first plausible patch
     #[arg(long, conflicts_with = "all", help_heading = "Search")]
     pub first: bool,
+
+    /// Look only at this many locations, the most suspicious; 0 looks at all [default: 200, with
+    /// --all 0]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub locations: Option<usize>,
+
+    /// The formula that says what is suspicious: ochiai, tarantula, dstar or op2
+    #[arg(long, value_name = "NAME", default_value_t, help_heading = "Search")]
+    pub formula: Formula,
 
     /// Most patches to report
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Search")]
@@ -151,6 +179,34 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// Flags of `patchwright localize`.
+#[derive(Args, Debug)]
+pub struct LocalizeArgs {
+    /// The project.
+    #[command(flatten)]
+    pub project: ProjectArgs,
+
+    /// The formula: ochiai, tarantula, dstar (exponent 2) or op2
+    #[arg(long, value_name = "NAME", default_value_t, help_heading = "Ranking")]
+    pub formula: Formula,
+
+    /// Most statements, functions and files to print; 0 prints all
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    pub top: usize,
+
+    /// Print the sources with the statements' ranks and tests
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub annotate: bool,
+
+    /// Also write a page with the coloured sources
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -1,7 +1,9 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod localize;
 mod progress;
+mod project;
 mod repair;
 mod signals;
 
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
     };
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
+        Command::Localize(args) => localize::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

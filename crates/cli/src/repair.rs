@@ -1,15 +1,13 @@
 //! `patchwright repair`.
 
-use std::{io::IsTerminal, path::Path, time::Duration};
+use std::io::IsTerminal;
 
-use patchwright_exec::{
-    CancelToken, FileSelection, Project, ProjectError, ProjectFlags, RecordError, RunnerProgram,
-    Scratch, files,
-};
+use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_localize::LocalizeError;
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
 use patchwright_report::{json, text};
 
-use crate::{Exit, args::RepairArgs, progress::Progress, signals};
+use crate::{Exit, args::RepairArgs, progress::Progress, project, signals};
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
@@ -27,7 +25,7 @@ pub fn run(args: &RepairArgs) -> Exit {
     }
 }
 
-fn exit_of(error: &RepairError) -> Exit {
+pub(crate) fn exit_of(error: &RepairError) -> Exit {
     match error {
         error if error.is_cancelled() => Exit::Interrupted,
         RepairError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. }) => {
@@ -47,6 +45,11 @@ fn exit_of(error: &RepairError) -> Exit {
         | RepairError::OnlyFlaky { .. }
         | RepairError::NothingAttached { .. } => Exit::BadProject,
         RepairError::Pool(_) | RepairError::Run(_) => Exit::BadInput,
+        RepairError::Localize(error) => match error {
+            LocalizeError::NothingAttached { .. } => Exit::BadProject,
+            LocalizeError::MarkedDiffers | LocalizeError::MarkedBuild(_) => Exit::Bug,
+            _ => Exit::BadInput,
+        },
         RepairError::WovenBuild(_)
         | RepairError::WovenDiffers { .. }
         | RepairError::Candidate(_) => Exit::Bug,
@@ -58,7 +61,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
-    let project = load(args, &scratch)?;
+    let project = project::load(&args.project, &scratch)?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
         files::create_folder(folder)?;
@@ -115,49 +118,6 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     } else {
         Exit::Found
     })
-}
-
-fn load(args: &RepairArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
-    let mut flags = ProjectFlags {
-        build: args.build.clone(),
-        prepare: args.prepare.clone(),
-        compile_commands: args.compile_commands.clone(),
-        driver: args.driver.clone(),
-        tests: args.tests.clone(),
-        program: args.program.clone(),
-        cases: args.cases.clone(),
-        test_timeout: args.test_timeout.map(Duration::from_millis),
-        ..ProjectFlags::default()
-    };
-    for selection in &args.files {
-        flags
-            .files
-            .push(
-                FileSelection::parse(selection).map_err(|error| ProjectError::Selection {
-                    place: patchwright_exec::project::Place::Flag("--files"),
-                    source: error,
-                })?,
-            );
-    }
-    if args.project.is_dir() {
-        return Project::load(&args.project, &flags);
-    }
-    let cases = match args.case_folder.as_ref().or(args.cases.as_ref()) {
-        Some(cases) => cases.clone(),
-        None => args
-            .project
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join("cases"),
-    };
-    let cflags: Vec<std::ffi::OsString> = args
-        .cflags
-        .as_deref()
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(Into::into)
-        .collect();
-    Project::single_file(&args.project, &cases, &cflags, scratch, &flags)
 }
 
 fn default_jobs() -> usize {

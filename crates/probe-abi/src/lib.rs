@@ -15,6 +15,7 @@
 mod ids;
 mod layout;
 mod slot;
+mod trace;
 mod unit;
 
 pub use ids::{FunctionId, HoleId};
@@ -23,6 +24,11 @@ pub use layout::{
     RECORD_FIXED_WORDS, Record, TableEntry,
 };
 pub use slot::{SlotDescriptor, SlotKind};
+pub use trace::{
+    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,
+    TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout,
+    TraceMemory, TraceUnit, Trail,
+};
 pub use unit::{
     ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,
     SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,

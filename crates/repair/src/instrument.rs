@@ -6,24 +6,22 @@ use std::{
     time::Instant,
 };
 
-use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, scopes};
+use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
 use patchwright_exec::{
-    BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, run_build, run_test,
-    runner::Environment,
+    BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, record, run_build,
+    run_test, runner::Environment,
 };
 use patchwright_probe_image::{Channel, PROBE};
 use patchwright_space::{
-    AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes, leaves,
-    mentions,
+    Hole, HoleKind, Parents, Slot, SlotSource, TermTypes,
     term::{CType, Term},
 };
 use patchwright_text::LineMap;
-use patchwright_weave::{
-    FunctionId, HoleId, Hook, HookKind, WovenFunction, can_duplicate, weave_file,
-};
+use patchwright_weave::{FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
 };
@@ -80,8 +78,8 @@ pub struct Instrumented {
     pub workers: Vec<(Worker, Channel)>,
     /// Where the probe is.
     pub probe: PathBuf,
-    /// Functions that have no location, and why, by reason.
-    pub refused: BTreeMap<String, usize>,
+    /// What has no location, and why.
+    pub left_alone: LeftAlone,
     /// Passing tests that the instrumented program fails: they are only used for verification.
     pub set_aside: BTreeSet<usize>,
 }
@@ -92,6 +90,97 @@ struct Plan {
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
     host_path: PathBuf,
+}
+
+impl Plan {
+    /// The plan with number `file` for a source in one of its ways; its holes go to `entries`.
+    fn new(
+        file: usize,
+        relative: &Path,
+        way: LocatedWay,
+        next_function: &mut u32,
+        entries: &mut Vec<HoleEntry>,
+    ) -> Self {
+        let lines = LineMap::new(&way.unit.source);
+        let mut functions = Vec::new();
+        for function in way.functions {
+            let id = FunctionId(*next_function);
+            *next_function += 1;
+            functions.push((function.index, id));
+            for (hole, leaves) in function.holes {
+                let line = lines.line(hole.span.start);
+                entries.push(HoleEntry {
+                    file,
+                    line,
+                    place: format!("{}:{line}", relative.display()),
+                    expr: hole.expr,
+                    hole,
+                    leaves,
+                    id: HoleId(0),
+                    function: id,
+                    visited_by: BTreeSet::new(),
+                });
+            }
+        }
+        Plan {
+            file: SourceFile {
+                relative: relative.to_path_buf(),
+                unit: way.unit,
+                types: way.types,
+                parents: way.parents,
+            },
+            functions,
+            host_path: PathBuf::new(),
+        }
+    }
+
+    /// The functions to weave, with the holes that are left of `entries`.
+    fn woven(
+        &self,
+        entries: &[&HoleEntry],
+        with_slots: bool,
+        left_out: &BTreeSet<FunctionId>,
+    ) -> Vec<WovenFunction> {
+        let mut woven = Vec::new();
+        for &(index, id) in &self.functions {
+            let hooks: Vec<Hook> = entries
+                .iter()
+                .filter(|entry| entry.function == id)
+                .map(|entry| hook(entry, with_slots, &self.file))
+                .collect();
+            if hooks.is_empty() || left_out.contains(&id) {
+                continue;
+            }
+            let function = &self.file.unit.functions[index];
+            woven.push(WovenFunction {
+                id,
+                body: function.body_span,
+                labels: function.labels.clone(),
+                hooks,
+            });
+        }
+        woven
+    }
+}
+
+/// What has no location.
+#[derive(Clone, Debug, Default)]
+pub struct LeftAlone {
+    /// Functions, by reason.
+    pub refused: BTreeMap<String, usize>,
+    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    pub disagreements: usize,
+}
+
+impl LeftAlone {
+    /// Why there is no location at all.
+    fn reason(&self) -> String {
+        match self.refused.keys().next() {
+            Some(reason) => reason.clone(),
+            None if self.disagreements > 0 => Refusal::Ambiguous.reason().to_owned(),
+            None => "nothing there is an expression or statement that a schema changes".to_owned(),
+        }
+    }
 }
 
 /// Reads the sources, weaves their holes, builds and runs every test once.
@@ -109,27 +198,20 @@ pub fn instrument<'a>(
     let started = Instant::now();
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
-    let mut refused = BTreeMap::new();
+    let mut left_alone = LeftAlone::default();
     let (mut plans, mut entries) = read_sources(
         prepared,
         project,
         options,
         &clang,
         surroundings,
-        &mut refused,
+        &mut left_alone,
     )?;
     let what = described(&project.files);
     if entries.is_empty() {
         return Err(RepairError::NoLocations {
             what,
-            reason: refused
-                .keys()
-                .next()
-                .map_or(
-                    "nothing there is an expression or statement that a schema changes",
-                    |s| s.as_str(),
-                )
-                .to_owned(),
+            reason: left_alone.reason(),
         });
     }
     let holes_in_all = entries.len();
@@ -156,7 +238,7 @@ pub fn instrument<'a>(
         &mut entries,
         !staged,
         events,
-        &mut refused,
+        &mut left_alone.refused,
     )?;
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
@@ -195,7 +277,7 @@ pub fn instrument<'a>(
             &mut entries,
             true,
             events,
-            &mut refused,
+            &mut left_alone.refused,
         )?;
     }
     events(Event::Phase("finding which tests visit which locations"));
@@ -240,7 +322,7 @@ pub fn instrument<'a>(
         holes_in_all,
         workers,
         probe,
-        refused,
+        left_alone,
         set_aside,
     })
 }
@@ -270,35 +352,20 @@ fn described(selections: &[FileSelection]) -> String {
     list.join(", ")
 }
 
-/// The sources to read: relative path and command. One command for each file: the first.
-fn selected(
+/// The sources to read: relative path and commands.
+pub(crate) fn selected(
     prepared: &Prepared,
     project: &Project,
-) -> Result<Vec<(PathBuf, CompileCommand)>, RepairError> {
-    let root = prepared.worker.sandbox.run_root().to_path_buf();
-    let mut sources: BTreeMap<PathBuf, CompileCommand> = BTreeMap::new();
-    for command in &prepared.commands {
-        let Ok(relative) = command.file.strip_prefix(&root) else {
-            continue;
-        };
-        if relative
-            .extension()
-            .is_some_and(|extension| extension == "c")
-            && prepared.worker.sandbox.folder().join(relative).exists()
-        {
-            sources
-                .entry(relative.to_path_buf())
-                .or_insert_with(|| command.clone());
-        }
-    }
+) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
     let mut chosen = BTreeMap::new();
     for selection in &project.files {
         match sources.get(&selection.file) {
-            Some(command) => {
-                chosen.insert(selection.file.clone(), command.clone());
+            Some(commands) => {
+                chosen.insert(selection.file.clone(), commands.clone());
             }
             None => {
                 let name = selection.file.file_name();
@@ -339,7 +406,7 @@ fn read_sources(
     options: &RepairOptions,
     clang: &Clang,
     surroundings: &Surroundings<'_>,
-    refused: &mut BTreeMap<String, usize>,
+    left_alone: &mut LeftAlone,
 ) -> Result<(Vec<Plan>, Vec<HoleEntry>), RepairError> {
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
@@ -347,37 +414,50 @@ fn read_sources(
     let mut plans = Vec::new();
     let mut entries: Vec<HoleEntry> = Vec::new();
     let mut next_function = 0;
-    for (done, (relative, command)) in sources.into_iter().enumerate() {
+    for (done, (relative, commands)) in sources.into_iter().enumerate() {
         events(Event::Progress { done, total });
         let host = prepared.worker.sandbox.folder().join(&relative);
         let text = files::read(&host)?;
-        let unit =
-            match patchwright_csource::parse(clang, &mut prepared.worker.runner, &command, text) {
-                Ok(unit) => unit,
-                Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                    if project.files.is_empty() =>
-                {
-                    events(Event::Warning(format!("{error}; the file is left alone")));
-                    *refused
-                        .entry(Refusal::NotAccepted.reason().to_owned())
-                        .or_default() += 1;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
-        let file = plans.len();
-        let (plan, found) = plan_file(
-            file,
-            relative,
-            unit,
-            project,
-            options.leaves,
-            &mut next_function,
-            refused,
-        );
-        if !found.is_empty() {
-            plans.push(plan);
-            entries.extend(found);
+        let units = match patchwright_csource::parse_variants(
+            clang,
+            &mut prepared.worker.runner,
+            &commands,
+            &text,
+        ) {
+            Ok(units) => units,
+            Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                if project.files.is_empty() =>
+            {
+                events(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *left_alone.refused.entry(reason).or_default() += 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let wanted = |line: u32| {
+            project.files.is_empty()
+                || project
+                    .files
+                    .iter()
+                    .any(|selection| selection.file == relative && selection.contains_line(line))
+        };
+        let located = locate(units, options.leaves, &wanted);
+        left_alone.disagreements += located.disagreements;
+        for (reason, n) in located.refused() {
+            *left_alone.refused.entry(reason.to_owned()).or_default() += n;
+        }
+        for way in located.ways {
+            if !way.functions.is_empty() {
+                let plan = Plan::new(
+                    plans.len(),
+                    &relative,
+                    way,
+                    &mut next_function,
+                    &mut entries,
+                );
+                plans.push(plan);
+            }
         }
     }
     for (number, entry) in entries.iter_mut().enumerate() {
@@ -390,87 +470,6 @@ fn read_sources(
         entry.id = HoleId(number as u32);
     }
     Ok((plans, entries))
-}
-
-fn plan_file(
-    file: usize,
-    relative: PathBuf,
-    mut unit: TranslationUnit,
-    project: &Project,
-    limits: LeafLimits,
-    next_function: &mut u32,
-    refused: &mut BTreeMap<String, usize>,
-) -> (Plan, Vec<HoleEntry>) {
-    let mut types = TermTypes::default();
-    let lines = LineMap::new(&unit.source);
-    let wanted = |line: u32| {
-        project.files.is_empty()
-            || project
-                .files
-                .iter()
-                .any(|selection| selection.file == relative && selection.contains_line(line))
-    };
-    let functions = std::mem::take(&mut unit.functions);
-    let mut entries = Vec::new();
-    let mut woven = Vec::new();
-    let mut parents = Vec::new();
-    for (index, function) in functions.iter().enumerate() {
-        parents.push(Parents::of(function));
-        let refusal = match function.refusal {
-            Some(refusal) => Some(refusal.reason().to_owned()),
-            None => can_duplicate(&unit.source[function.body_span.range()])
-                .err()
-                .map(|refusal| refusal.to_string()),
-        };
-        if let Some(reason) = refusal {
-            *refused.entry(reason).or_default() += 1;
-            continue;
-        }
-        // Scopes need the unit with its variables, but not its functions.
-        let scope_map = scopes(&unit, function);
-        let mut builder = AtomBuilder {
-            unit: &mut unit,
-            types: &mut types,
-        };
-        let mentioned = mentions(&mut builder, function);
-        let mut found = holes(&mut builder, index, function, &scope_map);
-        found.retain(|hole| wanted(lines.line(hole.span.start)));
-        if found.is_empty() {
-            continue;
-        }
-        let id = FunctionId(*next_function);
-        *next_function += 1;
-        woven.push((index, id));
-        for mut hole in found {
-            let leaves = leaves(&mut builder, function, &mentioned, &mut hole, limits);
-            let line = lines.line(hole.span.start);
-            entries.push(HoleEntry {
-                file,
-                line,
-                place: format!("{}:{line}", relative.display()),
-                expr: hole.expr,
-                hole,
-                leaves,
-                id: HoleId(0),
-                function: id,
-                visited_by: BTreeSet::new(),
-            });
-        }
-    }
-    unit.functions = functions;
-    (
-        Plan {
-            file: SourceFile {
-                relative,
-                unit,
-                types,
-                parents,
-            },
-            functions: woven,
-            host_path: PathBuf::new(),
-        },
-        entries,
-    )
 }
 
 fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
@@ -523,40 +522,32 @@ fn build_woven(
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
     for attempt in 0.. {
-        for (number, plan) in plans.iter().enumerate() {
+        let mut number = 0;
+        // The ways of one source follow one another.
+        for ways in plans.chunk_by(|a, b| a.host_path == b.host_path) {
             let mut functions = Vec::new();
-            for &(index, id) in &plan.functions {
-                let hooks: Vec<Hook> = entries
-                    .iter()
-                    .filter(|entry| entry.file == number && entry.function == id)
-                    .map(|entry| hook(entry, with_slots, &plan.file))
-                    .collect();
-                if hooks.is_empty() || left_out.contains(&id) {
-                    continue;
-                }
-                let function = &plan.file.unit.functions[index];
-                functions.push(WovenFunction {
-                    id,
-                    body: function.body_span,
-                    labels: function.labels.clone(),
-                    hooks,
-                });
+            for plan in ways {
+                let of_plan = |entry: &&HoleEntry| entry.file == number;
+                let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
+                functions.extend(plan.woven(&own, with_slots, &left_out));
+                number += 1;
             }
-            let woven = match weave_file(&plan.file.unit.source, &functions) {
+            let SourceFile { relative, unit, .. } = &ways[0].file;
+            let woven = match weave_file(&unit.source, &functions) {
                 Ok(woven) => woven,
                 Err(error) => {
-                    tracing::error!("{}: {error}", plan.file.relative.display());
+                    tracing::error!("{}: {error}", relative.display());
                     events(Event::Warning(format!(
                         "{} cannot be woven and is left alone: {error}",
-                        plan.file.relative.display()
+                        relative.display()
                     )));
                     *refused.entry(error.to_string()).or_default() += functions.len();
                     left_out.extend(functions.iter().map(|function| function.id));
-                    plan.file.unit.source.clone()
+                    unit.source.clone()
                 }
             };
-            if files::read(&plan.host_path)? != woven {
-                files::replace(&plan.host_path, &woven)?;
+            if files::read(&ways[0].host_path)? != woven {
+                files::replace(&ways[0].host_path, &woven)?;
             }
         }
         let built = run_build(

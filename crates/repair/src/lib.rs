@@ -2,7 +2,7 @@
 //!
 //! The phases of a run ([`repair`]):
 //! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).
-//! 2. [`instrument`]: the sources are read, holes are found and woven, the copy is built once more,
+//! 2. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
 //!    and each test is run once to see which holes it visits.
 //! 3. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
 //!    class ([`classes`]).
@@ -18,6 +18,8 @@
 pub mod classes;
 pub mod error;
 pub mod instrument;
+pub mod localize;
+pub mod locate;
 pub mod outcome;
 pub mod prepare;
 pub mod search;

@@ -36,6 +36,8 @@ pub struct Phases {
     pub build: Duration,
     /// Running its tests twice.
     pub baseline: Duration,
+    /// Finding what tests execute.
+    pub localize: Duration,
     /// Reading the sources.
     pub read: Duration,
     /// Weaving, building and finding which tests visit what.
@@ -53,6 +55,8 @@ pub struct Stats {
     pub functions: usize,
     /// Functions without, by reason.
     pub refused: BTreeMap<String, usize>,
+    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    pub disagreements: usize,
     /// Locations in the selected part of the program.
     pub locations: usize,
     /// Locations that all failing tests visit.
@@ -127,7 +131,8 @@ impl RepairOutcome {
             .collect();
         let stats = Stats {
             functions: functions.len(),
-            refused: instrumented.refused,
+            refused: instrumented.left_alone.refused,
+            disagreements: instrumented.left_alone.disagreements,
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
             rejected: verified.rejected,

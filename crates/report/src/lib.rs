@@ -6,4 +6,5 @@
 //! * Nothing here prints or writes: the caller does.
 
 pub mod json;
+pub mod localization;
 pub mod text;

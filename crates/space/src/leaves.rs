@@ -257,6 +257,10 @@ pub fn leaves(
         .collect();
     found.extend(constants(builder, mentions, hole, limits.constants));
     found.extend(sizes(builder, &mut atoms, &variables));
+    if let Some(permitted) = &atoms.permitted {
+        let pointees = builder.types.pointees();
+        found.retain(|leaf| permitted.permits_constant(leaf, &atoms, pointees));
+    }
     hole.atoms = atoms;
     found
 }
@@ -377,7 +381,8 @@ fn sizes(
             continue;
         }
         let text = format!("sizeof({})", variable.name);
-        if let Some(atom) = atoms.add_value(&text, Precedence::Unary, CType::ULong) {
+        let pointees = builder.types.pointees();
+        if let Some(atom) = atoms.add_value(&text, Precedence::Unary, CType::ULong, pointees) {
             found.push(Term::atom(atom, &atoms.table));
         }
         if found.len() == MOST {

@@ -204,16 +204,7 @@ pub(crate) fn text(
     holes: &[HoleId],
     newline: &str,
 ) -> String {
-    let mut text = String::new();
-    for warning in IGNORED {
-        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
-    }
-    // Some projects compile their tests with `-Dstatic=`.
-    text += "#pragma push_macro(\"static\")\n#undef static\n";
-    text += SHARED;
-    // The file may be included twice.
-    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
-    text += &OWN
+    let own = OWN
         .replace('@', suffix)
         .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
         .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
@@ -225,6 +216,22 @@ pub(crate) fn text(
         .replace("PROBE_VARIABLE", PROBE_VARIABLE)
         .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
         .replace("ATTACH_SYMBOL", ATTACH_SYMBOL);
+    in_front(SHARED, suffix, &own, newline)
+}
+
+/// What stands in front of a woven file: what its translation unit needs once, what the file has for itself, and a
+/// `#line` that makes the next line the first.
+pub(crate) fn in_front(shared: &str, suffix: &str, own: &str, newline: &str) -> String {
+    let mut text = String::new();
+    for warning in IGNORED {
+        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
+    }
+    // Some projects compile their tests with `-Dstatic=`.
+    text += "#pragma push_macro(\"static\")\n#undef static\n";
+    text += shared;
+    // The file may be included twice.
+    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
+    text += own;
     text += "#endif\n#pragma pop_macro(\"static\")\n#line 1\n";
     text.replace('\n', newline)
 }
