@@ -120,6 +120,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     })
 }
 
-fn default_jobs() -> usize {
+/// The number of workers, if none is given.
+pub fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
