@@ -91,24 +91,7 @@ impl Channel {
             log_bytes: limits.log_bytes,
         };
         let size = layout.size().map_err(|_| too_large())?;
-        let failed = |source| ChannelError::Create {
-            folder: folder.to_path_buf(),
-            size,
-            source,
-        };
-        // The woven programs map the path that they are told, whatever their working directory.
-        let folder = std::path::absolute(folder).map_err(failed)?;
-        let file = tempfile::Builder::new()
-            .prefix("patchwright-channel-")
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let length = libc::off_t::try_from(size).map_err(|_| too_large())?;
-        // SAFETY: the descriptor is our own.
-        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
-            0 => {}
-            code => return Err(failed(io::Error::from_raw_os_error(code))),
-        }
-        let memory = MmapRaw::map_raw(file.as_file()).map_err(failed)?;
+        let (file, memory) = shared_file(folder, size)?;
         let mut channel = Self {
             file,
             memory,
@@ -298,6 +281,33 @@ impl Channel {
         unsafe { abi::Channel::new(self.memory.as_mut_ptr(), self.memory.len(), self.layout) }
             .expect("the file was made with the size of its layout")
     }
+}
+
+/// A new file of `size` zero bytes in `folder`, mapped. Its space is reserved.
+pub(crate) fn shared_file(
+    folder: &Path,
+    size: u64,
+) -> Result<(NamedTempFile, MmapRaw), ChannelError> {
+    let failed = |source| ChannelError::Create {
+        folder: folder.to_path_buf(),
+        size,
+        source,
+    };
+    // The woven programs map the path that they are told, whatever their working directory.
+    let absolute = std::path::absolute(folder).map_err(failed)?;
+    let file = tempfile::Builder::new()
+        .prefix("patchwright-channel-")
+        .tempfile_in(absolute)
+        .map_err(failed)?;
+    let length = libc::off_t::try_from(size)
+        .map_err(|_| failed(io::Error::from_raw_os_error(libc::EFBIG)))?;
+    // SAFETY: the descriptor is our own.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+        0 => {}
+        code => return Err(failed(io::Error::from_raw_os_error(code))),
+    }
+    let memory = MmapRaw::map_raw(file.as_file()).map_err(failed)?;
+    Ok((file, memory))
 }
 
 #[cfg(test)]

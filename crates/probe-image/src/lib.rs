@@ -6,12 +6,17 @@
 mod candidate;
 mod channel;
 mod observation;
+mod patches;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
 pub use observation::{Observation, States};
+pub use patches::{
+    PatchChannel, PatchReport, PatchTable, SplitGroup, TableAlternative, TableError, TablePlace,
+};
 pub use patchwright_probe_abi::{
-    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
+    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_ALTERNATIVES, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
+    PlaceId, SplitReason,
 };
 
 /// The probe: a shared library for x86-64 Linux that needs no other library.
