@@ -2,6 +2,8 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
+use crate::{Edit, Span};
+
 /// Unchanged lines shown round a change.
 const CONTEXT: usize = 3;
 
@@ -32,6 +34,21 @@ pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
         write_hunk(&mut out, &hunk, &old, &new);
     }
     out
+}
+
+/// Edits of whole lines that turn `before` into `after`, sorted, none of them without effect.
+pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
+    let (old, new) = (lines(before), lines(after));
+    let offset = |line: usize| old[..line].iter().map(|line| line.len()).sum::<usize>() as u32;
+    capture_diff_slices(Algorithm::Patience, &old, &new)
+        .into_iter()
+        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }))
+        .map(|operation| {
+            let range = operation.old_range();
+            let span = Span::new(offset(range.start), offset(range.end));
+            Edit::replace(span, new[operation.new_range()].concat())
+        })
+        .collect()
 }
 
 /// The lines of a text with their `\n`; the last one may lack it.

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
+    ("patches", &["text"]),
     (
         "repair",
         &[
