@@ -69,6 +69,7 @@ pub fn parse(
             builder.enumerations,
         ))
     })?;
+    let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
     let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
     Ok(TranslationUnit {
@@ -80,6 +81,7 @@ pub fn parse(
         functions_elsewhere,
         macros: constants,
         enumerations,
+        mentions_line,
     })
 }
 

@@ -191,6 +191,21 @@ impl PatchChannel {
         self.begin(PlacesMode::Tree, representative, live, budget);
     }
 
+    /// The patches that have alternatives at these places, in ascending order.
+    pub fn patches_at(&self, places: &[PlaceId]) -> Vec<u32> {
+        let places = places
+            .iter()
+            .filter_map(|place| self.table.places.get(place.0 as usize));
+        let alternatives = places.flat_map(|place| &place.alternatives);
+        let mut patches: Vec<u32> = alternatives
+            .filter(|alternative| alternative.number != 0)
+            .flat_map(|alternative| alternative.patches.iter().copied())
+            .collect();
+        patches.sort_unstable();
+        patches.dedup();
+        patches
+    }
+
     /// Number of bytes that the channel takes.
     pub fn size(&self) -> u64 {
         self.layout.size()

@@ -148,7 +148,7 @@ fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
     Ok(())
 }
 
-fn newline_of(source: &[u8]) -> &'static str {
+pub(crate) fn newline_of(source: &[u8]) -> &'static str {
     match source.iter().position(|byte| *byte == b'\n') {
         Some(place) if place > 0 && source[place - 1] == b'\r' => "\r\n",
         _ => "\n",
