@@ -475,7 +475,11 @@ fn function_places(
 ) -> Vec<BatchPlace> {
     let text = &source.unit.source;
     let known = &source.unit.functions[function];
-    let finder = Finder::new(text, known);
+    let aims = patches
+        .iter()
+        .flat_map(|(_, _, edits)| *edits)
+        .flat_map(|edit| runs::jumps(&edit.text));
+    let finder = Finder::new(text, known, aims.collect());
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()

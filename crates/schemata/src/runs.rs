@@ -5,6 +5,8 @@
 //! it; nothing jumps into it; directives in it are balanced. Where no run of a compound statement will do, the compound
 //! statement's own is tried, up to the whole body.
 
+use std::collections::BTreeSet;
+
 use patchwright_csource::{Function, Place, Stmt, StmtId, StmtKind, lex};
 use patchwright_text::{Edit, Span, apply_edits};
 use patchwright_weave::{PlaceKind, can_duplicate};
@@ -37,11 +39,13 @@ pub struct Finder<'a> {
     function: &'a Function,
     /// `goto`s with the offset where they stand (the end of the file if it is not known).
     gotos: Vec<(String, u32)>,
+    /// Labels that patches jump to, from wherever.
+    aims: BTreeSet<String>,
 }
 
 impl<'a> Finder<'a> {
-    /// For a function of the file `source`.
-    pub fn new(source: &'a [u8], function: &'a Function) -> Self {
+    /// For a function of the file `source`, in which patches jump to the labels `aims`.
+    pub fn new(source: &'a [u8], function: &'a Function, aims: BTreeSet<String>) -> Self {
         let gotos = function
             .stmts
             .iter()
@@ -57,6 +61,7 @@ impl<'a> Finder<'a> {
             source,
             function,
             gotos,
+            aims,
         }
     }
 
@@ -289,8 +294,9 @@ impl<'a> Finder<'a> {
                 return false;
             };
             let inside = extent(stmt).is_none_or(|at| span.contains(at.start));
-            inside
-                && self
+            inside && self.aims.contains(name)
+                || inside
+                    && self
                     .gotos
                     .iter()
                     .any(|(label, at)| label == name && !span.contains(*at))
@@ -541,6 +547,13 @@ fn looks_like_declaration(text: &[u8]) -> bool {
         }
         at = next;
     }
+}
+
+/// The labels that a text jumps to.
+pub fn jumps(text: &[u8]) -> Vec<String> {
+    let words = lex::words(text);
+    let pairs = words.windows(2).filter(|pair| pair[0] == "goto");
+    pairs.map(|pair| pair[1].clone()).collect()
 }
 
 /// The labels that a text of statements defines.

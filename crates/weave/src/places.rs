@@ -326,7 +326,16 @@ impl PlaceWeaver<'_> {
             self.evaluations(index);
         }
         self.push("}if(__builtin_expect(__pw_k==0,1)){");
-        self.labels(&place.labels);
+        // Labels inside of a place inside of this one are declared there.
+        let inner: Vec<&String> = rest
+            .iter()
+            .map(|inner| &places[*inner])
+            .take_while(|inner| place.span.contains_span(inner.span))
+            .flat_map(|inner| &inner.labels)
+            .collect();
+        let mut labels = place.labels.clone();
+        labels.retain(|label| !inner.contains(&label));
+        self.labels(&labels);
         self.line(self.lines.number(place.span.start));
         self.push(if condition { "__pw_r=(" } else { "" });
         self.original(place.span, rest)?;
