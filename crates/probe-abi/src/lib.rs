@@ -14,14 +14,20 @@
 
 mod ids;
 mod layout;
+mod places;
 mod slot;
 mod trace;
 mod unit;
 
-pub use ids::{FunctionId, HoleId};
+pub use ids::{FunctionId, HoleId, PlaceId};
 pub use layout::{
     Channel, FLAG_VALUE_UNDEFINED, Header, LAYOUT_VERSION, Layout, LayoutError, MAGIC, Mode,
     RECORD_FIXED_WORDS, Record, TableEntry,
+};
+pub use places::{
+    ABSENT, ASK, ATTACH_PLACES_SYMBOL, AlternativeEntry, AttachPlaces, CAPTURE, CONTROL_ABANDONED,
+    LIVE, MAX_ALTERNATIVES, NONE, PLACES_MAGIC, PLACES_VERSION, PatchEntry, PlaceEntry, PlaceUnit,
+    PlacesChannel, PlacesHeader, PlacesLayout, PlacesMode, SplitReason,
 };
 pub use slot::{SlotDescriptor, SlotKind};
 pub use trace::{

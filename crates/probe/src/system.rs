@@ -132,6 +132,24 @@ pub fn is_readable(page: usize) -> bool {
     unsafe { call(RT_SIGPROCMASK, [NO_OPERATION, address, 0, 8, 0, 0]) != EFAULT }
 }
 
+/// Whether the page that begins at `page`, which can be read, can be written.
+///
+/// The kernel is asked to put this thread's set of blocked signals at the start of the page; what was there is put
+/// back. Only for processes with one thread.
+pub fn is_writable(page: usize) -> bool {
+    const BLOCK: usize = 0;
+    let word = page as *mut u64;
+    // SAFETY: the page can be read. Nothing is blocked, and the kernel checks the address that it writes to.
+    unsafe {
+        let old = word.read_volatile();
+        if call(RT_SIGPROCMASK, [BLOCK, 0, page, 8, 0, 0]) != 0 {
+            return false;
+        }
+        word.write_volatile(old);
+    }
+    true
+}
+
 /// Ends this process at once, in a way that it can neither catch nor pass off as success.
 pub fn end_process() -> ! {
     loop {

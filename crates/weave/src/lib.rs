@@ -21,10 +21,15 @@ mod hook;
 mod lexer;
 mod lines;
 mod mark;
+mod places;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{Hook, HookKind};
 pub use mark::{Mark, MarkKind, mark_file};
-pub use patchwright_probe_abi::{FunctionId, HoleId};
+pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
+pub use places::{
+    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
+    PlacesError, WovenPlace, WovenPlaces, weave_places,
+};
 pub use weave::{WeaveError, WovenFunction, weave_file};
