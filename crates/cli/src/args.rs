@@ -259,7 +259,15 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_prioritize: bool,
 
-    /// Do not run the tests of plausible patches a second time
+    /// Build every patch by itself, instead of weaving many into one program
+    #[arg(long, help_heading = "Validation")]
+    pub no_schemata: bool,
+
+    /// Execute every woven patch by itself, instead of one of those that a test cannot tell apart
+    #[arg(long, help_heading = "Validation")]
+    pub no_dedup: bool,
+
+    /// Do not build plausible patches by themselves, or run their tests a second time
     #[arg(long, help_heading = "Validation")]
     pub no_confirm: bool,
 

@@ -165,6 +165,8 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         keep_going: args.keep_going,
         stop_after: args.stop_after.map(|number| number as usize),
         prioritize: !args.no_prioritize,
+        schemata: !args.no_schemata,
+        dedup: !args.no_dedup,
         confirm: !args.no_confirm,
         build_timeout: args.build_timeout,
         journal: journal(args),

@@ -1,5 +1,6 @@
 //! The outcome of a validation: a table, JSON, a stream of JSON lines, JUnit XML.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use patchwright_exec::{Ending, FailReason, TimeKind, runner::signal_name};
 use patchwright_validate::outcome::Untouched;
 use patchwright_validate::rebuild::Rebuild;
 use patchwright_validate::{
-    Failure, PatchVerdict, Stats, TestResult, Tests, Validated, Validation,
+    Failure, PatchVerdict, Stats, TestResult, Tests, Validated, Validation, Way,
 };
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
@@ -50,7 +51,7 @@ struct PatchOf<'a> {
     notes: &'a [String],
     same_as: Option<&'a str>,
     tests: Vec<ResultOf<'a>>,
-    rebuild: Option<&'static str>,
+    way: Option<&'static str>,
     resumed: bool,
     build_milliseconds: f64,
     total_milliseconds: f64,
@@ -61,7 +62,7 @@ struct ResultOf<'a> {
     name: &'a str,
     passes: bool,
     failure: Option<FailureOf<'a>>,
-    milliseconds: u64,
+    milliseconds: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -119,9 +120,22 @@ struct StatsOf {
     executions: usize,
     resumed: usize,
     duplicates: usize,
+    woven: Option<WovenOf>,
     renewed_copies: usize,
     prepare_milliseconds: f64,
     validate_milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct WovenOf {
+    patches: usize,
+    apart: BTreeMap<String, usize>,
+    compilations: usize,
+    builds: usize,
+    executions: usize,
+    classes: usize,
+    overruled: usize,
+    milliseconds: f64,
 }
 
 fn milliseconds(duration: Duration) -> f64 {
@@ -237,9 +251,10 @@ fn patch_of<'a>(patch: &'a Validated, same_as: Option<&'a str>, tests: &'a Tests
         notes: &patch.notes,
         same_as,
         tests: results(&patch.tests, tests),
-        rebuild: patch.rebuild.map(|rebuild| match rebuild {
-            Rebuild::Incremental => "incremental",
-            Rebuild::Full => "full",
+        way: patch.way.map(|way| match way {
+            Way::Woven => "woven",
+            Way::Plain(Rebuild::Incremental) => "incremental_build",
+            Way::Plain(Rebuild::Full) => "full_build",
         }),
         resumed: patch.resumed,
         build_milliseconds: milliseconds(patch.build),
@@ -267,6 +282,16 @@ fn stats_of(stats: &Stats) -> StatsOf {
         executions: stats.executions,
         resumed: stats.resumed,
         duplicates: stats.duplicates,
+        woven: stats.woven.as_ref().map(|woven| WovenOf {
+            patches: woven.patches,
+            apart: woven.apart.clone(),
+            compilations: woven.compilations,
+            builds: woven.builds,
+            executions: woven.executions,
+            classes: woven.classes,
+            overruled: woven.overruled,
+            milliseconds: milliseconds(woven.time),
+        }),
         renewed_copies: stats.renewed_copies,
         prepare_milliseconds: milliseconds(stats.prepare),
         validate_milliseconds: milliseconds(stats.validate),
@@ -472,6 +497,7 @@ fn summary(outcome: &Validation) -> String {
         }
     }
     let stats = &outcome.stats;
+    let woven = stats.woven.clone().unwrap_or_default();
     let mut text = format!(
         "{}{}: {}.\n",
         if outcome.interrupted {
@@ -485,9 +511,21 @@ fn summary(outcome: &Validation) -> String {
     let _ = write!(
         text,
         "{} and {} of tests",
-        count(stats.builds as u64, "build", "builds"),
-        count(stats.executions as u64, "execution", "executions"),
+        count((stats.builds + woven.builds) as u64, "build", "builds"),
+        count(
+            (stats.executions + woven.executions) as u64,
+            "execution",
+            "executions"
+        ),
     );
+    if woven.patches > 0 {
+        let _ = write!(
+            text,
+            "; {} woven into {}",
+            count(woven.patches as u64, "patch", "patches"),
+            count(woven.builds as u64, "program", "programs")
+        );
+    }
     if stats.duplicates > 0 {
         let _ = write!(
             text,
@@ -528,7 +566,9 @@ pub fn junit(outcome: &Validation, matrix: bool) -> String {
                 };
                 let mut case = TestCase::new(name.clone(), status);
                 case.set_classname(patch.id.0.clone());
-                case.set_time(Duration::from_millis(result.milliseconds));
+                if let Some(milliseconds) = result.milliseconds {
+                    case.set_time(Duration::from_millis(milliseconds));
+                }
                 suite.add_test_case(case);
             }
             report.add_test_suite(suite);

@@ -29,18 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "space",
         ],
     ),
-    (
-        "validate",
-        &[
-            "text",
-            "exec",
-            "csource",
-            "probe-abi",
-            "probe-image",
-            "weave",
-            "patches",
-        ],
-    ),
+    ("validate", &["text", "exec", "patches", "schemata"]),
     ("report", &["exec", "patches", "repair", "validate"]),
     (
         "cli",
@@ -96,6 +85,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.

@@ -19,8 +19,7 @@ use patchwright_patches::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ValidateError;
-use crate::plain::Checked;
-use crate::rebuild::Rebuild;
+use crate::plain::{Checked, Way};
 use crate::verdict::{PatchVerdict, TestResult};
 use crate::{JournalOptions, ValidateOptions};
 
@@ -41,8 +40,8 @@ pub struct Record {
     pub verdict: PatchVerdict,
     /// The tests that were run.
     pub tests: Vec<TestResult>,
-    /// How much was built.
-    pub rebuild: Rebuild,
+    /// How it was built.
+    pub way: Way,
     /// How long the build took.
     pub build: std::time::Duration,
     /// How long everything took.
@@ -158,7 +157,7 @@ impl Journal {
             tree: tree.to_string(),
             verdict: checked.verdict.clone(),
             tests: checked.tests.clone(),
-            rebuild: checked.rebuild,
+            way: checked.way,
             build: checked.build,
             total: checked.total,
         }))
@@ -191,6 +190,8 @@ fn key(project: &Project, options: &ValidateOptions) -> Result<Digest, FileError
         (
             options.keep_going,
             options.prioritize,
+            options.schemata,
+            options.dedup,
             options.confirm,
             options.build_timeout,
             options.timeouts

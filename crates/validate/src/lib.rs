@@ -4,7 +4,9 @@
 //!
 //! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
 //!    nothing is ever run again), and the tests of the untouched program are run twice.
-//! 2. [`plain`]: each patch by itself: applied to a worker's copy, built with the project's own
+//! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
+//!    `schemata`. A patch that is plausible there is confirmed by the next step.
+//! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
 //!    build command, tested; then the copy is put back to what it was.
 //!
 //! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions.
@@ -26,6 +28,7 @@ pub mod rebuild;
 pub mod schedule;
 pub mod set;
 pub mod verdict;
+pub mod woven;
 
 mod run;
 
@@ -35,7 +38,8 @@ use std::time::Duration;
 use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
 
 pub use error::ValidateError;
-pub use outcome::{Stats, Tests, Validated, Validation};
+pub use outcome::{Stats, Tests, Validated, Validation, WovenStats};
+pub use plain::Way;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
@@ -51,6 +55,10 @@ pub struct ValidateOptions {
     pub stop_after: Option<usize>,
     /// Let the verdicts of earlier patches decide the order of the tests.
     pub prioritize: bool,
+    /// Build patches together, woven into one program, where that can be done.
+    pub schemata: bool,
+    /// Of woven patches that a test cannot tell apart, execute one.
+    pub dedup: bool,
     /// Run all tests a second time on patches that pass them, and call those that then fail
     /// unstable.
     pub confirm: bool,
@@ -74,7 +82,7 @@ pub struct JournalOptions {
 }
 
 impl Default for ValidateOptions {
-    /// One worker, the first failing test only, prioritised and confirmed; time-outs of 5 s and 1.5
+    /// One worker, the first failing test only, everything that is faster, confirmed; time-outs of 5 s and 1.5
     /// times what a test takes on the untouched program (the rule of ExpressAPR's evaluation,
     /// section VIII-D), 10 minutes for a build, no journal.
     fn default() -> Self {
@@ -83,6 +91,8 @@ impl Default for ValidateOptions {
             keep_going: false,
             stop_after: None,
             prioritize: true,
+            schemata: true,
+            dedup: true,
             confirm: true,
             build_timeout: Duration::from_secs(600),
             timeouts: patchwright_exec::TimeoutRule {

@@ -1,11 +1,12 @@
 //! What a run has found out.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use patchwright_exec::{Baseline, Verdict};
 use patchwright_patches::{Origin, PatchId};
 
-use crate::rebuild::Rebuild;
+use crate::plain::Way;
 use crate::verdict::{PatchVerdict, TestResult};
 
 /// The tests of the project.
@@ -73,8 +74,8 @@ pub struct Validated {
     pub verdict: Option<PatchVerdict>,
     /// The tests that were run, in that order.
     pub tests: Vec<TestResult>,
-    /// How much of the project was built; `None` if nothing was.
-    pub rebuild: Option<Rebuild>,
+    /// How it was built; `None` if it was not.
+    pub way: Option<Way>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
     /// How long its build took.
@@ -96,12 +97,37 @@ pub struct Stats {
     pub resumed: usize,
     /// Patches that make the same tree as an earlier one.
     pub duplicates: usize,
+    /// What the patches that were woven together took, if some were.
+    pub woven: Option<WovenStats>,
     /// Copies that had to be made anew because they could not be restored.
     pub renewed_copies: usize,
     /// The time of the phases: preparing (copy, build, baseline) and validating.
     pub prepare: Duration,
     /// As above.
     pub validate: Duration,
+}
+
+/// What validating patches together took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WovenStats {
+    /// Patches whose verdict came from woven programs; plausible ones among them are confirmed by a
+    /// build of their own.
+    pub patches: usize,
+    /// Patches that had to be validated by themselves, by reason.
+    pub apart: BTreeMap<String, usize>,
+    /// Calls of the compiler to find out what compiles.
+    pub compilations: usize,
+    /// Builds of woven programs.
+    pub builds: usize,
+    /// Executions of tests.
+    pub executions: usize,
+    /// Classes of patches that a test could not tell apart, over all tests.
+    pub classes: usize,
+    /// Plausible by a woven program, and not by a build of their own: bugs of ours, or tests that
+    /// are not stable.
+    pub overruled: usize,
+    /// The time that it took.
+    pub time: Duration,
 }
 
 /// The outcome of a run.

@@ -19,7 +19,7 @@ use crate::rebuild::{Rebuild, write_patch};
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Surroundings, ValidateOptions};
 
-/// What plain validation found out about a patch.
+/// What was found out about a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The verdict.
@@ -28,12 +28,21 @@ pub struct Checked {
     pub tests: Vec<TestResult>,
     /// Executions of tests, those that confirm the verdict included.
     pub executions: usize,
-    /// How much was built.
-    pub rebuild: Rebuild,
+    /// How it was built.
+    pub way: Way,
     /// How long the build took.
     pub build: Duration,
     /// How long everything took.
     pub total: Duration,
+}
+
+/// How a patch was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Way {
+    /// By itself.
+    Plain(Rebuild),
+    /// Together with others, woven into one program.
+    Woven,
 }
 
 /// Validates patches one by one, on any number of workers.
@@ -90,15 +99,16 @@ impl<'a> Plain<'a> {
         order: impl FnOnce() -> Vec<usize>,
     ) -> Result<Checked, ValidateError> {
         let started = Instant::now();
+        let rebuild = Rebuild::needed_for(patch, &self.prepared.included);
         let mut checked = Checked {
             verdict: PatchVerdict::Plausible,
             tests: Vec::new(),
             executions: 0,
-            rebuild: Rebuild::needed_for(patch, &self.prepared.included),
+            way: Way::Plain(rebuild),
             build: Duration::ZERO,
             total: Duration::ZERO,
         };
-        match write_patch(&worker.sandbox, patch, checked.rebuild) {
+        match write_patch(&worker.sandbox, patch, rebuild) {
             Ok(()) => self.build_and_test(worker, order, &mut checked)?,
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
@@ -206,7 +216,7 @@ impl<'a> Plain<'a> {
             results.push(TestResult {
                 test,
                 failure: failure.clone(),
-                milliseconds: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+                milliseconds: u64::try_from(wall.as_millis()).ok(),
             });
             if let Some(failure) = failure {
                 killer.get_or_insert(Killer { test, failure });

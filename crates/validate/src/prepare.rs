@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, Project, RecordError, Snapshot, TestSuite, Worker, WorkerOptions,
-    record,
+    Baseline, BaselineOptions, CompileCommand, FileSelection, Project, RecordError, Snapshot,
+    TestSuite, Worker, WorkerOptions, record,
 };
 
 use crate::error::ValidateError;
@@ -23,6 +24,9 @@ pub struct Prepared {
     pub suite: TestSuite,
     /// Verdicts of the untouched program.
     pub baseline: Baseline,
+    /// How the sources are compiled, as programs in the sandbox see it, if that was asked for and is
+    /// known.
+    pub commands: Option<Vec<CompileCommand>>,
     /// File names of sources that other sources include.
     pub included: BTreeSet<OsString>,
 }
@@ -46,13 +50,15 @@ pub(crate) fn worker_options<'a>(
 
 /// Copies, builds and tests the untouched program. The worker, with the number 0, has a copy of the
 /// pristine copy, of which the snapshot is. A baseline that is known already is not measured
-/// again: time-outs stay the same when a run is resumed.
+/// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
+/// root) are compiled is found out with the build.
 ///
 /// # Errors
 /// When it cannot be built, or no test is stable.
 pub fn prepare<'a>(
     project: &'a Project,
     known: Option<Baseline>,
+    changed: &[PathBuf],
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
 ) -> Result<(Prepared, Worker, Snapshot), ValidateError> {
@@ -73,8 +79,14 @@ pub fn prepare<'a>(
         )));
     }
     events(Event::Phase("building the program"));
-    record::prepare_copy(&mut pristine, project)?;
-    record::build_copy(&mut pristine, build)?;
+    let commands = match changed {
+        [] => None,
+        changed => recorded(&mut pristine, project, changed, surroundings)?,
+    };
+    if commands.is_none() {
+        record::prepare_copy(&mut pristine, project)?;
+        record::build_copy(&mut pristine, build)?;
+    }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
         0,
@@ -108,8 +120,37 @@ pub fn prepare<'a>(
         build: build.clone(),
         suite: suite.clone(),
         baseline,
+        commands,
     };
     Ok((prepared, worker, snapshot))
+}
+
+/// Prepares and builds the copy, and tells how files are compiled; `None`, with a warning, if that
+/// cannot be found out. The copy may be prepared by then.
+fn recorded(
+    pristine: &mut Worker,
+    project: &Project,
+    changed: &[PathBuf],
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<Vec<CompileCommand>>, ValidateError> {
+    let files = changed.iter().map(|file| FileSelection {
+        file: file.clone(),
+        lines: None,
+    });
+    let selected = Project {
+        files: files.collect(),
+        ..project.clone()
+    };
+    match record::record_build(pristine, &selected) {
+        Ok(commands) => Ok(Some(commands)),
+        Err(error @ (RecordError::Intercept { .. } | RecordError::Database(_))) => {
+            (surroundings.events)(Event::Warning(format!(
+                "patches are built one by one, which takes longer: {error}"
+            )));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Says what is unusual of a baseline.

@@ -1,22 +1,24 @@
 //! A run from end to end.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{Baseline, BaselineTest, Pool, Project, Snapshot, TestKind, Worker};
-use patchwright_patches::Applied;
+use patchwright_patches::{Applied, FileChange, Patch};
 
 use crate::error::ValidateError;
 use crate::journal::{Journal, Record};
-use crate::outcome::{Stats, Tests, Validated, Validation};
-use crate::plain::{Checked, Plain};
+use crate::outcome::{Stats, Tests, Validated, Validation, WovenStats};
+use crate::plain::{Checked, Plain, Way};
 use crate::prepare::{Prepared, prepare, worker_options};
 use crate::rebuild::{Rebuild, remarks};
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
+use crate::woven::Woven;
 use crate::{Event, Surroundings, ValidateOptions};
 
 /// Validates the patches of a set, which was applied to the tree of `project`.
@@ -51,10 +53,9 @@ pub fn validate(
         let _nothing_to_do = board.begin(baseline);
         return Ok(board.finish(started.elapsed(), Duration::ZERO));
     }
-    let ready = match (
-        prepare(project, known.cloned(), options, surroundings),
-        known,
-    ) {
+    let changed = changed_sources(set, options, &is_open);
+    let ready = prepare(project, known.cloned(), &changed, options, surroundings);
+    let ready = match (ready, known) {
         // Nothing more is known than the journal had.
         (Err(error), Some(baseline)) if error.is_cancelled() => {
             let _nothing_can_be_done = board.begin(baseline);
@@ -68,10 +69,32 @@ pub fn validate(
     let preparing = started.elapsed();
     let started = Instant::now();
     if board.begin(&ready.0.baseline).is_continue() {
-        (surroundings.events)(Event::Phase("validating patches"));
         run_tasks(project, set, ready, &board, journal.as_ref())?;
     }
     Ok(board.finish(preparing, started.elapsed()))
+}
+
+/// The sources that the open patches change, if they are going to be woven.
+fn changed_sources(
+    set: &PatchSet,
+    options: &ValidateOptions,
+    is_open: &dyn Fn(&usize) -> bool,
+) -> Vec<PathBuf> {
+    if !options.schemata {
+        return Vec::new();
+    }
+    let open = set.distinct().filter(is_open);
+    let patches = open.filter_map(|entry| set.entries[entry].patch());
+    let modified = patches
+        .flat_map(|patch| &patch.changes)
+        .filter_map(|change| match change {
+            FileChange::Modify { path, .. } => Some(path.as_path()),
+            _ => None,
+        });
+    let sources: BTreeSet<&Path> = modified
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    sources.into_iter().map(Path::to_path_buf).collect()
 }
 
 fn open_journal(
@@ -107,7 +130,7 @@ struct Task {
 fn run_tasks(
     project: &Project,
     set: &PatchSet,
-    (prepared, worker, snapshot): (Prepared, Worker, Snapshot),
+    (prepared, mut worker, mut snapshot): (Prepared, Worker, Snapshot),
     board: &Board<'_>,
     journal: Option<&Journal>,
 ) -> Result<(), ValidateError> {
@@ -121,13 +144,37 @@ fn run_tasks(
         &numbers(prepared.baseline.passing().collect()),
         options.prioritize,
     );
+    let distinct: Vec<Task> = set
+        .distinct()
+        .enumerate()
+        .map(|(number, entry)| Task { number, entry })
+        .collect();
+    let mut promising = BTreeSet::new();
+    if options.schemata {
+        let woven = Woven {
+            project,
+            prepared: &prepared,
+            options,
+            surroundings,
+        };
+        let order = schedule.order(0);
+        promising = run_woven(&woven, set, &mut worker, &order, board, journal)?;
+        if surroundings.cancel.is_cancelled() {
+            return Ok(());
+        }
+        snapshot.restore(&worker.sandbox, prepared.pristine.sandbox.folder())?;
+    }
     let mut open = Vec::new();
-    for (number, entry) in set.distinct().enumerate() {
-        match board.is_settled(entry) {
-            true => schedule.done(number, board.killer(entry)),
-            false => open.push(Task { number, entry }),
+    for task in distinct {
+        match board.is_settled(task.entry) {
+            true => schedule.done(task.number, board.killer(task.entry)),
+            false => open.push(task),
         }
     }
+    if board.deliver().is_break() {
+        return Ok(());
+    }
+    (surroundings.events)(Event::Phase("validating patches one by one"));
     let folder = prepared.pristine.sandbox.folder();
     let (mut workers, mut snapshots) = (vec![worker], vec![snapshot]);
     for index in 1..options.jobs.min(open.len()) {
@@ -155,7 +202,9 @@ fn run_tasks(
         if let Some(journal) = journal {
             journal.keep(tree, &checked)?;
         }
-        board.settle(task.entry, &checked);
+        let overruled =
+            promising.contains(&task.entry) && checked.verdict != PatchVerdict::Plausible;
+        board.settle(task.entry, &checked, overruled);
         done.killer = board.killer(task.entry);
         Ok(task)
     };
@@ -172,6 +221,49 @@ fn run_tasks(
         Some(error) if !error.is_cancelled() => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Validates the open patches in woven programs, as far as that can be done. Those that it holds for
+/// plausible and that are to be confirmed are returned.
+fn run_woven(
+    woven: &Woven<'_>,
+    set: &PatchSet,
+    worker: &mut Worker,
+    order: &[usize],
+    board: &Board<'_>,
+    journal: Option<&Journal>,
+) -> Result<BTreeSet<usize>, ValidateError> {
+    let open: Vec<usize> = set
+        .distinct()
+        .filter(|entry| !board.is_settled(*entry))
+        .collect();
+    let patches: Vec<Patch> = open
+        .iter()
+        .filter_map(|entry| set.entries[*entry].patch().cloned())
+        .collect();
+    let mut promising = BTreeSet::new();
+    let mut kept = Ok(());
+    let result = woven.run(worker, &patches, order, &mut |index, checked| {
+        let entry = open[index];
+        if checked.verdict == PatchVerdict::Plausible && woven.options.confirm {
+            promising.insert(entry);
+            return;
+        }
+        if let (Some(journal), Some(tree), true) = (journal, set.entries[entry].tree, kept.is_ok())
+        {
+            kept = journal.keep(tree, &checked);
+        }
+        board.settle(entry, &checked, false);
+    });
+    kept?;
+    match result {
+        Ok(stats) => board.count_woven(stats),
+        Err(error) if error.is_cancelled() => {}
+        Err(error) => (woven.surroundings.events)(Event::Warning(format!(
+            "the remaining patches are built one by one, which takes longer: {error}"
+        ))),
+    }
+    Ok(promising)
 }
 
 /// Tells the schedule that a patch is done when it goes out of scope.
@@ -242,7 +334,7 @@ impl<'b> Board<'b> {
                 same_as: entry.same_as,
                 verdict,
                 tests: Vec::new(),
-                rebuild: None,
+                way: None,
                 resumed: false,
                 build: Duration::ZERO,
                 total: Duration::ZERO,
@@ -283,7 +375,7 @@ impl<'b> Board<'b> {
             verdict: record.verdict.clone(),
             tests: record.tests.clone(),
             executions: record.tests.len(),
-            rebuild: record.rebuild,
+            way: record.way,
             build: record.build,
             total: record.total,
         };
@@ -304,7 +396,7 @@ impl<'b> Board<'b> {
             let patch = &mut state.patches[number];
             patch.verdict = Some(checked.verdict.clone());
             patch.tests.clone_from(&checked.tests);
-            patch.rebuild = Some(checked.rebuild);
+            patch.way = Some(checked.way);
             patch.build = checked.build;
             patch.total = checked.total;
         }
@@ -328,10 +420,21 @@ impl<'b> Board<'b> {
 
     /// A verdict is known. It is told at once, unless the run stops after a number of plausible
     /// patches: then the order counts.
-    fn settle(&self, entry: usize, checked: &Checked) {
+    ///
+    /// `overruled` says that woven with others the patch was plausible, and is not by itself.
+    fn settle(&self, entry: usize, checked: &Checked, overruled: bool) {
         let mut state = self.state();
-        state.stats.builds += 1;
-        state.stats.full_builds += usize::from(checked.rebuild == Rebuild::Full);
+        if let Way::Plain(rebuild) = checked.way {
+            state.stats.builds += 1;
+            state.stats.full_builds += usize::from(rebuild == Rebuild::Full);
+        }
+        if overruled {
+            let note = "woven into one program with other patches, it passed all tests";
+            state.patches[entry].notes.push(note.to_owned());
+            if let Some(woven) = &mut state.stats.woven {
+                woven.overruled += 1;
+            }
+        }
         state.stats.executions += checked.executions;
         self.write(&mut state, entry, checked);
         if self.options.stop_after.is_none() {
@@ -366,6 +469,10 @@ impl<'b> Board<'b> {
         }
     }
 
+    fn count_woven(&self, woven: WovenStats) {
+        self.state().stats.woven = Some(woven);
+    }
+
     fn count_renewed(&self, copies: usize) {
         self.state().stats.renewed_copies = copies;
     }
@@ -382,7 +489,7 @@ impl<'b> Board<'b> {
         for patch in &mut patches[end..] {
             patch.verdict = None;
             patch.tests.clear();
-            patch.rebuild = None;
+            patch.way = None;
         }
         let complete = patches[..end].iter().all(|patch| patch.verdict.is_some());
         Validation {

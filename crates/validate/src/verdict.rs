@@ -75,8 +75,8 @@ pub struct TestResult {
     pub test: usize,
     /// How it failed, if it did.
     pub failure: Option<Failure>,
-    /// Milliseconds that it took.
-    pub milliseconds: u64,
+    /// Milliseconds that it took; `None` if the execution was that of another patch, or woven.
+    pub milliseconds: Option<u64>,
 }
 
 impl PatchVerdict {
