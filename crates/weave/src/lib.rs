@@ -24,7 +24,7 @@ mod mark;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
-pub use hook::{Hook, HookKind};
+pub use hook::{CapturedPart, Hook, HookKind};
 pub use mark::{Mark, MarkKind, mark_file};
 pub use patchwright_probe_abi::{FunctionId, HoleId};
 pub use weave::{WeaveError, WovenFunction, weave_file};
