@@ -46,6 +46,10 @@ pub struct RepairOptions {
     pub max_patches: usize,
     /// Candidates above this cost are not tried.
     pub max_cost: u32,
+    /// Look at so many locations, the most suspicious; 0 looks at all.
+    pub locations: usize,
+    /// What says how suspicious a location is.
+    pub formula: patchwright_localize::Formula,
     /// How large the space of a hole may get.
     pub space: patchwright_space::SpaceLimits,
     /// How many leaves terms are made of.
@@ -67,6 +71,8 @@ impl Default for RepairOptions {
             first: false,
             max_patches: 10,
             max_cost: 16,
+            locations: localize::DEFAULT_LOCATIONS,
+            formula: Default::default(),
             space: Default::default(),
             leaves: Default::default(),
             allow_all_failing: false,
@@ -126,8 +132,15 @@ pub fn repair(
 ) -> Result<RepairOutcome, RepairError> {
     let mut phases = Phases::default();
     let mut prepared = prepare::prepare(project, options, surroundings, &mut phases)?;
-    let mut instrumented =
-        instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
+    let focus = localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
+    let mut instrumented = instrument::instrument(
+        &mut prepared,
+        project,
+        options,
+        focus.as_ref(),
+        surroundings,
+        &mut phases,
+    )?;
     let started = Instant::now();
     let found = search::search(&mut instrumented, &prepared, options, surroundings)?;
     phases.search = started.elapsed();
