@@ -209,10 +209,11 @@ pub fn instrument<'a>(
     prepared: &mut Prepared,
     project: &'a Project,
     options: &RepairOptions,
-    focus: Option<&Focus>,
     surroundings: &Surroundings<'a>,
     phases: &mut Phases,
 ) -> Result<Instrumented, RepairError> {
+    let focus = prepared.focus.take();
+    let focus = focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
     events(Event::Phase("reading the sources"));

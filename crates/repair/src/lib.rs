@@ -2,11 +2,12 @@
 //!
 //! The phases of a run ([`repair`]):
 //! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).
-//! 2. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
+//! 2. [`localize`]: of a large program, which statements the tests execute.
+//! 3. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
 //!    and each test is run once to see which holes it visits.
-//! 3. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
+//! 4. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
 //!    class ([`classes`]).
-//! 4. [`verify`]: what is going to be reported is applied to a clean copy, built without any
+//! 5. [`verify`]: what is going to be reported is applied to a clean copy, built without any
 //!    instrumentation, and tested.
 //!
 //! # Invariants
@@ -132,15 +133,9 @@ pub fn repair(
 ) -> Result<RepairOutcome, RepairError> {
     let mut phases = Phases::default();
     let mut prepared = prepare::prepare(project, options, surroundings, &mut phases)?;
-    let focus = localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
-    let mut instrumented = instrument::instrument(
-        &mut prepared,
-        project,
-        options,
-        focus.as_ref(),
-        surroundings,
-        &mut phases,
-    )?;
+    localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
+    let mut instrumented =
+        instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
     let started = Instant::now();
     let found = search::search(&mut instrumented, &prepared, options, surroundings)?;
     phases.search = started.elapsed();

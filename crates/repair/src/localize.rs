@@ -129,7 +129,7 @@ impl Focus {
     }
 }
 
-/// Localizes a large program; `None` for a small one.
+/// Localizes a large program and leaves what is suspicious in [`Prepared::focus`]; does nothing for a small one.
 ///
 /// # Errors
 /// As [`localize`], and when failing tests have no statement in common.
@@ -139,12 +139,12 @@ pub fn focus(
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
     phases: &mut Phases,
-) -> Result<Option<Focus>, RepairError> {
-    if !is_large(prepared, project)? {
-        return Ok(None);
+) -> Result<(), RepairError> {
+    if is_large(prepared, project)? {
+        let found = localize(prepared, project, surroundings, phases)?;
+        prepared.focus = Some(Focus::new(found, options));
     }
-    let found = localize(prepared, project, surroundings, phases)?;
-    Ok(Some(Focus::new(found, options)))
+    Ok(())
 }
 
 fn is_large(prepared: &Prepared, project: &Project) -> Result<bool, RepairError> {
