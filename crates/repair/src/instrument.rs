@@ -320,10 +320,15 @@ pub fn instrument<'a>(
         )));
     }
     set_aside.extend(differing);
+    localize::rank(&mut entries, prepared, options);
     let of_locations = entries.len();
     let statements = focus.map_or(0, Focus::len);
     let left_out = LeftOut {
-        locations: localize::rank(&mut entries, prepared, options),
+        // With a focus there are no more than wanted, whole statements aside.
+        locations: match focus {
+            Some(_) => 0,
+            None => localize::limit(&mut entries, options.locations),
+        },
         of_locations,
         statements: statements - considered.min(statements),
         of_statements: statements,

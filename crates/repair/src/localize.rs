@@ -172,9 +172,8 @@ fn selects(project: &Project, relative: &Path, line: u32) -> bool {
         .any(|selection| selection.file == relative && selection.contains_line(line))
 }
 
-/// Sets how suspicious each location is, by the tests that visit it and its nearness to crashes, and leaves out those
-/// beyond the wanted number; how many those are. Equal ones are kept in the order of their places.
-pub fn rank(entries: &mut Vec<HoleEntry>, prepared: &Prepared, options: &RepairOptions) -> usize {
+/// Sets how suspicious each location is, by the tests that visit it and its nearness to crashes.
+pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOptions) {
     for entry in entries.iter_mut() {
         let visits = |tests: &[usize]| {
             let tests = tests.iter();
@@ -191,8 +190,13 @@ pub fn rank(entries: &mut Vec<HoleEntry>, prepared: &Prepared, options: &RepairO
         let score = options.formula.suspiciousness(counts);
         entry.suspiciousness = 1.0 - (1.0 - score) * (1.0 - entry.nearness);
     }
+}
+
+/// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Equal ones are
+/// kept in the order of their places.
+pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
-    if options.locations == 0 || all <= options.locations {
+    if wanted == 0 || all <= wanted {
         return 0;
     }
     let mut order: Vec<usize> = (0..all).collect();
@@ -200,11 +204,11 @@ pub fn rank(entries: &mut Vec<HoleEntry>, prepared: &Prepared, options: &RepairO
         let (a, b) = (&entries[a], &entries[b]);
         b.suspiciousness.total_cmp(&a.suspiciousness)
     });
-    let kept: BTreeSet<usize> = order[..options.locations].iter().copied().collect();
+    let kept: BTreeSet<usize> = order[..wanted].iter().copied().collect();
     let mut number = 0;
     entries.retain(|_| {
         number += 1;
         kept.contains(&(number - 1))
     });
-    all - options.locations
+    all - wanted
 }

@@ -17,6 +17,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
     (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
+    (
         "repair",
         &[
             "text",
@@ -26,9 +30,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
         ],
     ),
-    ("report", &["repair"]),
+    ("report", &["exec", "localize", "repair"]),
     (
         "cli",
         &[
@@ -40,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
             "repair",
             "report",
         ],
@@ -55,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
             "repair",
             "report",
         ],
