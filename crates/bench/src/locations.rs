@@ -133,7 +133,7 @@ impl Row {
                         condition: true, ..
                     } => "conditions",
                     HoleKind::Expression { .. } => "values",
-                    HoleKind::Refinement => "impure conditions",
+                    HoleKind::Refinement(_) => "impure conditions",
                     HoleKind::Guard { .. } => "statements",
                 };
                 *self.holes.entry(kind).or_default() += 1;

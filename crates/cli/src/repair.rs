@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
-use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
+use patchwright_repair::{
+    RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
+};
 use patchwright_report::{json, text};
 
 use crate::{Exit, args::RepairArgs, progress::Progress, project, signals};
@@ -74,6 +76,12 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
         first: args.first,
         max_patches: args.max_patches.max(1),
         max_cost: args.max_cost,
+        locations: match (args.locations, args.all) {
+            (Some(locations), _) => locations,
+            (None, true) => 0,
+            (None, false) => DEFAULT_LOCATIONS,
+        },
+        formula: args.formula,
         space: patchwright_space::SpaceLimits {
             wanted: args.candidates,
             term_size: args.term_size,

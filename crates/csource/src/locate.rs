@@ -184,6 +184,10 @@ impl<'a> Locator<'a> {
             }
             None => certain = false,
         }
+        let next = lex::skip_blank(self.source, end);
+        if self.source.get(next) == Some(&b'(') && self.macros.may_take_more(&name) {
+            certain = false;
+        }
         let id = self.invocations.len() as u32;
         self.invocations.push(Invocation {
             stringifies: self.macros.may_stringify(&name),

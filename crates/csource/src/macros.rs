@@ -99,6 +99,18 @@ impl MacroTable {
             .then_some(first)
     }
 
+    /// An expansion of `name` may end with the name of a macro that takes what follows in the file
+    /// as its arguments.
+    pub(crate) fn may_take_more(&self, name: &str) -> bool {
+        self.any_reachable(name, &|body| {
+            let last = lex::words(body.as_bytes()).pop();
+            last.is_some_and(|word| {
+                body.ends_with(word.as_str())
+                    && self.definitions(&word).iter().any(|d| d.function_like)
+            })
+        })
+    }
+
     fn any_reachable(&self, name: &str, test: &dyn Fn(&str) -> bool) -> bool {
         let mut seen = FxHashSet::default();
         let mut todo = vec![name.to_owned()];
@@ -271,6 +283,15 @@ mod tests {
         ] {
             assert_eq!(table.mention(source.as_bytes(), "__LINE__"), mentions, "{source}");
         }
+    }
+
+    #[test]
+    fn a_macro_may_end_in_one_that_takes_arguments() {
+        let table = MacroTable::from_preprocessor(
+            "#define F(x) x\n#define G F\n#define H G\n#define K F(1)\n#define ID(x) x\n",
+        );
+        assert!(table.may_take_more("G") && table.may_take_more("H"));
+        assert!(!table.may_take_more("K") && !table.may_take_more("F"));
     }
 
     #[test]

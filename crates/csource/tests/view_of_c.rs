@@ -63,6 +63,15 @@ fn what_a_macro_makes_a_name_of_is_refused() {
 }
 
 #[test]
+fn an_invocation_that_goes_on_behind_its_name_is_refused() {
+    let unit = read(
+        "#define LENGTH(n) (((n) + 2) / 3)\n#define length LENGTH\n\
+         int f(int a) { return 2 * length (a); }\n",
+    );
+    assert_eq!(editable(&unit, "f"), ["2"]);
+}
+
+#[test]
 fn a_part_of_a_macros_tokens_is_no_place() {
     let unit = read(
         "#define SUM 1 + 2\n#define RET return 4\nint f(void) { return SUM * 3; }\nint g(void) { RET + 5; }\n",

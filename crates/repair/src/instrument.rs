@@ -11,23 +11,24 @@ use patchwright_exec::{
     BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, record, run_build,
     run_test, runner::Environment,
 };
+use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{Channel, PROBE};
 use patchwright_space::{
-    Hole, HoleKind, Parents, Slot, SlotSource, TermTypes,
+    Added, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes,
     term::{CType, Term},
 };
 use patchwright_text::LineMap;
-use patchwright_weave::{FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file};
+use patchwright_weave::{
+    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file,
+};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    localize::{self, Focus},
     locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
 };
-
-/// With more holes than this, a first build only tells which of them the failing tests visit.
-const HOLES_IN_ONE_BUILD: usize = 500;
 
 /// How often functions whose woven text does not compile are left out before giving up.
 const WEAVE_ATTEMPTS: usize = 12;
@@ -64,6 +65,10 @@ pub struct HoleEntry {
     pub place: String,
     /// Tests that visit it, by index.
     pub visited_by: BTreeSet<usize>,
+    /// How near it is to where failing tests crash, from 0 to 1.
+    pub nearness: f64,
+    /// How suspicious it is, from 0 to 1.
+    pub suspiciousness: f64,
 }
 
 /// The instrumented program.
@@ -72,8 +77,10 @@ pub struct Instrumented {
     pub files: Vec<SourceFile>,
     /// Holes that all failing tests visit, in order of file and place.
     pub holes: Vec<HoleEntry>,
-    /// Number of holes in the selected part of the program.
+    /// Number of holes in the files that were read, as far as they are selected.
     pub holes_in_all: usize,
+    /// What was left out because it is less suspicious.
+    pub left_out: LeftOut,
     /// Workers with copies of the instrumented build, each with its channel.
     pub workers: Vec<(Worker, Channel)>,
     /// Where the probe is.
@@ -119,6 +126,8 @@ impl Plan {
                     id: HoleId(0),
                     function: id,
                     visited_by: BTreeSet::new(),
+                    nearness: 0.0,
+                    suspiciousness: 0.0,
                 });
             }
         }
@@ -135,18 +144,13 @@ impl Plan {
     }
 
     /// The functions to weave, with the holes that are left of `entries`.
-    fn woven(
-        &self,
-        entries: &[&HoleEntry],
-        with_slots: bool,
-        left_out: &BTreeSet<FunctionId>,
-    ) -> Vec<WovenFunction> {
+    fn woven(&self, entries: &[&HoleEntry], left_out: &BTreeSet<FunctionId>) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
             let hooks: Vec<Hook> = entries
                 .iter()
                 .filter(|entry| entry.function == id)
-                .map(|entry| hook(entry, with_slots, &self.file))
+                .map(|entry| hook(entry, &self.file))
                 .collect();
             if hooks.is_empty() || left_out.contains(&id) {
                 continue;
@@ -183,7 +187,21 @@ impl LeftAlone {
     }
 }
 
-/// Reads the sources, weaves their holes, builds and runs every test once.
+/// What a repair does not look at because it is less suspicious than the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Locations that all failing tests visit, beyond the wanted number.
+    pub locations: usize,
+    /// Of how many locations, those that are looked at included.
+    pub of_locations: usize,
+    /// Statements that all failing tests execute in which no location was looked for.
+    pub statements: usize,
+    /// Of how many statements.
+    pub of_statements: usize,
+}
+
+/// Reads the sources, weaves their holes, builds and runs every test once. With a focus, only the most suspicious
+/// statements are looked at.
 ///
 /// # Errors
 /// When there is nothing to change, or the instrumented program cannot be built or observed.
@@ -194,20 +212,30 @@ pub fn instrument<'a>(
     surroundings: &Surroundings<'a>,
     phases: &mut Phases,
 ) -> Result<Instrumented, RepairError> {
+    let focus = prepared.focus.take();
+    let focus = focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
     let mut left_alone = LeftAlone::default();
-    let (mut plans, mut entries) = read_sources(
+    let what = described(&project.files);
+    if let Some(focus) = focus.filter(|focus| focus.is_empty()) {
+        return Err(RepairError::NotReached {
+            tests: names(prepared, &prepared.failing),
+            holes: focus.statements(),
+            what,
+        });
+    }
+    let (mut plans, mut entries, considered) = read_sources(
         prepared,
         project,
         options,
+        focus,
         &clang,
         surroundings,
         &mut left_alone,
     )?;
-    let what = described(&project.files);
     if entries.is_empty() {
         return Err(RepairError::NoLocations {
             what,
@@ -230,13 +258,11 @@ pub fn instrument<'a>(
         entries.len() as u32,
         Default::default(),
     )?;
-    let staged = entries.len() > HOLES_IN_ONE_BUILD;
     build_woven(
         &mut worker,
         project,
         &plans,
         &mut entries,
-        !staged,
         events,
         &mut left_alone.refused,
     )?;
@@ -269,19 +295,13 @@ pub fn instrument<'a>(
             what,
         });
     }
-    if staged {
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut entries,
-            true,
-            events,
-            &mut left_alone.refused,
-        )?;
-    }
     events(Event::Phase("finding which tests visit which locations"));
-    let passing = prepared.passing.clone();
+    let mut passing = prepared.passing.clone();
+    if let Some(focus) = focus {
+        // The others do not even execute the statements.
+        let tests = focus.tests(considered);
+        passing.retain(|test| tests.contains(test));
+    }
     let mut differing = BTreeSet::new();
     coverage(
         &mut worker,
@@ -300,6 +320,19 @@ pub fn instrument<'a>(
         )));
     }
     set_aside.extend(differing);
+    localize::rank(&mut entries, prepared, options);
+    let of_locations = entries.len();
+    let statements = focus.map_or(0, Focus::len);
+    let left_out = LeftOut {
+        // With a focus there are no more than wanted, whole statements aside.
+        locations: match focus {
+            Some(_) => 0,
+            None => localize::limit(&mut entries, options.locations),
+        },
+        of_locations,
+        statements: statements - considered.min(statements),
+        of_statements: statements,
+    };
     let mut workers = vec![(worker, channel)];
     let folder = workers[0].0.sandbox.folder().to_path_buf();
     for index in 1..options.jobs.max(1) {
@@ -320,6 +353,7 @@ pub fn instrument<'a>(
         files: plans.into_iter().map(|plan| plan.file).collect(),
         holes: entries,
         holes_in_all,
+        left_out,
         workers,
         probe,
         left_alone,
@@ -400,66 +434,77 @@ pub(crate) fn selected(
     Ok(chosen.into_iter().collect())
 }
 
+/// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
+/// The third result is the number of statements of the focus that were looked at.
 fn read_sources(
     prepared: &mut Prepared,
     project: &Project,
     options: &RepairOptions,
+    focus: Option<&Focus>,
     clang: &Clang,
     surroundings: &Surroundings<'_>,
     left_alone: &mut LeftAlone,
-) -> Result<(Vec<Plan>, Vec<HoleEntry>), RepairError> {
+) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
     let total = sources.len();
-    let mut plans = Vec::new();
-    let mut entries: Vec<HoleEntry> = Vec::new();
-    let mut next_function = 0;
-    for (done, (relative, commands)) in sources.into_iter().enumerate() {
-        events(Event::Progress { done, total });
-        let host = prepared.worker.sandbox.folder().join(&relative);
-        let text = files::read(&host)?;
-        let units = match patchwright_csource::parse_variants(
-            clang,
-            &mut prepared.worker.runner,
-            &commands,
-            &text,
-        ) {
-            Ok(units) => units,
-            Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                if project.files.is_empty() =>
-            {
-                events(Event::Warning(format!("{error}; the file is left alone")));
-                let reason = Refusal::NotAccepted.reason().to_owned();
-                *left_alone.refused.entry(reason).or_default() += 1;
-                continue;
+    let mut reader = Reader {
+        prepared,
+        project,
+        options,
+        clang,
+        events,
+        left_alone,
+        plans: Vec::new(),
+        entries: Vec::new(),
+        next_function: 0,
+    };
+    let mut considered = 0;
+    match focus {
+        None => {
+            for (done, (relative, commands)) in sources.iter().enumerate() {
+                events(Event::Progress { done, total });
+                reader.read(relative, commands)?;
             }
-            Err(error) => return Err(error.into()),
-        };
-        let wanted = |line: u32| {
-            project.files.is_empty()
-                || project
-                    .files
-                    .iter()
-                    .any(|selection| selection.file == relative && selection.contains_line(line))
-        };
-        let located = locate(units, options.leaves, &wanted);
-        left_alone.disagreements += located.disagreements;
-        for (reason, n) in located.refused() {
-            *left_alone.refused.entry(reason.to_owned()).or_default() += n;
         }
-        for way in located.ways {
-            if !way.functions.is_empty() {
-                let plan = Plan::new(
-                    plans.len(),
-                    &relative,
-                    way,
-                    &mut next_function,
-                    &mut entries,
-                );
-                plans.push(plan);
+        Some(focus) => {
+            let sources: BTreeMap<PathBuf, Vec<CompileCommand>> = sources.into_iter().collect();
+            let mut read = BTreeSet::new();
+            // How many locations each statement has; a file is read when its first statement comes.
+            let mut counts = vec![0; focus.len()];
+            let mut locations = 0;
+            while considered < focus.len()
+                && (options.locations == 0 || locations < options.locations)
+            {
+                let relative = focus.file(considered);
+                if read.insert(relative)
+                    && let Some(commands) = sources.get(relative)
+                {
+                    let before = reader.entries.len();
+                    reader.read(relative, commands)?;
+                    for entry in &reader.entries[before..] {
+                        if let Some(place) = focus.place(relative, entry.hole.span) {
+                            counts[place] += 1;
+                        }
+                    }
+                }
+                locations += counts[considered];
+                considered += 1;
             }
+            let plans = &reader.plans;
+            reader.entries.retain_mut(|entry| {
+                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
+                let Some(place) = place.filter(|&place| place < considered) else {
+                    return false;
+                };
+                entry.nearness = focus.nearness(place);
+                true
+            });
         }
     }
+    let Reader {
+        plans, mut entries, ..
+    } = reader;
     for (number, entry) in entries.iter_mut().enumerate() {
         tracing::debug!(
             "hole {number}: line {} {:?} {:?}",
@@ -469,13 +514,79 @@ fn read_sources(
         );
         entry.id = HoleId(number as u32);
     }
-    Ok((plans, entries))
+    Ok((plans, entries, considered))
 }
 
-fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
+/// Reads one source after the other.
+struct Reader<'a> {
+    prepared: &'a mut Prepared,
+    project: &'a Project,
+    options: &'a RepairOptions,
+    clang: &'a Clang,
+    events: &'a (dyn Fn(Event) + Sync),
+    left_alone: &'a mut LeftAlone,
+    plans: Vec<Plan>,
+    entries: Vec<HoleEntry>,
+    next_function: u32,
+}
+
+impl Reader<'_> {
+    /// Adds the holes of a source, if clang accepts it.
+    fn read(&mut self, relative: &Path, commands: &[CompileCommand]) -> Result<(), RepairError> {
+        let selections = &self.project.files;
+        let host = self.prepared.worker.sandbox.folder().join(relative);
+        let text = files::read(&host)?;
+        let runner = &mut self.prepared.worker.runner;
+        let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
+        let units = match units {
+            Ok(units) => units,
+            Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                if selections.is_empty() =>
+            {
+                (self.events)(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *self.left_alone.refused.entry(reason).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let wanted = |line: u32| {
+            selections.is_empty()
+                || selections
+                    .iter()
+                    .any(|selection| selection.file == relative && selection.contains_line(line))
+        };
+        let located = locate(units, self.options.leaves, &wanted);
+        self.left_alone.disagreements += located.disagreements;
+        for (reason, n) in located.refused() {
+            *self
+                .left_alone
+                .refused
+                .entry(reason.to_owned())
+                .or_default() += n;
+        }
+        for way in located.ways {
+            if !way.functions.is_empty() {
+                let plan = Plan::new(
+                    self.plans.len(),
+                    relative,
+                    way,
+                    &mut self.next_function,
+                    &mut self.entries,
+                );
+                self.plans.push(plan);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hook(entry: &HoleEntry, file: &SourceFile) -> Hook {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement, _) => HookKind::AfterImpure,
+        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
+        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
+        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
         (HoleKind::Expression { .. }, None) => HookKind::Condition,
         (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
         (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
@@ -486,26 +597,28 @@ fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
             ctype: ctype.keywords().unwrap_or("int").to_owned(),
         },
     };
-    // The truth of an impure condition is handed over by the hook itself.
-    let own = usize::from(kind == HookKind::AfterImpure);
-    let slots = if with_slots {
-        entry
-            .hole
-            .atoms
-            .slots
-            .iter()
-            .skip(own)
-            .map(|slot| slot.entry.clone())
-            .collect()
-    } else {
-        Vec::new()
-    };
+    let slots = entry.hole.atoms.slots.iter();
+    let slots = slots.map(|slot| slot.entry.clone()).collect();
+    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
+        span: part.span,
+        ctype: type_name(part.ctype, file),
+    });
     Hook {
         id: entry.id,
         span: entry.hole.span,
         kind,
         slots,
+        captured,
     }
+}
+
+/// A type's name in casts and declarations.
+fn type_name(ctype: CType, file: &SourceFile) -> String {
+    match ctype {
+        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
+        _ => ctype.keywords().map(str::to_owned),
+    }
+    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
@@ -515,7 +628,6 @@ fn build_woven(
     project: &Project,
     plans: &[Plan],
     entries: &mut Vec<HoleEntry>,
-    with_slots: bool,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
 ) -> Result<(), RepairError> {
@@ -529,7 +641,7 @@ fn build_woven(
             for plan in ways {
                 let of_plan = |entry: &&HoleEntry| entry.file == number;
                 let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
-                functions.extend(plan.woven(&own, with_slots, &left_out));
+                functions.extend(plan.woven(&own, &left_out));
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;
@@ -562,7 +674,7 @@ fn build_woven(
             Err(BuildError::Run(error)) => return Err(error.into()),
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
-                let blamed = blamed_functions(&error.to_string(), plans, &left_out);
+                let blamed = blamed(&error.to_string(), plans, &left_out);
                 if blamed.is_empty() {
                     return Err(RepairError::WovenBuild(error));
                 }
@@ -582,47 +694,31 @@ fn build_woven(
     Ok(())
 }
 
-/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers).
-fn blamed_functions(
+/// The functions in whose lines the compiler reports errors.
+fn blamed(
     message: &str,
     plans: &[Plan],
     left_out: &BTreeSet<FunctionId>,
 ) -> Vec<(FunctionId, String)> {
-    let mut found = Vec::new();
-    for line in message.lines() {
-        let Some(at) = line
-            .find(": error:")
-            .or_else(|| line.find(": fatal error:"))
-        else {
-            continue;
-        };
-        let mut parts = line[..at].rsplit(':');
-        let numbers: Vec<&str> = parts.by_ref().take(2).collect();
-        let (Some(name), Some(number)) = (
-            line[..at].split(':').next(),
-            numbers.iter().rev().find_map(|n| n.parse::<u32>().ok()),
-        ) else {
-            continue;
-        };
-        for plan in plans {
-            if Path::new(name).file_name() != plan.file.relative.file_name() {
-                continue;
+    let woven: Vec<WovenFile<'_>> = plans
+        .iter()
+        .map(|plan| {
+            let functions = plan.functions.iter();
+            let functions = functions.filter(|(_, id)| !left_out.contains(id));
+            WovenFile {
+                relative: &plan.file.relative,
+                source: &plan.file.unit.source,
+                functions: functions
+                    .map(|&(index, id)| {
+                        let function = &plan.file.unit.functions[index];
+                        (id.0, function.name.as_str(), function.body_span)
+                    })
+                    .collect(),
             }
-            let lines = LineMap::new(&plan.file.unit.source);
-            for &(index, id) in &plan.functions {
-                let function = &plan.file.unit.functions[index];
-                let first = lines.line(function.body_span.start);
-                let last = lines.line(function.body_span.end);
-                if (first..=last).contains(&number)
-                    && !left_out.contains(&id)
-                    && !found.iter().any(|(known, _)| *known == id)
-                {
-                    found.push((id, function.name.clone()));
-                }
-            }
-        }
-    }
-    found
+        })
+        .collect();
+    let found = blamed_functions(message, &woven).into_iter();
+    found.map(|(id, name)| (FunctionId(id), name)).collect()
 }
 
 /// Runs tests once in coverage mode; notes visits, and tests whose verdict differs.

@@ -147,10 +147,11 @@ pub fn locate(
                 let twins: Vec<agreement::Twin<'_>> = others
                     .iter()
                     .map(|(other, twin, types)| {
-                        agreement::twin(&hole, twin, other, types.pointees())
+                        let own = way.types.pointees();
+                        agreement::twin(&hole, own, twin, other, types.pointees())
                     })
                     .collect();
-                match agreement::common(&hole, way.types.pointees(), &twins) {
+                match agreement::common(&twins) {
                     Ok(permitted) => hole.atoms.permitted = permitted,
                     Err(agreement::Disagreement) => {
                         disagreements += 1;

@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use crate::{instrument::Instrumented, prepare::Prepared, search::Found};
+use crate::{
+    instrument::{Instrumented, LeftOut},
+    prepare::Prepared,
+    search::Found,
+};
 
 /// A plausible patch that has been verified.
 #[derive(Clone, Debug)]
@@ -59,8 +63,10 @@ pub struct Stats {
     pub disagreements: usize,
     /// Locations in the selected part of the program.
     pub locations: usize,
-    /// Locations that all failing tests visit.
+    /// Locations that all failing tests visit, less those that are left out.
     pub reached: usize,
+    /// What is less suspicious than what was looked at.
+    pub left_out: LeftOut,
     /// Candidates whose cost was reached.
     pub candidates: u64,
     /// Candidates whose verdict is known.
@@ -135,6 +141,7 @@ impl RepairOutcome {
             disagreements: instrumented.left_alone.disagreements,
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
+            left_out: instrumented.left_out,
             rejected: verified.rejected,
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),

@@ -1,8 +1,8 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions); holes that fewer passing tests visit before
-//! those that more visit; place of the hole in the program (file, then offset); kind of change;
+//! candidates are explored with few executions); suspiciousness of the hole ([`crate::localize`]),
+//! the most suspicious first; place of the hole in the program (file, then offset); kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
@@ -180,13 +180,14 @@ pub fn search(
     let workers = &mut instrumented.workers;
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut order: Vec<usize> = (0..holes.len()).collect();
-    order.sort_by_key(|&number| {
-        let entry = &holes[number];
-        (
-            entry.hole.context != Context::Truth,
-            entry.visited_by.len(),
-            number,
-        )
+    order.sort_by(|&a, &b| {
+        let is_value = |number: usize| holes[number].hole.context != Context::Truth;
+        let suspicion = |number: usize| holes[number].suspiciousness;
+        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
+        is_value(a)
+            .cmp(&is_value(b))
+            .then(by_suspicion)
+            .then(a.cmp(&b))
     });
     'costs: for cost in 1..=options.max_cost {
         for &number in &order {

@@ -27,10 +27,10 @@ pub struct OtherHole<'a> {
 pub enum Twin<'a> {
     /// It leaves out the text.
     LeftOut,
-    /// The same text, but no hole.
-    NoHole,
-    /// A hole.
-    Hole(OtherHole<'a>),
+    /// The same text, but no such hole.
+    Different,
+    /// The same hole.
+    Same(OtherHole<'a>),
 }
 
 /// Which leaves have the same meaning in all ways: of atoms by their spelling, of constants as
@@ -90,26 +90,18 @@ impl CommonLeaves {
     }
 }
 
-/// Whether a hole is the same in all ways; with the leaves that it may have, `None` standing for
-/// any (no other way compiles its text).
+/// The leaves that a hole may have in view of all other ways; `None` stands for any (no other way
+/// compiles its text).
 ///
 /// # Errors
-/// The ways disagree.
-pub fn common(
-    hole: &Hole,
-    pointees: &Pointees,
-    twins: &[Twin<'_>],
-) -> Result<Option<CommonLeaves>, Disagreement> {
+/// In some way there is no such hole.
+pub fn common(twins: &[Twin<'_>]) -> Result<Option<CommonLeaves>, Disagreement> {
     let mut leaves: Option<CommonLeaves> = None;
-    let own = signature(hole, pointees);
     for twin in twins {
         match twin {
             Twin::LeftOut => {}
-            Twin::NoHole => return Err(Disagreement),
-            Twin::Hole(other) => {
-                if signature(other.hole, other.pointees) != own {
-                    return Err(Disagreement);
-                }
+            Twin::Different => return Err(Disagreement),
+            Twin::Same(other) => {
                 let found = CommonLeaves::of(other);
                 match &mut leaves {
                     Some(leaves) => leaves.intersect(found),
@@ -125,20 +117,21 @@ pub fn common(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagreement;
 
-/// Finds what another way has at the place of `hole`: among `holes`, those of `function`, which is
-/// the same function there.
+/// Finds what another way has at the place of `hole`, whose pointers point to `own`: among `holes`,
+/// those of `function`, which is the same function there, with their `pointees`.
 pub fn twin<'a>(
     hole: &Hole,
+    own: &Pointees,
     function: &Function,
     holes: &'a [(Hole, Vec<Term>)],
     pointees: &'a Pointees,
 ) -> Twin<'a> {
-    let is_guard = |hole: &Hole| matches!(hole.kind, HoleKind::Guard { .. });
-    let found = holes
+    let signature_here = signature(hole, own);
+    let same = holes
         .iter()
-        .find(|(other, _)| other.span == hole.span && is_guard(other) == is_guard(hole));
-    if let Some((hole, leaves)) = found {
-        return Twin::Hole(OtherHole {
+        .find(|(other, _)| other.span == hole.span && signature(other, pointees) == signature_here);
+    if let Some((hole, leaves)) = same {
+        return Twin::Same(OtherHole {
             hole,
             leaves,
             pointees,
@@ -150,7 +143,7 @@ pub fn twin<'a>(
         .chain(stmts)
         .any(|place| place.editable() == Some(hole.span));
     if is_there {
-        Twin::NoHole
+        Twin::Different
     } else {
         Twin::LeftOut
     }
@@ -163,7 +156,7 @@ fn signature(hole: &Hole, pointees: &Pointees) -> String {
             original,
             condition,
         } => format!("{condition} {}", describe(original, &hole.atoms, pointees)),
-        HoleKind::Refinement => "refinement".to_owned(),
+        HoleKind::Refinement(added) => format!("{added:?}"),
         HoleKind::Guard { is_body, .. } => format!("guard {is_body}"),
     };
     let context = match hole.context {
@@ -171,7 +164,12 @@ fn signature(hole: &Hole, pointees: &Pointees) -> String {
         other => format!("{other:?}"),
     };
     let ctype = hole.ctype.map(|ctype| describe_type(ctype, pointees));
-    format!("{kind} {context} {ctype:?} {}", hole.in_macro_argument)
+    let captured = hole.captured.as_ref();
+    let captured = captured.map(|part| (part.span, describe_type(part.ctype, pointees)));
+    format!(
+        "{kind} {context} {ctype:?} {captured:?} {}",
+        hole.in_macro_argument
+    )
 }
 
 /// A type without the numbers of its table.

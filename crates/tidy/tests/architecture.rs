@@ -18,6 +18,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("space", &["text", "csource", "semantics"]),
     ("patches", &["text"]),
     (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
+    (
         "repair",
         &[
             "text",
@@ -27,10 +31,25 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
+        ],
+    ),
+    (
+        "schemata",
+        &[
+            "text",
+            "exec",
+            "csource",
+            "probe-image",
+            "weave",
+            "patches",
         ],
     ),
     ("validate", &["text", "exec", "patches", "schemata"]),
-    ("report", &["exec", "patches", "repair", "validate"]),
+    (
+        "report",
+        &["exec", "patches", "localize", "repair", "validate"],
+    ),
     (
         "cli",
         &[
@@ -43,6 +62,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "weave",
             "space",
             "patches",
+            "localize",
             "repair",
             "validate",
             "report",
@@ -60,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "weave",
             "space",
             "patches",
+            "localize",
             "repair",
             "validate",
             "report",

@@ -25,7 +25,7 @@ mod places;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
-pub use hook::{Hook, HookKind};
+pub use hook::{CapturedPart, Hook, HookKind};
 pub use mark::{Mark, MarkKind, mark_file};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{
