@@ -21,7 +21,7 @@ mod places;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
-pub use hook::{Hook, HookKind};
+pub use hook::{CapturedPart, Hook, HookKind};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{
     Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
