@@ -12,7 +12,9 @@ use patchwright_exec::{
     Verdict, Worker, WorkerOptions, files, intercept, intercept_build, read_compile_database,
     run_build, run_test, runner::Environment, supervisor_main,
 };
-use patchwright_patches::{Applied, Applier, Body, FileChange, FolderTree, Origin, PatchId, RawPatch};
+use patchwright_patches::{
+    Applied, Applier, Body, FileChange, FolderTree, Origin, PatchId, RawPatch,
+};
 use patchwright_schemata::{Context, Engine, Event, Fate, Options};
 
 type Failure = Box<dyn std::error::Error>;
@@ -53,7 +55,13 @@ fn main() -> Result<(), Failure> {
     let mut base = start("base", &project.root)?;
     let (environment, limits) = (Environment::default(), Limits::for_build());
     if let Some(prepare) = &project.prepare {
-        run_build(&mut base.runner, &base.sandbox, prepare, &environment, &limits)?;
+        run_build(
+            &mut base.runner,
+            &base.sandbox,
+            prepare,
+            &environment,
+            &limits,
+        )?;
     }
     let database = match &project.compile_commands {
         Some(path) => Some(base.sandbox.host_path(path)),
@@ -61,7 +69,13 @@ fn main() -> Result<(), Failure> {
     };
     let commands = match database {
         Some(path) => {
-            run_build(&mut base.runner, &base.sandbox, build, &environment, &limits)?;
+            run_build(
+                &mut base.runner,
+                &base.sandbox,
+                build,
+                &environment,
+                &limits,
+            )?;
             read_compile_database(&path)?
         }
         None => {
@@ -131,7 +145,9 @@ fn main() -> Result<(), Failure> {
     let mut engine = Engine::prepare(context, &mut base, &patches, options, &mut |_| {})?;
     println!("compiled in {:.1?}", started.elapsed());
     // Tests that fail come first.
-    let mut tests: Vec<usize> = (0..suite.tests.len()).filter(|t| !baseline.tests[*t].flaky).collect();
+    let mut tests: Vec<usize> = (0..suite.tests.len())
+        .filter(|t| !baseline.tests[*t].flaky)
+        .collect();
     tests.sort_by_key(|test| baseline.tests[*test].verdict.is_pass());
     let mut verdicts: BTreeMap<usize, BTreeMap<usize, Verdict>> = BTreeMap::new();
     let mut open = 0;
@@ -191,7 +207,13 @@ fn main() -> Result<(), Failure> {
                 files::replace(&path, &text.to_vec())?;
             }
         }
-        let built = run_build(&mut plain.runner, &plain.sandbox, build, &environment, &limits);
+        let built = run_build(
+            &mut plain.runner,
+            &plain.sandbox,
+            build,
+            &environment,
+            &limits,
+        );
         match (fate, built.is_ok()) {
             (Fate::DoesNotCompile { .. }, false) => same += 1,
             (Fate::Woven, true) => {
@@ -212,7 +234,10 @@ fn main() -> Result<(), Failure> {
                         same += 1;
                     } else {
                         let name = &suite.tests[*test].name;
-                        println!("DIFFERS {} {name}: {verdict:?}, plainly {:?}", known.id, run.verdict);
+                        println!(
+                            "DIFFERS {} {name}: {verdict:?}, plainly {:?}",
+                            known.id, run.verdict
+                        );
                     }
                 }
             }

@@ -24,7 +24,7 @@ pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{
-    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
-    PlacesError, WovenPlace, WovenPlaces, weave_places,
+    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,
+    PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
 };
 pub use weave::{WeaveError, WovenFunction, weave_file};
