@@ -281,7 +281,11 @@ mod tests {
             ("int f() { return __LINE__; }", true),
             ("int f() { assert(1); /* CHECK(2) */ }", false),
         ] {
-            assert_eq!(table.mention(source.as_bytes(), "__LINE__"), mentions, "{source}");
+            assert_eq!(
+                table.mention(source.as_bytes(), "__LINE__"),
+                mentions,
+                "{source}"
+            );
         }
     }
 

@@ -43,7 +43,10 @@ pub struct TableAlternative {
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// A place has more alternatives than the probe has room for.
-    #[error("{place} has {count} alternatives, more than {}", abi::MAX_ALTERNATIVES)]
+    #[error(
+        "{place} has {count} alternatives, more than {}",
+        abi::MAX_ALTERNATIVES
+    )]
     TooManyAlternatives {
         /// The place.
         place: PlaceId,
@@ -211,13 +214,7 @@ impl PatchChannel {
         self.layout.size()
     }
 
-    fn begin(
-        &mut self,
-        mode: PlacesMode,
-        representative: Option<u32>,
-        live: &[u32],
-        budget: u64,
-    ) {
+    fn begin(&mut self, mode: PlacesMode, representative: Option<u32>, live: &[u32], budget: u64) {
         self.mode = mode;
         self.generation = self.generation.wrapping_add(1).max(1);
         self.live = live

@@ -219,7 +219,9 @@ impl Evaluation {
         let count = self.change_count - first;
         let changes = self.changes.get(first..self.change_count)?;
         for (number, effect) in self.effects.iter().take(self.effect_count).enumerate() {
-            let known = self.changes.get(effect.first..effect.first + effect.count)?;
+            let known = self
+                .changes
+                .get(effect.first..effect.first + effect.count)?;
             if effect.control == control && known == changes {
                 self.change_count = first;
                 return Some(number as u32);

@@ -117,7 +117,10 @@ unsafe fn attach(path: *const c_char) -> Option<&'static Run> {
         let run = unsafe { open(path) };
         let status = if run.is_some() { ATTACHED } else { FAILED };
         if let Some(run) = &run {
-            run.channel.header().attached.fetch_add(1, Ordering::Relaxed);
+            run.channel
+                .header()
+                .attached
+                .fetch_add(1, Ordering::Relaxed);
         }
         // SAFETY: only this thread has come here, and readers wait for `ATTACHED`.
         unsafe { *RUN.0.get() = run };
@@ -395,7 +398,12 @@ impl<'a> Visit<'a> {
         };
         let header = self.channel.header();
         let visit = header.visits.load(Ordering::Relaxed);
-        let new_group = || header.groups.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let new_group = || {
+            header
+                .groups
+                .fetch_add(1, Ordering::Relaxed)
+                .wrapping_add(1)
+        };
         // Groups of the effects seen at this visit.
         for ordinal in 0..self.alternatives.len() {
             let (Some(entry), Some(outcome)) = (
@@ -443,7 +451,10 @@ impl<'a> Visit<'a> {
         };
         let first = entry.first.load(Ordering::Relaxed) as usize;
         let count = entry.count.load(Ordering::Relaxed) as usize;
-        let members = self.channel.members().get(first..first.saturating_add(count));
+        let members = self
+            .channel
+            .members()
+            .get(first..first.saturating_add(count));
         for member in members.unwrap_or(&[]) {
             self.split(member.load(Ordering::Relaxed), group, reason, visit);
         }

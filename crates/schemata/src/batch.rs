@@ -8,7 +8,9 @@ use patchwright_csource::{Clang, Function, StmtKind, TranslationUnit};
 use patchwright_exec::Worker;
 use patchwright_probe_image::{PatchTable, TableAlternative, TablePlace};
 use patchwright_text::{Edit, LineMap, Span};
-use patchwright_weave::{Alternative, MAX_ALTERNATIVES, PlaceId, PlaceKind, WovenPlace, weave_places};
+use patchwright_weave::{
+    Alternative, MAX_ALTERNATIVES, PlaceId, PlaceKind, WovenPlace, weave_places,
+};
 use rustc_hash::FxHashMap;
 
 use crate::capture::{self, Uncaptured};
@@ -72,7 +74,7 @@ impl Batcher<'_> {
         let mut members = members.to_vec();
         let mut apart: Vec<(usize, Apart)> = Vec::new();
         loop {
-            let mut places = self.places(&members);
+            let places = self.places(&members);
             let crowded: Vec<u32> = places
                 .iter()
                 .filter(|place| place.alternatives.len() >= MAX_ALTERNATIVES)
@@ -87,7 +89,7 @@ impl Batcher<'_> {
                 let files: Vec<usize> = file_numbers(&places);
                 let mut texts = Vec::new();
                 for file in files {
-                    match self.weave_file(file, &mut places)? {
+                    match self.weave_file(file, &places)? {
                         Ok(text) => texts.push((file, text)),
                         Err(patches) => refused.extend(patches),
                     }
@@ -129,9 +131,7 @@ impl Batcher<'_> {
         let mut places = Vec::new();
         for file in 0..self.plan.sources.len() {
             let source = &self.plan.sources[file];
-            // Edits by function: patch, edits, lines before an offset.
-            let mut by_function: BTreeMap<usize, Vec<(u32, &PlannedPatch, &[Edit])>> =
-                BTreeMap::new();
+            let mut by_function: BTreeMap<usize, Vec<PatchEdits<'_>>> = BTreeMap::new();
             for (number, member) in members.iter().enumerate() {
                 let planned = &self.plan.patches[*member];
                 for own in planned.files.iter().filter(|own| own.file == file) {
@@ -152,12 +152,11 @@ impl Batcher<'_> {
     }
 
     /// Weaves the places of one file, first without evaluations, to have the alternatives read.
-    #[allow(clippy::type_complexity)]
     fn weave_file(
         &mut self,
         file: usize,
-        places: &mut [BatchPlace],
-    ) -> Result<Result<WovenFile, Vec<(u32, Apart)>>, EngineError> {
+        places: &[BatchPlace],
+    ) -> Result<Result<WovenFile, Refused>, EngineError> {
         let source = &self.plan.sources[file];
         let own: Vec<usize> = (0..places.len())
             .filter(|place| places[*place].file == file)
@@ -206,7 +205,7 @@ impl Batcher<'_> {
         self.stats.compilations += 1;
         let diagnostics = source.compiler.check(self.worker, &text, Depth::Syntax)?;
         let lines = LineMap::new(&text);
-        let mut refused: Vec<(u32, Apart)> = Vec::new();
+        let mut refused: Refused = Vec::new();
         let mut unassigned = false;
         for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error) {
             tracing::info!(
@@ -219,9 +218,9 @@ impl Batcher<'_> {
             let hit = at.and_then(|at| {
                 own.iter().enumerate().find_map(|(number, place)| {
                     let spans = &plain.alternatives[number];
-                    let hit = spans.iter().position(|span| {
-                        span.start <= at.end && at.start <= span.end
-                    })?;
+                    let hit = spans
+                        .iter()
+                        .position(|span| span.start <= at.end && at.start <= span.end)?;
                     Some(&places[*place].alternatives[hit])
                 })
             });
@@ -253,6 +252,9 @@ impl Batcher<'_> {
             }
         }
         let mut table = Vec::with_capacity(own.len());
+        // A place that is visited during an evaluation would spoil it.
+        let woven_functions = own.iter().map(|place| places[*place].function).collect();
+        let pure = capture::pure_functions(&source.unit, &woven_functions);
         for (number, place) in own.iter().enumerate() {
             let known = &places[*place];
             let target = &mut woven[number];
@@ -266,6 +268,7 @@ impl Batcher<'_> {
                     function,
                     span: known.run.span,
                     kind: known.run.kind,
+                    pure: &pure,
                 };
                 target.captured = self.note(capture::captured(&original, &suffix, labels));
                 for (ordinal, alternative) in target.alternatives.iter_mut().enumerate() {
@@ -277,6 +280,7 @@ impl Batcher<'_> {
                                 function,
                                 span,
                                 kind: known.run.kind,
+                                pure: &pure,
                             },
                             &suffix,
                             labels,
@@ -376,6 +380,12 @@ impl Batcher<'_> {
     }
 }
 
+/// Patches (numbered as in the batch) that cannot be woven.
+type Refused = Vec<(u32, Apart)>;
+
+/// A patch, and its edits in one function.
+type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit]);
+
 struct WovenFile {
     text: Vec<u8>,
     places: Vec<(PlaceId, TablePlace)>,
@@ -428,7 +438,7 @@ fn escaping_declarations(
     own: &[usize],
     places: &[BatchPlace],
     spans: &[Vec<Span>],
-) -> Vec<(u32, Apart)> {
+) -> Refused {
     let mut found = Vec::new();
     for (number, place) in own.iter().enumerate() {
         let known = &places[*place];
@@ -471,7 +481,7 @@ fn function_places(
     file: usize,
     source: &SourceFile,
     function: usize,
-    patches: &[(u32, &PlannedPatch, &[Edit])],
+    patches: &[PatchEdits<'_>],
 ) -> Vec<BatchPlace> {
     let text = &source.unit.source;
     let known = &source.unit.functions[function];
@@ -553,9 +563,7 @@ fn function_places(
             target[number].patches.push(*patch);
             // The patch passes through the places round it.
             for place in &mut places {
-                if place.run != *run
-                    && holds(&place.run, run)
-                    && place.inside.last() != Some(patch)
+                if place.run != *run && holds(&place.run, run) && place.inside.last() != Some(patch)
                 {
                     place.inside.push(*patch);
                 }
@@ -578,7 +586,9 @@ fn disjoint(finder: &Finder<'_>, groups: Vec<Vec<Edit>>) -> Vec<(Run, Vec<Edit>)
             if apart {
                 break;
             }
-            let Some((_, mut before)) = found.pop() else { break };
+            let Some((_, mut before)) = found.pop() else {
+                break;
+            };
             before.append(&mut edits);
             edits = before;
             run = finder.find(&edits);
@@ -630,10 +640,7 @@ fn crossing(sorted: &[Run]) -> Option<(Run, Run)> {
 
 /// One run in place of two.
 fn join(finder: &Finder<'_>, a: Run, b: Run) -> Run {
-    let span = Span::new(
-        a.span.start.min(b.span.start),
-        a.span.end.max(b.span.end),
-    );
+    let span = Span::new(a.span.start.min(b.span.start), a.span.end.max(b.span.end));
     if a.kind == PlaceKind::Statements && b.kind == PlaceKind::Statements {
         return Run {
             span,

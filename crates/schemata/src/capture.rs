@@ -4,8 +4,10 @@
 //! loops have a limit; jumps out of the text only say where they would go. What this cannot do is refused, and the
 //! patches that have such an alternative run by themselves.
 
+use std::collections::BTreeSet;
+
 use patchwright_csource::{
-    BinaryOperator, CastKind, Expr, ExprId, ExprKind, Function, Storage, StmtId, StmtKind,
+    BinaryOperator, CastKind, Expr, ExprId, ExprKind, Function, StmtId, StmtKind, Storage,
     TranslationUnit, UnaryOperator, VarId,
     types::{FloatKind, IntegerKind, TypeId, TypeKind},
 };
@@ -39,7 +41,9 @@ impl Uncaptured {
             Self::Call => "calls a function",
             Self::Volatile => "reads or writes volatile or atomic memory",
             Self::Assembly => "contains assembly",
-            Self::Declares => "declares an array, a structure or a static variable, or takes the address of a variable of its own",
+            Self::Declares => {
+                "declares an array, a structure or a static variable, or takes the address of a variable of its own"
+            }
             Self::Labels => "defines labels",
             Self::Macro => "reads or writes memory in the body of a macro",
             Self::Register => "its function has register variables",
@@ -92,29 +96,59 @@ pub struct Text<'a> {
     pub span: Span,
     /// What it is.
     pub kind: PlaceKind,
+    /// Functions of the file that may be called: see [`pure_functions`].
+    pub pure: &'a BTreeSet<String>,
+}
+
+/// Functions of a file that do nothing but give a value, whatever they are given: they read no memory through pointers,
+/// write nothing but variables of their own, do not divide, loop, or call others but such. Those at `excluded` indices
+/// are not taken.
+pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<usize>) -> BTreeSet<String> {
+    let mut pure = BTreeSet::new();
+    loop {
+        let before = pure.len();
+        for (index, function) in unit.functions.iter().enumerate() {
+            let loops = function.stmts.iter().any(|stmt| {
+                matches!(
+                    stmt.kind,
+                    StmtKind::While { .. }
+                        | StmtKind::Do { .. }
+                        | StmtKind::For { .. }
+                        | StmtKind::Goto(_)
+                )
+            });
+            let scalar = result_type(unit, function.return_type).is_ok_and(|ty| ty.is_some());
+            if excluded.contains(&index) || loops || !scalar || function.refusal.is_some() {
+                continue;
+            }
+            let body = function.body_span;
+            let text = Text {
+                unit,
+                function,
+                span: Span::new(body.start + 1, body.end - 1),
+                kind: PlaceKind::Statements,
+                pure: &pure,
+            };
+            let mut walker = Walker::new(&text, "", &[]);
+            walker.own = function.parameters.clone();
+            let walked = walker.stmt(function.body);
+            if walked.is_ok() && walker.number == 0 {
+                pure.insert(function.name.clone());
+            }
+        }
+        if pure.len() == before {
+            return pure;
+        }
+    }
 }
 
 /// Rewrites a text. `labels` are the labels of the original function, whose places number the jumps to them.
 ///
 /// # Errors
 /// The first reason against it.
-pub fn captured(
-    text: &Text<'_>,
-    suffix: &str,
-    labels: &[String],
-) -> Result<Vec<u8>, Uncaptured> {
+pub fn captured(text: &Text<'_>, suffix: &str, labels: &[String]) -> Result<Vec<u8>, Uncaptured> {
     let own = text.span.slice(&text.unit.source).unwrap_or_default();
-    let mut walker = Walker {
-        text,
-        pieces: Captured::new(suffix),
-        labels,
-        edits: Vec::new(),
-        own: Vec::new(),
-        breakable: false,
-        continuable: false,
-        number: 0,
-        has_register: contains_word(&text.unit.source, text.function.body_span, b"register"),
-    };
+    let mut walker = Walker::new(text, suffix, labels);
     let covered = match text.kind {
         PlaceKind::Condition => {
             let root = walker.root_expr().ok_or(Uncaptured::Unread)?;
@@ -186,7 +220,7 @@ struct Walker<'a> {
     pieces: Captured<'a>,
     labels: &'a [String],
     edits: Vec<Edit>,
-    /// Variables that the text declares.
+    /// Variables that the text declares; of a whole function also its parameters.
     own: Vec<VarId>,
     /// `break` stays inside.
     breakable: bool,
@@ -196,7 +230,21 @@ struct Walker<'a> {
     has_register: bool,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    fn new(text: &'a Text<'a>, suffix: &'a str, labels: &'a [String]) -> Self {
+        Walker {
+            text,
+            pieces: Captured::new(suffix),
+            labels,
+            edits: Vec::new(),
+            own: Vec::new(),
+            breakable: false,
+            continuable: false,
+            number: 0,
+            has_register: contains_word(&text.unit.source, text.function.body_span, b"register"),
+        }
+    }
+
     fn function(&self) -> &Function {
         self.text.function
     }
@@ -249,7 +297,6 @@ impl Walker<'_> {
             _ => None,
         }
     }
-
 
     fn next_number(&mut self) -> usize {
         self.number += 1;
@@ -346,10 +393,8 @@ impl Walker<'_> {
                 let operand = operand.ok_or(Uncaptured::Macro)?;
                 let (before, after) = self.pieces.returned();
                 // In front of what the operand has had inserted.
-                self.edits.push(Edit::replace(
-                    Span::new(whole.start, operand.start),
-                    before,
-                ));
+                self.edits
+                    .push(Edit::replace(Span::new(whole.start, operand.start), before));
                 self.edits
                     .push(Edit::replace(Span::new(operand.end, whole.end), after));
             }
@@ -406,7 +451,10 @@ impl Walker<'_> {
             ExprKind::Unary { operator, operand } => match operator {
                 UnaryOperator::Step => self.write(*operand),
                 UnaryOperator::AddressOf => {
-                    if self.root(*operand).is_some_and(|root| self.own.contains(&root)) {
+                    if self
+                        .root(*operand)
+                        .is_some_and(|root| self.own.contains(&root))
+                    {
                         return Err(Uncaptured::Declares);
                     }
                     self.expr(*operand)
@@ -453,8 +501,27 @@ impl Walker<'_> {
                 _ => self.expr(*operand),
             },
             ExprKind::Paren(inner) => self.expr(*inner),
-            ExprKind::Call { .. } => Err(Uncaptured::Call),
-            ExprKind::Other { kind, children, body, .. } => {
+            ExprKind::Call {
+                callee, arguments, ..
+            } => {
+                let callee = self.text.function.stripped(*callee);
+                let ExprKind::Function(name) = &self.text.function.expr(callee).kind else {
+                    return Err(Uncaptured::Call);
+                };
+                if !self.text.pure.contains(name) {
+                    return Err(Uncaptured::Call);
+                }
+                for argument in arguments {
+                    self.expr(*argument)?;
+                }
+                Ok(())
+            }
+            ExprKind::Other {
+                kind,
+                children,
+                body,
+                ..
+            } => {
                 let known = matches!(kind.as_str(), "InitListExpr" | "ConstantExpr");
                 if !known || body.is_some() {
                     return Err(Uncaptured::Construct);

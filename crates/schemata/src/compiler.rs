@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use patchwright_exec::{CompileCommand, FileError, Limits, RunError, Worker, files, runner::Request};
+use patchwright_exec::{
+    CompileCommand, FileError, Limits, RunError, Worker, files, runner::Request,
+};
 
 /// What a compiler says about a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,7 +235,14 @@ fn split(line: &str) -> Option<(&str, Kind, &str)> {
 
 /// Whether an error is one of syntax, after which the compiler may have lost its place.
 pub fn is_syntax_error(message: &str) -> bool {
-    ["expected", "stray", "unterminated", "missing terminating", "at end of input", "without a previous"]
-        .iter()
-        .any(|part| message.contains(part))
+    [
+        "expected",
+        "stray",
+        "unterminated",
+        "missing terminating",
+        "at end of input",
+        "without a previous",
+    ]
+    .iter()
+    .any(|part| message.contains(part))
 }

@@ -17,6 +17,9 @@ use crate::plan::{Plan, Planner};
 use crate::rounds::{RoundResult, RoundWorker, Rounds};
 use crate::{Apart, EngineError, Event, Fate, Options, Stats};
 
+/// How often a batch that does not build is halved, looking for the culprit.
+const MOST_HALVINGS: usize = 4;
+
 /// What the engine works with.
 pub struct Context<'a> {
     /// The project.
@@ -109,12 +112,12 @@ impl<'a> Engine<'a> {
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
         let all: Vec<usize> = (0..self.plan.patches.len()).collect();
-        let mut batches: VecDeque<Vec<usize>> = all
+        let mut batches: VecDeque<(Vec<usize>, usize)> = all
             .chunks(self.options.batch.max(1))
-            .map(<[usize]>::to_vec)
+            .map(|members| (members.to_vec(), 0))
             .collect();
         let mut number = 0;
-        while let Some(members) = batches.pop_front() {
+        while let Some((members, halvings)) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
             let (batch, apart) = Batcher {
                 worker: base,
@@ -132,13 +135,14 @@ impl<'a> Engine<'a> {
                 continue;
             }
             sink(Event::Phase("building the woven program"));
-            let mut worker = self.worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
+            let mut worker =
+                self.worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
             number += 1;
             match self.build(&mut worker, &batch)? {
                 Ok(()) => {}
                 Err(error) => {
                     worker.sandbox.remove()?;
-                    self.split(&batch, &error, &mut batches, sink);
+                    self.split(&batch, &error, halvings, &mut batches, sink);
                     continue;
                 }
             }
@@ -204,7 +208,8 @@ impl<'a> Engine<'a> {
         &mut self,
         batch: &Batch,
         error: &BuildError,
-        batches: &mut VecDeque<Vec<usize>>,
+        halvings: usize,
+        batches: &mut VecDeque<(Vec<usize>, usize)>,
         sink: &mut dyn FnMut(Event),
     ) {
         tracing::warn!("woven build: {error}");
@@ -212,33 +217,34 @@ impl<'a> Engine<'a> {
             BuildError::Failed { output, .. } => missing_symbols(&String::from_utf8_lossy(output)),
             BuildError::Run(_) => Vec::new(),
         };
-        let (guilty, others): (Vec<usize>, Vec<usize>) =
-            batch.members.iter().partition(|member| {
-                let files = &self.plan.patches[**member].files;
-                let mut functions = files.iter().flat_map(|file| &file.functions);
-                functions.any(|function| {
-                    function.edits.iter().any(|edit| {
-                        let words = lex::words(&edit.text);
-                        words.iter().any(|word| missing.contains(word))
-                    })
+        let (guilty, others): (Vec<usize>, Vec<usize>) = batch.members.iter().partition(|member| {
+            let files = &self.plan.patches[**member].files;
+            let mut functions = files.iter().flat_map(|file| &file.functions);
+            functions.any(|function| {
+                function.edits.iter().any(|edit| {
+                    let words = lex::words(&edit.text);
+                    words.iter().any(|word| missing.contains(word))
                 })
-            });
+            })
+        });
         if !guilty.is_empty() {
             for member in guilty {
                 self.set_apart(member, Apart::NotLinked, sink);
             }
             if !others.is_empty() {
-                batches.push_front(others);
+                batches.push_front((others, halvings));
             }
             return;
         }
-        if let [member] = others.as_slice() {
-            self.set_apart(*member, Apart::NotWoven, sink);
+        if others.len() == 1 || halvings >= MOST_HALVINGS {
+            for member in others {
+                self.set_apart(member, Apart::NotWoven, sink);
+            }
             return;
         }
         let (low, high) = others.split_at(others.len() / 2);
-        batches.push_front(high.to_vec());
-        batches.push_front(low.to_vec());
+        batches.push_front((high.to_vec(), halvings + 1));
+        batches.push_front((low.to_vec(), halvings + 1));
     }
 
     fn run_batch(
@@ -316,7 +322,9 @@ impl<'a> Engine<'a> {
                 live.retain(|patch| !failed[*patch as usize]);
             }
         }
-        self.stats = stats.into_inner().unwrap_or_else(|error| error.into_inner());
+        self.stats = stats
+            .into_inner()
+            .unwrap_or_else(|error| error.into_inner());
         for RoundWorker { worker, .. } in workers {
             worker.sandbox.remove()?;
         }

@@ -9,7 +9,7 @@ use patchwright_csource::{Function, lex};
 use patchwright_exec::Worker;
 use patchwright_text::Span;
 
-use crate::compiler::{Compiler, CompilerError, Depth, is_syntax_error};
+use crate::compiler::{Compiler, CompilerError, Depth, Diagnostic, is_syntax_error};
 
 /// How often clones that stand behind an error of syntax are tried together; from then on each by itself.
 const PASSES: usize = 6;
@@ -100,50 +100,117 @@ fn cloned(source: &[u8], functions: &[Function], clones: &[Clone], wanted: &[usi
     Cloned { text, lines }
 }
 
-/// Says of each clone whether it compiles.
-///
-/// # Errors
-/// A compiler that cannot be run.
-pub fn check(
-    worker: &mut Worker,
-    compiler: &Compiler,
-    source: &[u8],
-    functions: &[Function],
-    clones: &[Clone],
-    compilations: &mut usize,
-) -> Result<Vec<Compiles>, CompilerError> {
-    let mut verdicts: Vec<Option<Compiles>> = clones
-        .iter()
-        .map(|clone| {
-            let known = renamed(source, &functions[clone.function], "x").is_some();
-            (!known).then(|| Compiles::Unknown("the name of its function is not in its text".into()))
-        })
-        .collect();
-    let head_lines = |clone: &Clone| {
-        let function = &functions[clone.function];
-        let head = Span::new(function.span.start, function.body_span.start);
-        let head = head.slice(source).unwrap_or_default();
-        head.iter().filter(|byte| **byte == b'\n').count() as u32
-    };
-    let mut suspended: Vec<usize> = Vec::new();
-    let mut pass = 0;
-    loop {
-        let undecided: Vec<usize> = (0..clones.len())
-            .filter(|number| verdicts[*number].is_none())
+/// Asks the compiler about clones.
+pub struct Isolation<'a> {
+    /// A built copy of the untouched program.
+    pub worker: &'a mut Worker,
+    /// The compiler of the file.
+    pub compiler: &'a Compiler,
+    /// The file.
+    pub source: &'a [u8],
+    /// Its functions.
+    pub functions: &'a [Function],
+    /// The clones.
+    pub clones: &'a [Clone],
+    /// Is counted up.
+    pub compilations: &'a mut usize,
+}
+
+/// What one compilation of clones says.
+struct Answer {
+    /// Clones with errors, in order of the text: number, line counted from its first, message.
+    errors: Vec<(usize, u32, String)>,
+    /// An error that is about no clone.
+    elsewhere: Option<String>,
+    /// Clones that use functions that are not declared.
+    undeclared: Vec<(usize, String)>,
+}
+
+impl Isolation<'_> {
+    /// Says of each clone whether it compiles.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run.
+    pub fn check(&mut self) -> Result<Vec<Compiles>, CompilerError> {
+        let mut verdicts: Vec<Option<Compiles>> = self
+            .clones
+            .iter()
+            .map(|clone| self.unnamed(clone))
             .collect();
-        if undecided.is_empty() {
-            break;
+        let mut suspended: Vec<usize> = Vec::new();
+        for pass in 0.. {
+            let mut wanted: Vec<usize> = (0..self.clones.len())
+                .filter(|number| verdicts[*number].is_none())
+                .collect();
+            if wanted.is_empty() {
+                break;
+            }
+            if pass >= PASSES && !suspended.is_empty() {
+                // One suspect at a time.
+                wanted = suspended.drain(..1).collect();
+            }
+            let answer = self.ask(&wanted)?;
+            match (answer.errors.is_empty(), answer.elsewhere) {
+                (true, None) => {
+                    for number in wanted {
+                        let known = answer.undeclared.iter().find(|(known, _)| *known == number);
+                        verdicts[number] = Some(match known {
+                            Some((_, message)) => Compiles::Undeclared(message.clone()),
+                            None => Compiles::Yes,
+                        });
+                    }
+                }
+                // Nothing says whose fault it is: halves, until one clone is left.
+                (true, Some(message)) => {
+                    self.bisect(&wanted, &message, &mut verdicts)?;
+                    // No half shows the error: only together are they wrong.
+                    if wanted.iter().all(|number| verdicts[*number].is_none()) {
+                        for number in wanted {
+                            verdicts[number] = Some(Compiles::Unknown(message.clone()));
+                        }
+                    }
+                    suspended.retain(|number| verdicts[*number].is_none());
+                }
+                (false, _) => {
+                    suspended.clear();
+                    let mut lost = false;
+                    for (number, offset, message) in answer.errors {
+                        if lost {
+                            suspended.push(number);
+                            continue;
+                        }
+                        lost = is_syntax_error(&message);
+                        let clone = &self.clones[number];
+                        let line = (clone.line + offset).saturating_sub(self.head_lines(clone));
+                        verdicts[number] = Some(Compiles::No { line, message });
+                    }
+                }
+            }
         }
-        let wanted: Vec<usize> = if pass >= PASSES && !suspended.is_empty() {
-            // One suspect at a time.
-            suspended.drain(..1).collect()
-        } else {
-            undecided.clone()
-        };
-        pass += 1;
-        *compilations += 1;
-        let with = cloned(source, functions, clones, &wanted);
-        let diagnostics = compiler.check(worker, &with.text, Depth::Syntax)?;
+        // Every clone has a verdict when the loop ends.
+        Ok(verdicts.into_iter().flatten().collect())
+    }
+
+    fn unnamed(&self, clone: &Clone) -> Option<Compiles> {
+        let known = renamed(self.source, &self.functions[clone.function], "x").is_some();
+        (!known).then(|| Compiles::Unknown("its function's name is not in its text".into()))
+    }
+
+    /// Line breaks in the head of a clone's function.
+    fn head_lines(&self, clone: &Clone) -> u32 {
+        let function = &self.functions[clone.function];
+        let head = Span::new(function.span.start, function.body_span.start);
+        let head = head.slice(self.source).unwrap_or_default();
+        head.iter().filter(|byte| **byte == b'\n').count() as u32
+    }
+
+    /// Compiles these clones.
+    fn ask(&mut self, wanted: &[usize]) -> Result<Answer, CompilerError> {
+        *self.compilations += 1;
+        let with = cloned(self.source, self.functions, self.clones, wanted);
+        let diagnostics = self
+            .compiler
+            .check(self.worker, &with.text, Depth::Syntax)?;
         let clone_at = |line: u32| {
             let place = with.lines.partition_point(|(_, first, _)| *first <= line);
             with.lines[..place]
@@ -151,123 +218,63 @@ pub fn check(
                 .filter(|(_, _, behind)| line < *behind)
                 .map(|(number, first, _)| (*number, line - first))
         };
-        let mut lost = false;
-        let mut first_error: Vec<(usize, u32, String)> = Vec::new();
-        let mut elsewhere = None;
-        let mut undeclared: Vec<(usize, String)> = Vec::new();
-        for diagnostic in diagnostics {
-            if diagnostic.message.contains("__pw_clone_") {
-                continue;
-            }
-            match diagnostic.line.and_then(clone_at) {
-                Some((number, offset)) if diagnostic.is_error => {
-                    if !first_error.iter().any(|(known, ..)| *known == number) {
-                        first_error.push((number, offset, diagnostic.message));
-                    }
-                }
-                Some((number, _)) => {
-                    if diagnostic.message.contains("implicit declaration of function") {
-                        undeclared.push((number, diagnostic.message));
-                    }
-                }
-                None if diagnostic.is_error => elsewhere = Some(diagnostic.message),
-                None => {}
-            }
-        }
-        first_error.sort_by_key(|(number, ..)| {
-            with.lines.iter().position(|(known, ..)| known == number)
-        });
-        let clean = first_error.is_empty() && elsewhere.is_none();
-        if first_error.is_empty()
-            && let Some(message) = elsewhere
-        {
-            // Nothing says whose fault it is: halves, until one clone is left.
-            bisect(
-                worker,
-                compiler,
-                source,
-                functions,
-                clones,
-                &wanted,
-                &message,
-                &mut verdicts,
-                compilations,
-            )?;
-            // No half shows the error: only together are they wrong.
-            if wanted.iter().all(|number| verdicts[*number].is_none()) {
-                for number in wanted {
-                    verdicts[number] = Some(Compiles::Unknown(message.clone()));
-                }
-            }
-            suspended.retain(|number| verdicts[*number].is_none());
-            continue;
-        }
-        suspended.clear();
-        for (number, offset, message) in first_error {
-            if lost {
-                suspended.push(number);
-                continue;
-            }
-            lost = is_syntax_error(&message);
-            let clone = &clones[number];
-            verdicts[number] = Some(Compiles::No {
-                line: (clone.line + offset).saturating_sub(head_lines(clone)),
-                message,
-            });
-        }
-        if clean {
-            for number in wanted {
-                let message = undeclared.iter().find(|(known, _)| *known == number);
-                verdicts[number] = Some(match message {
-                    Some((_, message)) => Compiles::Undeclared(message.clone()),
-                    None => Compiles::Yes,
-                });
-            }
-        }
-    }
-    Ok(verdicts
-        .into_iter()
-        .map(|verdict| verdict.unwrap_or(Compiles::Yes))
-        .collect())
-}
-
-#[allow(clippy::too_many_arguments)]
-fn bisect(
-    worker: &mut Worker,
-    compiler: &Compiler,
-    source: &[u8],
-    functions: &[Function],
-    clones: &[Clone],
-    wanted: &[usize],
-    message: &str,
-    verdicts: &mut [Option<Compiles>],
-    compilations: &mut usize,
-) -> Result<(), CompilerError> {
-    if let [number] = wanted {
-        verdicts[*number] = Some(Compiles::Unknown(message.to_owned()));
-        return Ok(());
-    }
-    let (low, high) = wanted.split_at(wanted.len() / 2);
-    for half in [low, high] {
-        *compilations += 1;
-        let with = cloned(source, functions, clones, half);
-        let diagnostics = compiler.check(worker, &with.text, Depth::Syntax)?;
-        let error = diagnostics
+        let mut answer = Answer {
+            errors: Vec::new(),
+            elsewhere: None,
+            undeclared: Vec::new(),
+        };
+        // That a clone is not used, or not declared before, says nothing about the patch.
+        let about_patches = diagnostics
             .into_iter()
-            .find(|d| d.is_error && !d.message.contains("__pw_clone_"));
-        if let Some(error) = error {
-            bisect(
-                worker,
-                compiler,
-                source,
-                functions,
-                clones,
-                half,
-                &error.message,
-                verdicts,
-                compilations,
-            )?;
+            .filter(|diagnostic| !diagnostic.message.contains("__pw_clone_"));
+        for Diagnostic {
+            line,
+            is_error,
+            message,
+        } in about_patches
+        {
+            match line.and_then(clone_at) {
+                Some((number, offset)) if is_error => {
+                    let known = answer.errors.iter().any(|(known, ..)| *known == number);
+                    if !known {
+                        answer.errors.push((number, offset, message));
+                    }
+                }
+                Some((number, _)) if message.contains("implicit declaration of function") => {
+                    answer.undeclared.push((number, message));
+                }
+                None if is_error => answer.elsewhere = Some(message),
+                _ => {}
+            }
         }
+        let place = |number: usize| with.lines.iter().position(|(known, ..)| *known == number);
+        answer.errors.sort_by_key(|(number, ..)| place(*number));
+        Ok(answer)
     }
-    Ok(())
+
+    /// Finds the clones by which an error comes about that is about none of them.
+    fn bisect(
+        &mut self,
+        wanted: &[usize],
+        message: &str,
+        verdicts: &mut [Option<Compiles>],
+    ) -> Result<(), CompilerError> {
+        if let [number] = wanted {
+            verdicts[*number] = Some(Compiles::Unknown(message.to_owned()));
+            return Ok(());
+        }
+        let (low, high) = wanted.split_at(wanted.len() / 2);
+        for half in [low, high] {
+            let answer = self.ask(half)?;
+            let first = answer
+                .errors
+                .into_iter()
+                .next()
+                .map(|(_, _, message)| message);
+            if let Some(message) = first.or(answer.elsewhere) {
+                self.bisect(half, &message, verdicts)?;
+            }
+        }
+        Ok(())
+    }
 }

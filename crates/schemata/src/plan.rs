@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::compiler::{Compiler, Depth};
 use crate::edits::{is_blank, trimmed};
-use crate::isolate::{self, Clone as FunctionClone, Compiles};
+use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::{Apart, EngineError, Fate, Stats};
 
 /// A source file that patches change.
@@ -162,7 +162,10 @@ impl Planner<'_> {
         text: &[u8],
         plan: &mut Plan,
     ) -> Result<Result<usize, Apart>, EngineError> {
-        if relative.extension().is_none_or(|extension| extension != "c") {
+        if relative
+            .extension()
+            .is_none_or(|extension| extension != "c")
+        {
             return Ok(Err(Apart::NotASource));
         }
         let path = self.worker.sandbox.run_root().join(relative);
@@ -232,29 +235,30 @@ impl Planner<'_> {
                         let line = i64::from(source.lines.line(function.body_span.start))
                             + own.lines_before(function.body_span.start);
                         let next = clones.len();
-                        let clone = *numbers
-                            .entry((edits.function, body))
-                            .or_insert_with_key(|(function, body)| {
+                        let clone = *numbers.entry((edits.function, body)).or_insert_with_key(
+                            |(function, body)| {
                                 clones.push(FunctionClone {
                                     function: *function,
                                     body: body.clone(),
                                     line: u32::try_from(line).unwrap_or(1),
                                 });
                                 next
-                            });
+                            },
+                        );
                         users.push((number, clone));
                     }
                 }
             }
             drop(numbers);
-            let verdicts = isolate::check(
-                self.worker,
-                &source.compiler,
-                &source.unit.source,
-                &source.unit.functions,
-                &clones,
-                &mut self.stats.compilations,
-            )?;
+            let verdicts = Isolation {
+                worker: self.worker,
+                compiler: &source.compiler,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones: &clones,
+                compilations: &mut self.stats.compilations,
+            }
+            .check()?;
             for (number, clone) in users {
                 let patch = plan.patches[number].patch;
                 let fate = match &verdicts[clone] {
@@ -278,7 +282,8 @@ impl Planner<'_> {
             }
             progress(plan.patches.len());
         }
-        plan.patches.retain(|planned| fates[planned.patch].is_none());
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
         Ok(())
     }
 
@@ -298,9 +303,10 @@ impl Planner<'_> {
                 if !source.compiler.warnings_are_errors() {
                     continue;
                 }
-                let change = patches[planned.patch].changes.iter().find(|change| {
-                    change.path().as_path() == source.relative
-                });
+                let change = patches[planned.patch]
+                    .changes
+                    .iter()
+                    .find(|change| change.path().as_path() == source.relative);
                 let Some(text) = change.and_then(FileChange::text) else {
                     continue;
                 };
@@ -309,7 +315,10 @@ impl Planner<'_> {
                     Some(error) => error.clone(),
                     None => {
                         self.stats.compilations += 1;
-                        let found = source.compiler.check(self.worker, &text.to_vec(), Depth::Full)?;
+                        let found =
+                            source
+                                .compiler
+                                .check(self.worker, &text.to_vec(), Depth::Full)?;
                         let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
                         let error = error.map(|error| (error.line.unwrap_or(0), error.message));
                         known.insert((own.file, digest), error.clone());
@@ -326,7 +335,8 @@ impl Planner<'_> {
             }
             progress(planned.patch);
         }
-        plan.patches.retain(|planned| fates[planned.patch].is_none());
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
         Ok(())
     }
 }
@@ -337,9 +347,9 @@ fn has_line_directives(text: &[u8]) -> bool {
         let line = line.trim_ascii_start().strip_prefix(b"#");
         line.map(<[u8]>::trim_ascii_start).is_some_and(|directive| {
             directive.first().is_some_and(u8::is_ascii_digit)
-                || directive.strip_prefix(b"line").is_some_and(|rest| {
-                    rest.first().is_some_and(u8::is_ascii_whitespace)
-                })
+                || directive
+                    .strip_prefix(b"line")
+                    .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
         })
     })
 }
@@ -400,9 +410,7 @@ fn planned_file(
         let text = crate::runs::alternative(base, body, &own.edits);
         let inside = Span::new(1, text.len() as u32 - 1);
         let inside = inside.slice(&text).unwrap_or_default();
-        if !lex::is_balanced(inside, true)
-            || patchwright_weave::can_duplicate(&text).is_err()
-        {
+        if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
             return Err(Apart::Unbalanced);
         }
     }

@@ -142,7 +142,11 @@ impl Rounds<'_> {
                 });
             }
         });
-        match shared.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+        match shared
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .error
+        {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -197,7 +201,11 @@ impl Rounds<'_> {
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
         }
-        let patches = || task.representative.into_iter().chain(task.live.iter().copied());
+        let patches = || {
+            task.representative
+                .into_iter()
+                .chain(task.live.iter().copied())
+        };
         if self.unobserved_size() != observed_before {
             deliver(RoundResult::Open {
                 patches: patches().collect(),

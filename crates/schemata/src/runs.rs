@@ -102,20 +102,18 @@ impl<'a> Finder<'a> {
         for &child in children {
             let (mut stmt, mut labelled) = (child, false);
             let whole = extent(self.function.stmt(child))?;
-            loop {
-                match self.function.stmt(stmt).kind {
-                    StmtKind::Case(body)
-                    | StmtKind::Default(body)
-                    | StmtKind::Label { body, .. } => {
-                        (stmt, labelled) = (body, true);
-                    }
-                    _ => break,
-                }
+            while let StmtKind::Case(body)
+            | StmtKind::Default(body)
+            | StmtKind::Label { body, .. } = self.function.stmt(stmt).kind
+            {
+                (stmt, labelled) = (body, true);
             }
             let own = extent(self.function.stmt(stmt))?;
             let span = Span::new(own.start, own.end.max(whole.end));
             if !inner.contains_span(span)
-                || siblings.last().is_some_and(|last| last.span.end > span.start)
+                || siblings
+                    .last()
+                    .is_some_and(|last| last.span.end > span.start)
             {
                 return None;
             }
@@ -133,7 +131,9 @@ impl<'a> Finder<'a> {
         // Semicolons behind a macro that is a statement belong to it.
         for number in 0..siblings.len() {
             let end = siblings[number].span.end;
-            let next = siblings.get(number + 1).map_or(inner.end, |next| next.span.start);
+            let next = siblings
+                .get(number + 1)
+                .map_or(inner.end, |next| next.span.start);
             let mut at = lex::skip_blank(self.source, end as usize);
             if at < next as usize && self.source[at] == b';' {
                 siblings[number].span.end = at as u32 + 1;
@@ -164,7 +164,9 @@ impl<'a> Finder<'a> {
             let span = siblings[*number].span;
             span.overlaps(at) || (span.start < at.start && at.end < span.end)
         });
-        let mut range = touched.next().map(|first| (first, touched.last().unwrap_or(first)));
+        let mut range = touched
+            .next()
+            .map(|first| (first, touched.next_back().unwrap_or(first)));
         // Adds a neighbour until the run will do.
         loop {
             let run = self.run(inner, &siblings, range, edit);
@@ -174,7 +176,10 @@ impl<'a> Finder<'a> {
                 Err(Short::Before) => {
                     let first = match range {
                         Some((first, _)) => first,
-                        None => siblings.iter().take_while(|s| s.span.end <= at.start).count(),
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
                     };
                     let before = first.checked_sub(1)?;
                     range = Some((before, range.map_or(before, |(_, last)| last)));
@@ -182,7 +187,10 @@ impl<'a> Finder<'a> {
                 Err(Short::Behind) => {
                     let behind = match range {
                         Some((_, last)) => last + 1,
-                        None => siblings.iter().take_while(|s| s.span.end <= at.start).count(),
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
                     };
                     if behind >= siblings.len() {
                         return None;
@@ -192,7 +200,10 @@ impl<'a> Finder<'a> {
                 Err(Short::End) => {
                     let first = match range {
                         Some((first, _)) => first,
-                        None => siblings.iter().take_while(|s| s.span.end <= at.start).count(),
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
                     };
                     if first >= siblings.len() {
                         return None;
@@ -245,7 +256,10 @@ impl<'a> Finder<'a> {
             if before.is_some_and(|s| s.joined) {
                 return Err(Short::Before);
             }
-            if siblings.last().is_none_or(|last| last.span.end <= span.start) {
+            if siblings
+                .last()
+                .is_none_or(|last| last.span.end <= span.start)
+            {
                 to_the_end = true;
                 span.end = inner.end;
             }
@@ -294,12 +308,8 @@ impl<'a> Finder<'a> {
                 return false;
             };
             let inside = extent(stmt).is_none_or(|at| span.contains(at.start));
-            inside && self.aims.contains(name)
-                || inside
-                    && self
-                    .gotos
-                    .iter()
-                    .any(|(label, at)| label == name && !span.contains(*at))
+            let from_outside = |(label, at): &(String, u32)| label == name && !span.contains(*at);
+            inside && (self.aims.contains(name) || self.gotos.iter().any(from_outside))
         })
     }
 
@@ -310,7 +320,9 @@ impl<'a> Finder<'a> {
                 && extent(stmt).is_none_or(|at| {
                     // Those between the siblings; cases of switches inside of a sibling are its own.
                     span.contains(at.start)
-                        && !siblings[first..=last].iter().any(|s| s.span.contains(at.start))
+                        && !siblings[first..=last]
+                            .iter()
+                            .any(|s| s.span.contains(at.start))
                 })
         })
     }
@@ -349,9 +361,10 @@ impl<'a> Finder<'a> {
     fn condition(&self, span: Span, edit: &Covering<'_>) -> Option<Run> {
         // Between parentheses or semicolons, so that nothing outside changes its meaning.
         let before = self.source[..span.start as usize].trim_ascii_end().last();
-        let behind = self.source.get(lex::skip_blank(self.source, span.end as usize));
-        let delimited =
-            matches!(before, Some(b'(' | b';')) && matches!(behind, Some(b')' | b';'));
+        let behind = self
+            .source
+            .get(lex::skip_blank(self.source, span.end as usize));
+        let delimited = matches!(before, Some(b'(' | b';')) && matches!(behind, Some(b')' | b';'));
         if !delimited || !span.contains_span(edit.span) {
             return None;
         }
@@ -497,10 +510,35 @@ fn has_outer_semicolon(text: &[u8]) -> bool {
 }
 
 const TYPE_WORDS: &[&str] = &[
-    "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool",
-    "bool", "struct", "union", "enum", "const", "volatile", "static", "extern", "register", "auto",
-    "typedef", "__typeof__", "typeof", "__auto_type", "_Alignas", "_Static_assert", "_Atomic",
-    "inline", "__attribute__",
+    "void",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "signed",
+    "unsigned",
+    "_Bool",
+    "bool",
+    "struct",
+    "union",
+    "enum",
+    "const",
+    "volatile",
+    "static",
+    "extern",
+    "register",
+    "auto",
+    "typedef",
+    "__typeof__",
+    "typeof",
+    "__auto_type",
+    "_Alignas",
+    "_Static_assert",
+    "_Atomic",
+    "inline",
+    "__attribute__",
 ];
 
 const STATEMENT_WORDS: &[&str] = &[

@@ -2,6 +2,8 @@
 //!
 //! `PATCHWRIGHT_PROGRAMS` in the environment asks for more programs than the few of every day.
 
+#![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
+
 mod common;
 
 use std::fmt::Write as _;
@@ -33,7 +35,9 @@ fn term(random: &mut Random, depth: usize) -> String {
     if depth == 0 || random.below(4) == 0 {
         return match random.below(3) {
             0 => (random.below(9) as i32 - 2).to_string(),
-            _ => random.of(&["x", "y", "n", "i", "g", "r->a", "r->b[1]"]).to_owned(),
+            _ => random
+                .of(&["x", "y", "n", "i", "g", "r->a", "r->b[1]"])
+                .to_owned(),
         };
     }
     let a = term(random, depth - 1);
@@ -76,13 +80,20 @@ fn simple(random: &mut Random) -> String {
         5 => format!("note({});", term(random, 1)),
         6 => format!("{}++;", target(random)),
         7 => format!("if ({}) {}", term(random, 2), "return y;"),
-        8 => format!("if ({}) x = {}; else y++;", term(random, 2), term(random, 1)),
+        8 => format!(
+            "if ({}) x = {}; else y++;",
+            term(random, 2),
+            term(random, 1)
+        ),
         9 => format!("{{ int k = {}; x += k; }}", term(random, 2)),
         10 => "p = &t[n & 7];".to_owned(),
         11 => "p = 0;".to_owned(),
         12 => format!("for (int k = 0; k < 3; k++) {} += k;", target(random)),
         13 => format!("if ({}) break;", term(random, 1)),
-        14 => format!("switch ({} & 3) {{ case 1: x++; break; case 2: goto out; default: y--; }}", term(random, 1)),
+        14 => format!(
+            "switch ({} & 3) {{ case 1: x++; break; case 2: goto out; default: y--; }}",
+            term(random, 1)
+        ),
         15 => ";".to_owned(),
         16 => "exit(3);".to_owned(),
         17 => format!("while ({}) {{ if (n++ > 5) break; }}", term(random, 1)),
@@ -112,7 +123,7 @@ fn body(random: &mut Random, depth: usize, lines: &mut Vec<String>) {
             while ["return", "break", "continue", "goto", "exit", "while"]
                 .iter()
                 .any(|word| line.contains(word))
-                || line.contains(") / (") 
+                || line.contains(") / (")
             {
                 line = simple(random);
             }
@@ -181,11 +192,20 @@ fn mutated(random: &mut Random, lines: &[String]) -> Vec<String> {
                 lines.insert(behind, used);
             }
             4 if random.below(3) == 0 => {
-                let wrong = ["x = undeclared;", "x = ;", "y = (x;", "p->a = 1;", "int;;", "r->c = 2;"];
+                let wrong = [
+                    "x = undeclared;",
+                    "x = ;",
+                    "y = (x;",
+                    "p->a = 1;",
+                    "int;;",
+                    "r->c = 2;",
+                ];
                 lines.insert(place, random.of(&wrong).to_owned());
             }
             5 if !is_head => lines[place] = format!("if ({}) {line}", term(random, 2)),
-            6 if !is_head => lines[place] = format!("if ({}) {{ {line} {} }}", term(random, 1), simple(random)),
+            6 if !is_head => {
+                lines[place] = format!("if ({}) {{ {line} {} }}", term(random, 1), simple(random))
+            }
             _ if is_head => {
                 let at = line.find('(').unwrap_or(0);
                 lines[place] = if line.starts_with("if") {
@@ -201,7 +221,11 @@ fn mutated(random: &mut Random, lines: &[String]) -> Vec<String> {
 }
 
 /// The outputs of the original for these arguments; `None` when it does not end well.
-fn outputs(folder: &std::path::Path, text: &str, flags: &[String]) -> Option<Vec<(String, String)>> {
+fn outputs(
+    folder: &std::path::Path,
+    text: &str,
+    flags: &[String],
+) -> Option<Vec<(String, String)>> {
     let (file, program) = (folder.join("original.c"), folder.join("original"));
     std::fs::write(&file, text).unwrap();
     let compiled = std::process::Command::new("cc")
@@ -273,7 +297,12 @@ fn compare(seed: u64, dedup: bool) -> (usize, usize) {
             _ => {
                 let runs = (0..subject.cases.len()).map(|test| {
                     let verdict = found.verdicts.get(&(patch, test));
-                    let verdict = verdict.unwrap_or_else(|| panic!("seed {seed}: no verdict on patch {patch} in test {test}: {:?}\n{text}", found.open));
+                    let verdict = verdict.unwrap_or_else(|| {
+                        panic!(
+                            "seed {seed}: no verdict on patch {patch} in test {test}: {:?}\n{text}",
+                            found.open
+                        )
+                    });
                     PlainRun::of(verdict)
                 });
                 woven += 1;
@@ -281,7 +310,11 @@ fn compare(seed: u64, dedup: bool) -> (usize, usize) {
             }
         };
         if said != expected {
-            let diff = patchwright_text::unified_diff(b"subject.c", subject.source.as_bytes(), text.as_bytes());
+            let diff = patchwright_text::unified_diff(
+                b"subject.c",
+                subject.source.as_bytes(),
+                text.as_bytes(),
+            );
             panic!(
                 "seed {seed}, dedup {dedup}, patch {patch}: {said:?}, plainly {expected:?}\n{}\n{:?}\n{}",
                 String::from_utf8_lossy(&diff),
@@ -290,7 +323,11 @@ fn compare(seed: u64, dedup: bool) -> (usize, usize) {
             );
         }
     }
-    println!("seed {seed}: {woven} of {} woven, {:?}", texts.len(), found.stats);
+    println!(
+        "seed {seed}: {woven} of {} woven, {:?}",
+        texts.len(),
+        found.stats
+    );
     (texts.len(), woven)
 }
 

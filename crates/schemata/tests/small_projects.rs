@@ -51,7 +51,10 @@ fn patches_of_one_function_get_their_verdicts_in_one_build() {
         replaced("a > b", "a < b"),
         replaced("    calls++;\n", "    calls += 1;\n"),
         replaced("    calls++;\n", "    calls += 2;\n"),
-        replaced("    calls++;\n", "    int t = a; if (b > t) a = b;\n    calls++;\n"),
+        replaced(
+            "    calls++;\n",
+            "    int t = a; if (b > t) a = b;\n    calls++;\n",
+        ),
         replaced("    return a;\n}", "    retrun b;\n}"),
         replaced("    return a;\n}", "    return undeclared;\n}"),
         replaced("    return a;\n}", "    return also_undeclared;\n}"),
@@ -63,7 +66,10 @@ fn patches_of_one_function_get_their_verdicts_in_one_build() {
     };
     let found = validate(&subject(), &texts, options);
     for (patch, line) in [(6, 11), (7, 11), (8, 11)] {
-        let Fate::DoesNotCompile { line: at, message, .. } = &found.fates[patch] else {
+        let Fate::DoesNotCompile {
+            line: at, message, ..
+        } = &found.fates[patch]
+        else {
             panic!("patch {patch}: {:?}", found.fates[patch]);
         };
         assert_eq!(*at, line, "{message}");

@@ -175,6 +175,11 @@ fn there_are_as_many_rounds_as_classes_of_conditions() {
     assert_eq!(found.stats.rounds, classes.len(), "{:?}", found.stats);
     for (patch, term) in different.iter().enumerate() {
         let pass = output(term) == output(&original);
-        assert_eq!(found.verdicts[&(patch, 0)].is_pass(), pass, "{}", texts[patch]);
+        assert_eq!(
+            found.verdicts[&(patch, 0)].is_pass(),
+            pass,
+            "{}",
+            texts[patch]
+        );
     }
 }

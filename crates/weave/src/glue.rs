@@ -304,8 +304,14 @@ pub(crate) fn places_text(
         .replace("PLACE_IDS", &list(places.iter().map(|id| id.0)))
         .replace("PLACE_COUNT", &places.len().to_string())
         .replace("PLACES_VERSION", &PLACES_VERSION.to_string());
-    let attach = attach_text(suffix, "__pw_places", ATTACH_PLACES_SYMBOL)
-        .replace("LOST;", if unobserved.is_some() { "__pw_lost();" } else { "" });
+    let attach = attach_text(suffix, "__pw_places", ATTACH_PLACES_SYMBOL).replace(
+        "LOST;",
+        if unobserved.is_some() {
+            "__pw_lost();"
+        } else {
+            ""
+        },
+    );
     let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &c_string(path)));
     let shared = format!("{SHARED}{SHARED_PLACES}{lost}");
     in_front(&shared, suffix, &format!("{own}{attach}"), newline)

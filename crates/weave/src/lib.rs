@@ -29,7 +29,7 @@ pub use hook::{CapturedPart, Hook, HookKind};
 pub use mark::{Mark, MarkKind, mark_file};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{
-    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
-    PlacesError, WovenPlace, WovenPlaces, weave_places,
+    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,
+    PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
 };
 pub use weave::{WeaveError, WovenFunction, weave_file};

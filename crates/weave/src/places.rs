@@ -423,8 +423,7 @@ impl PlaceWeaver<'_> {
                         self.push(if condition { "__pw_r=(" } else { "" });
                         let start = self.text.len() as u32;
                         self.text.extend_from_slice(&known.text);
-                        self.spans[index][*alternative] =
-                            Span::new(start, self.text.len() as u32);
+                        self.spans[index][*alternative] = Span::new(start, self.text.len() as u32);
                         self.close(condition);
                     }
                 }

@@ -69,7 +69,12 @@ pub fn validate(subject: &Subject, texts: &[String], options: Options) -> Found 
     };
     let cflags: Vec<_> = subject.cflags.iter().map(|flag| flag.into()).collect();
     let project = Project::single_file(&file, &cases, &cflags, &scratch, &flags).unwrap();
-    validate_project(&project, &scratch, texts_as_patches(subject, texts, &project), options)
+    validate_project(
+        &project,
+        &scratch,
+        texts_as_patches(subject, texts, &project),
+        options,
+    )
 }
 
 fn texts_as_patches(subject: &Subject, texts: &[String], project: &Project) -> Vec<Patch> {
@@ -160,8 +165,7 @@ pub fn validate_project(
         scratch,
         cancel,
     };
-    let mut engine =
-        Engine::prepare(context, &mut base, &patches, options, &mut |_| {}).unwrap();
+    let mut engine = Engine::prepare(context, &mut base, &patches, options, &mut |_| {}).unwrap();
     let mut found = Found {
         fates: Vec::new(),
         verdicts: BTreeMap::new(),
@@ -178,7 +182,10 @@ pub fn validate_project(
                 ..
             } => {
                 let before = found.verdicts.insert((patch, test), verdict);
-                assert_eq!(before, None, "patch {patch} has two verdicts in test {test}");
+                assert_eq!(
+                    before, None,
+                    "patch {patch} has two verdicts in test {test}"
+                );
             }
             Event::Open { patch, test, .. } => found.open.push((patch, test)),
             Event::Apart { .. } | Event::Phase(_) => {}
