@@ -12,8 +12,8 @@ use patchwright_exec::{
     CancelToken, CompileCommand, Limits, Project, ProjectFlags, Request, RunnerProgram, Scratch,
     Worker, WorkerOptions, files, record, record_build,
 };
-use patchwright_repair::{RepairOptions, locate::locate};
-use patchwright_space::HoleKind;
+use patchwright_repair::locate::locate;
+use patchwright_space::{HoleKind, LeafLimits, Schemas};
 use patchwright_text::apply_edits;
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Bo
 
 impl Row {
     fn count(&mut self, units: Vec<TranslationUnit>) {
-        let located = locate(units, &RepairOptions::default(), &|_| true);
+        let located = locate(units, LeafLimits::default(), Schemas::default(), &|_| true);
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
@@ -134,7 +134,7 @@ impl Row {
                     } => "conditions",
                     HoleKind::Expression { .. } => "values",
                     HoleKind::Refinement(_) => "impure conditions",
-                    HoleKind::Assignment(_) => "assignments",
+                    HoleKind::Assignment(_) => "places for assignments",
                     HoleKind::Guard { .. } => "statements",
                 };
                 *self.holes.entry(kind).or_default() += 1;
@@ -254,7 +254,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             holes("impure conditions"),
             holes("values"),
             holes("statements"),
-            holes("assignments"),
+            holes("places for assignments"),
         );
     }
     let mut functions: BTreeMap<&str, usize> = BTreeMap::new();

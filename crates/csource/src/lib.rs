@@ -110,6 +110,7 @@ fn read(
             builder.enumerations,
         ))
     })?;
+    let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
     let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
     Ok(TranslationUnit {
@@ -121,6 +122,7 @@ fn read(
         functions_elsewhere,
         macros: constants,
         enumerations,
+        mentions_line,
     })
 }
 

@@ -6,6 +6,7 @@ use patchwright_csource::ParseError;
 use patchwright_exec::{
     BuildError, FileError, PoolError, ProjectError, RecordError, RunError, TestError,
 };
+use patchwright_localize::LocalizeError;
 use patchwright_probe_image::{CandidateError, ChannelError};
 
 /// Why a repair cannot be done.
@@ -80,6 +81,9 @@ pub enum RepairError {
         /// The test.
         test: String,
     },
+    /// What tests execute cannot be observed.
+    #[error(transparent)]
+    Localize(#[from] LocalizeError),
     /// The woven source does not build: our bug.
     #[error("the instrumented program does not build, which is a bug of Patchwright: {0}")]
     WovenBuild(BuildError),
@@ -117,6 +121,7 @@ impl RepairError {
         match self {
             RepairError::Run(RunError::Cancelled) => true,
             RepairError::Test(error) => error.is_cancelled(),
+            RepairError::Localize(error) => error.is_cancelled(),
             RepairError::Record(RecordError::Build(BuildError::Run(RunError::Cancelled)))
             | RepairError::WovenBuild(BuildError::Run(RunError::Cancelled)) => true,
             RepairError::Pool(PoolError::Runner(RunError::Cancelled)) => true,

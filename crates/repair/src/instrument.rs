@@ -11,6 +11,7 @@ use patchwright_exec::{
     BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, record, run_build,
     run_test, runner::Environment,
 };
+use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{Channel, PROBE};
 use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
 use patchwright_text::LineMap;
@@ -19,13 +20,11 @@ use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weav
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     hooks::{assignment_place, hook, touch},
+    localize::{self, Focus},
     locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
 };
-
-/// With more holes than this, a first build only tells which of them the failing tests visit.
-const HOLES_IN_ONE_BUILD: usize = 500;
 
 /// How often functions whose woven text does not compile are left out before giving up.
 const WEAVE_ATTEMPTS: usize = 12;
@@ -62,6 +61,10 @@ pub struct HoleEntry {
     pub place: String,
     /// Tests that visit it, by index.
     pub visited_by: BTreeSet<usize>,
+    /// How near it is to where failing tests crash, from 0 to 1.
+    pub nearness: f64,
+    /// How suspicious it is, from 0 to 1.
+    pub suspiciousness: f64,
 }
 
 /// The instrumented program.
@@ -70,8 +73,10 @@ pub struct Instrumented {
     pub files: Vec<SourceFile>,
     /// Holes that all failing tests visit, in order of file and place.
     pub holes: Vec<HoleEntry>,
-    /// Number of holes in the selected part of the program.
+    /// Number of holes in the files that were read, as far as they are selected.
     pub holes_in_all: usize,
+    /// What was left out because it is less suspicious.
+    pub left_out: LeftOut,
     /// Workers with copies of the instrumented build, each with its channel.
     pub workers: Vec<(Worker, Channel)>,
     /// Where the probe is.
@@ -83,13 +88,13 @@ pub struct Instrumented {
 }
 
 /// A file that is going to be woven.
-struct Plan {
-    file: SourceFile,
+pub(crate) struct Plan {
+    pub(crate) file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
     /// What touches the variables that are assigned.
     touches: Vec<(FunctionId, TouchPoint)>,
-    host_path: PathBuf,
+    pub(crate) host_path: PathBuf,
 }
 
 impl Plan {
@@ -102,8 +107,7 @@ impl Plan {
         entries: &mut Vec<HoleEntry>,
     ) -> Self {
         let lines = LineMap::new(&way.unit.source);
-        let mut functions = Vec::new();
-        let mut touches = Vec::new();
+        let (mut functions, mut touches) = (Vec::new(), Vec::new());
         for function in way.functions {
             let id = FunctionId(*next_function);
             *next_function += 1;
@@ -121,6 +125,8 @@ impl Plan {
                     id: HoleId(0),
                     function: id,
                     visited_by: BTreeSet::new(),
+                    nearness: 0.0,
+                    suspiciousness: 0.0,
                 });
             }
         }
@@ -138,35 +144,27 @@ impl Plan {
     }
 
     /// The functions to weave, with the holes that are left of `entries`.
-    fn woven(
-        &self,
-        entries: &[&HoleEntry],
-        with_slots: bool,
-        left_out: &BTreeSet<FunctionId>,
-    ) -> Vec<WovenFunction> {
+    fn woven(&self, entries: &[&HoleEntry], left_out: &BTreeSet<FunctionId>) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
             let own = || entries.iter().filter(|entry| entry.function == id);
             if own().next().is_none() || left_out.contains(&id) {
                 continue;
             }
-            let assignments: Vec<AssignmentPlace> = own()
-                .filter_map(|entry| assignment_place(entry, with_slots))
-                .collect();
+            let assignments: Vec<AssignmentPlace> =
+                own().filter_map(|entry| assignment_place(entry)).collect();
             let touches = self.touches.iter().filter(|(function, _)| *function == id);
-            let touches = if with_slots && !assignments.is_empty() {
-                touches.map(|(_, point)| touch(point)).collect()
-            } else {
+            let touches = if assignments.is_empty() {
                 Vec::new()
+            } else {
+                touches.map(|(_, point)| touch(point)).collect()
             };
             let function = &self.file.unit.functions[index];
             woven.push(WovenFunction {
                 id,
                 body: function.body_span,
                 labels: function.labels.clone(),
-                hooks: own()
-                    .filter_map(|entry| hook(entry, with_slots, &self.file))
-                    .collect(),
+                hooks: own().filter_map(|entry| hook(entry, &self.file)).collect(),
                 assignments,
                 touches,
             });
@@ -195,7 +193,21 @@ impl LeftAlone {
     }
 }
 
-/// Reads the sources, weaves their holes, builds and runs every test once.
+/// What a repair does not look at because it is less suspicious than the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Locations that all failing tests visit, beyond the wanted number.
+    pub locations: usize,
+    /// Of how many locations, those that are looked at included.
+    pub of_locations: usize,
+    /// Statements that all failing tests execute in which no location was looked for.
+    pub statements: usize,
+    /// Of how many statements.
+    pub of_statements: usize,
+}
+
+/// Reads the sources, weaves their holes, builds and runs every test once. With a focus, only the most suspicious
+/// statements are looked at.
 ///
 /// # Errors
 /// When there is nothing to change, or the instrumented program cannot be built or observed.
@@ -206,21 +218,30 @@ pub fn instrument<'a>(
     surroundings: &Surroundings<'a>,
     phases: &mut Phases,
 ) -> Result<Instrumented, RepairError> {
+    let focus = prepared.focus.take();
+    let focus = focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
     let mut left_alone = LeftAlone::default();
-    let (mut plans, mut entries) = read_sources(
-        &mut prepared.worker,
-        &prepared.commands,
+    let what = described(&project.files);
+    if let Some(focus) = focus.filter(|focus| focus.is_empty()) {
+        return Err(RepairError::NotReached {
+            tests: names(prepared, &prepared.failing),
+            holes: focus.statements(),
+            what,
+        });
+    }
+    let (mut plans, mut entries, considered) = read_sources(
+        prepared,
         project,
         options,
+        focus,
         &clang,
-        events,
+        surroundings,
         &mut left_alone,
     )?;
-    let what = described(&project.files);
     if entries.is_empty() {
         return Err(RepairError::NoLocations {
             what,
@@ -243,13 +264,11 @@ pub fn instrument<'a>(
         entries.len() as u32,
         Default::default(),
     )?;
-    let staged = entries.len() > HOLES_IN_ONE_BUILD;
     build_woven(
         &mut worker,
         project,
         &plans,
         &mut entries,
-        !staged,
         events,
         &mut left_alone.refused,
     )?;
@@ -282,19 +301,13 @@ pub fn instrument<'a>(
             what,
         });
     }
-    if staged {
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut entries,
-            true,
-            events,
-            &mut left_alone.refused,
-        )?;
-    }
     events(Event::Phase("finding which tests visit which locations"));
-    let passing = prepared.passing.clone();
+    let mut passing = prepared.passing.clone();
+    if let Some(focus) = focus {
+        // The others do not even execute the statements.
+        let tests = focus.tests(considered);
+        passing.retain(|test| tests.contains(test));
+    }
     let mut differing = BTreeSet::new();
     coverage(
         &mut worker,
@@ -313,6 +326,19 @@ pub fn instrument<'a>(
         )));
     }
     set_aside.extend(differing);
+    localize::rank(&mut entries, prepared, options);
+    let of_locations = entries.len();
+    let statements = focus.map_or(0, Focus::len);
+    let left_out = LeftOut {
+        // With a focus there are no more than wanted, whole statements aside.
+        locations: match focus {
+            Some(_) => 0,
+            None => localize::limit(&mut entries, options.locations),
+        },
+        of_locations,
+        statements: statements - considered.min(statements),
+        of_statements: statements,
+    };
     let mut workers = vec![(worker, channel)];
     let folder = workers[0].0.sandbox.folder().to_path_buf();
     for index in 1..options.jobs.max(1) {
@@ -333,79 +359,12 @@ pub fn instrument<'a>(
         files: plans.into_iter().map(|plan| plan.file).collect(),
         holes: entries,
         holes_in_all,
+        left_out,
         workers,
         probe,
         left_alone,
         set_aside,
     })
-}
-
-/// A copy of a program in which all locations are woven.
-pub struct WovenCopy {
-    /// The copy, built.
-    pub worker: Worker,
-    /// Files with locations.
-    pub files: Vec<SourceFile>,
-    /// The holes that `kept` chose of those, in order of file and place.
-    pub holes: Vec<HoleEntry>,
-    /// Number of holes before.
-    pub holes_in_all: usize,
-}
-
-impl WovenCopy {
-    /// Weaves the sources of `built`, a built copy whose sources are compiled by `commands`, into a
-    /// further copy in a new folder `name`, as a repair does it: first all holes, without entries,
-    /// to learn which of them tests visit; then those that are left, with entries. Here `kept`
-    /// chooses these; with `None` it stops after the first step.
-    ///
-    /// # Errors
-    /// When the sources cannot be read or the woven program does not build.
-    pub fn weave<'a>(
-        built: &mut Worker,
-        commands: &[CompileCommand],
-        name: &str,
-        project: &'a Project,
-        options: &RepairOptions,
-        surroundings: &Surroundings<'a>,
-        kept: Option<&dyn Fn(&HoleEntry) -> bool>,
-    ) -> Result<Self, RepairError> {
-        let events = surroundings.events;
-        let clang = Clang::find(&mut built.runner)?;
-        let mut left_alone = LeftAlone::default();
-        let (mut plans, mut holes) = read_sources(
-            built,
-            commands,
-            project,
-            options,
-            &clang,
-            events,
-            &mut left_alone,
-        )?;
-        let base = built.sandbox.folder().to_path_buf();
-        let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
-        for plan in &mut plans {
-            plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
-        }
-        let holes_in_all = holes.len();
-        if let Some(kept) = kept {
-            holes.retain(|hole| kept(hole));
-        }
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut holes,
-            kept.is_some(),
-            events,
-            &mut left_alone.refused,
-        )?;
-        Ok(WovenCopy {
-            worker,
-            files: plans.into_iter().map(|plan| plan.file).collect(),
-            holes,
-            holes_in_all,
-        })
-    }
 }
 
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
@@ -434,12 +393,11 @@ fn described(selections: &[FileSelection]) -> String {
 }
 
 /// The sources to read: relative path and commands.
-fn selected(
-    worker: &Worker,
-    commands: &[CompileCommand],
+pub(crate) fn selected(
+    prepared: &Prepared,
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(commands, &worker.sandbox);
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
@@ -482,66 +440,68 @@ fn selected(
     Ok(chosen.into_iter().collect())
 }
 
+/// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
+/// The third result is the number of statements of the focus that were looked at.
 fn read_sources(
-    worker: &mut Worker,
-    commands: &[CompileCommand],
+    prepared: &mut Prepared,
     project: &Project,
     options: &RepairOptions,
+    focus: Option<&Focus>,
     clang: &Clang,
-    events: &(dyn Fn(Event) + Sync),
+    surroundings: &Surroundings<'_>,
     left_alone: &mut LeftAlone,
-) -> Result<(Vec<Plan>, Vec<HoleEntry>), RepairError> {
-    let sources = selected(worker, commands, project)?;
+) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
+    let events = surroundings.events;
+    let sources = selected(prepared, project)?;
     let total = sources.len();
-    let mut plans = Vec::new();
-    let mut entries: Vec<HoleEntry> = Vec::new();
-    let mut next_function = 0;
-    for (done, (relative, commands)) in sources.into_iter().enumerate() {
-        events(Event::Progress { done, total });
-        let host = worker.sandbox.folder().join(&relative);
-        let text = files::read(&host)?;
-        let units = match patchwright_csource::parse_variants(
-            clang,
-            &mut worker.runner,
-            &commands,
-            &text,
-        ) {
-            Ok(units) => units,
-            Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                if project.files.is_empty() =>
-            {
-                events(Event::Warning(format!("{error}; the file is left alone")));
-                let reason = Refusal::NotAccepted.reason().to_owned();
-                *left_alone.refused.entry(reason).or_default() += 1;
-                continue;
+    let worker = &mut prepared.worker;
+    let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
+    let mut considered = 0;
+    match focus {
+        None => {
+            for (done, (relative, commands)) in sources.iter().enumerate() {
+                events(Event::Progress { done, total });
+                reader.read(relative, commands)?;
             }
-            Err(error) => return Err(error.into()),
-        };
-        let wanted = |line: u32| {
-            project.files.is_empty()
-                || project
-                    .files
-                    .iter()
-                    .any(|selection| selection.file == relative && selection.contains_line(line))
-        };
-        let located = locate(units, options, &wanted);
-        left_alone.disagreements += located.disagreements;
-        for (reason, n) in located.refused() {
-            *left_alone.refused.entry(reason.to_owned()).or_default() += n;
         }
-        for way in located.ways {
-            if !way.functions.is_empty() {
-                let plan = Plan::new(
-                    plans.len(),
-                    &relative,
-                    way,
-                    &mut next_function,
-                    &mut entries,
-                );
-                plans.push(plan);
+        Some(focus) => {
+            let sources: BTreeMap<PathBuf, Vec<CompileCommand>> = sources.into_iter().collect();
+            let mut read = BTreeSet::new();
+            // How many locations each statement has; a file is read when its first statement comes.
+            let mut counts = vec![0; focus.len()];
+            let mut locations = 0;
+            while considered < focus.len()
+                && (options.locations == 0 || locations < options.locations)
+            {
+                let relative = focus.file(considered);
+                if read.insert(relative)
+                    && let Some(commands) = sources.get(relative)
+                {
+                    let before = reader.entries.len();
+                    reader.read(relative, commands)?;
+                    for entry in &reader.entries[before..] {
+                        if let Some(place) = focus.place(relative, entry.hole.span) {
+                            counts[place] += 1;
+                        }
+                    }
+                }
+                locations += counts[considered];
+                considered += 1;
             }
+            let plans = &reader.plans;
+            reader.entries.retain_mut(|entry| {
+                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
+                let Some(place) = place.filter(|&place| place < considered) else {
+                    return false;
+                };
+                entry.nearness = focus.nearness(place);
+                true
+            });
         }
     }
+    let Reader {
+        plans, mut entries, ..
+    } = reader;
     for (number, entry) in entries.iter_mut().enumerate() {
         tracing::debug!(
             "hole {number}: line {} {:?} {:?}",
@@ -551,17 +511,105 @@ fn read_sources(
         );
         entry.id = HoleId(number as u32);
     }
-    Ok((plans, entries))
+    Ok((plans, entries, considered))
+}
+
+/// Reads one source after the other.
+pub(crate) struct Reader<'a> {
+    worker: &'a mut Worker,
+    project: &'a Project,
+    options: &'a RepairOptions,
+    clang: &'a Clang,
+    events: &'a (dyn Fn(Event) + Sync),
+    left_alone: &'a mut LeftAlone,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) entries: Vec<HoleEntry>,
+    next_function: u32,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        project: &'a Project,
+        options: &'a RepairOptions,
+        clang: &'a Clang,
+        events: &'a (dyn Fn(Event) + Sync),
+        left_alone: &'a mut LeftAlone,
+    ) -> Self {
+        Reader {
+            worker,
+            project,
+            options,
+            clang,
+            events,
+            left_alone,
+            plans: Vec::new(),
+            entries: Vec::new(),
+            next_function: 0,
+        }
+    }
+
+    /// Adds the holes of a source, if clang accepts it.
+    pub(crate) fn read(
+        &mut self,
+        relative: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<(), RepairError> {
+        let selections = &self.project.files;
+        let host = self.worker.sandbox.folder().join(relative);
+        let text = files::read(&host)?;
+        let runner = &mut self.worker.runner;
+        let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
+        let units = match units {
+            Ok(units) => units,
+            Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                if selections.is_empty() =>
+            {
+                (self.events)(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *self.left_alone.refused.entry(reason).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let wanted = |line: u32| {
+            selections.is_empty()
+                || selections
+                    .iter()
+                    .any(|selection| selection.file == relative && selection.contains_line(line))
+        };
+        let located = locate(units, self.options.leaves, self.options.schemas, &wanted);
+        self.left_alone.disagreements += located.disagreements;
+        for (reason, n) in located.refused() {
+            *self
+                .left_alone
+                .refused
+                .entry(reason.to_owned())
+                .or_default() += n;
+        }
+        for way in located.ways {
+            if !way.functions.is_empty() {
+                let plan = Plan::new(
+                    self.plans.len(),
+                    relative,
+                    way,
+                    &mut self.next_function,
+                    &mut self.entries,
+                );
+                self.plans.push(plan);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
 /// out, with their holes, and reported.
-fn build_woven(
+pub(crate) fn build_woven(
     worker: &mut Worker,
     project: &Project,
     plans: &[Plan],
     entries: &mut Vec<HoleEntry>,
-    with_slots: bool,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
 ) -> Result<(), RepairError> {
@@ -575,7 +623,7 @@ fn build_woven(
             for plan in ways {
                 let of_plan = |entry: &&HoleEntry| entry.file == number;
                 let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
-                functions.extend(plan.woven(&own, with_slots, &left_out));
+                functions.extend(plan.woven(&own, &left_out));
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;
@@ -608,7 +656,7 @@ fn build_woven(
             Err(BuildError::Run(error)) => return Err(error.into()),
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
-                let blamed = blamed_functions(&error.to_string(), plans, &left_out);
+                let blamed = blamed(&error.to_string(), plans, &left_out);
                 if blamed.is_empty() {
                     return Err(RepairError::WovenBuild(error));
                 }
@@ -628,56 +676,31 @@ fn build_woven(
     Ok(())
 }
 
-/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers), or, where
-/// an error is in a macro's text, in which it says that it is.
-fn blamed_functions(
+/// The functions in whose lines the compiler reports errors.
+fn blamed(
     message: &str,
     plans: &[Plan],
     left_out: &BTreeSet<FunctionId>,
 ) -> Vec<(FunctionId, String)> {
-    let mut found = Vec::new();
-    let mut in_function = "";
-    for line in message.lines() {
-        if let Some((_, rest)) = line.split_once(": In function ") {
-            in_function = rest.trim_matches([':', '\'', '‘', '’']);
-        }
-        let Some(at) = line
-            .find(": error:")
-            .or_else(|| line.find(": fatal error:"))
-        else {
-            continue;
-        };
-        let mut parts = line[..at].rsplit(':');
-        let numbers: Vec<&str> = parts.by_ref().take(2).collect();
-        let (Some(name), Some(number)) = (
-            line[..at].split(':').next(),
-            numbers.iter().rev().find_map(|n| n.parse::<u32>().ok()),
-        ) else {
-            continue;
-        };
-        let of_file = |plan: &&Plan| Path::new(name).file_name() == plan.file.relative.file_name();
-        let woven = plans.iter().filter(of_file).flat_map(|plan| {
-            let lines = LineMap::new(&plan.file.unit.source);
-            plan.functions.iter().map(move |&(index, id)| {
-                let function = &plan.file.unit.functions[index];
-                let body = function.body_span;
-                (
-                    id,
-                    &function.name,
-                    lines.line(body.start)..=lines.line(body.end),
-                )
-            })
-        });
-        let woven: Vec<_> = woven.filter(|(id, ..)| !left_out.contains(id)).collect();
-        let at_line = woven.iter().find(|(_, _, lines)| lines.contains(&number));
-        let named = || woven.iter().find(|(_, name, _)| *name == in_function);
-        if let Some((id, name, _)) = at_line.or_else(named)
-            && !found.iter().any(|(known, _)| known == id)
-        {
-            found.push((*id, (*name).clone()));
-        }
-    }
-    found
+    let woven: Vec<WovenFile<'_>> = plans
+        .iter()
+        .map(|plan| {
+            let functions = plan.functions.iter();
+            let functions = functions.filter(|(_, id)| !left_out.contains(id));
+            WovenFile {
+                relative: &plan.file.relative,
+                source: &plan.file.unit.source,
+                functions: functions
+                    .map(|&(index, id)| {
+                        let function = &plan.file.unit.functions[index];
+                        (id.0, function.name.as_str(), function.body_span)
+                    })
+                    .collect(),
+            }
+        })
+        .collect();
+    let found = blamed_functions(message, &woven).into_iter();
+    found.map(|(id, name)| (FunctionId(id), name)).collect()
 }
 
 /// Runs tests once in coverage mode; notes visits, and tests whose verdict differs.

@@ -8,13 +8,11 @@ use patchwright_csource::{
     ExprKind, Function, Place, TranslationUnit, scopes, variants::is_same_function,
 };
 use patchwright_space::{
-    Assignments, AtomBuilder, Hole, HoleKind, LeafLimits, Mentions, Parents, TermTypes, TouchPoint,
-    agreement, assignments, holes, leaves, mentions, term::Term,
+    Assignments, AtomBuilder, Hole, HoleKind, LeafLimits, Mentions, Parents, Schemas, TermTypes,
+    TouchPoint, agreement, assignments, holes, leaves, mentions, term::Term,
 };
 use patchwright_text::LineMap;
 use patchwright_weave::can_duplicate;
-
-use crate::RepairOptions;
 
 /// A hole and what terms at it are made of.
 pub type HoleWithLeaves = (Hole, Vec<Term>);
@@ -23,7 +21,7 @@ pub type HoleWithLeaves = (Hole, Vec<Term>);
 pub struct LocatedFunction {
     /// Its index in the unit.
     pub index: usize,
-    /// Its holes, in order.
+    /// Its holes, in order, then the places for assignments.
     pub holes: Vec<HoleWithLeaves>,
     /// What touches the variables that are assigned.
     pub touches: Vec<TouchPoint>,
@@ -101,14 +99,8 @@ impl Way {
         limits: LeafLimits,
     ) -> Assignments {
         let scope_map = scopes(&self.unit, function);
-        assignments(
-            &mut self.builder(),
-            index,
-            function,
-            &scope_map,
-            mentioned,
-            limits,
-        )
+        let mut builder = self.builder();
+        assignments(&mut builder, index, function, &scope_map, mentioned, limits)
     }
 
     fn mentions(&mut self, function: &Function) -> Mentions {
@@ -117,17 +109,13 @@ impl Way {
 }
 
 /// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out, and kinds of change that the options do
-/// not ask for.
-///
-/// A function that several ways compile has no places for assignments: what touches a variable
-/// would have to be known in all of them at once.
+/// (from 1) for which `wanted` does not hold are left out.
 pub fn locate(
     units: Vec<TranslationUnit>,
-    options: &RepairOptions,
+    limits: LeafLimits,
+    schemas: Schemas,
     wanted: &dyn Fn(u32) -> bool,
 ) -> Located {
-    let (limits, schemas) = (options.leaves, options.schemas);
     let lines = units
         .first()
         .map_or_else(|| LineMap::new(b""), |unit| LineMap::new(&unit.source));
@@ -158,27 +146,20 @@ pub fn locate(
                 continue;
             }
             let mut own = ways[number].holes(index, function);
-            own.retain(|hole| match hole.kind {
-                HoleKind::Guard { .. } => schemas.guard,
-                HoleKind::Refinement(_) => schemas.refinement,
-                _ => schemas.expression || schemas.refinement,
+            own.retain(|hole| {
+                let tried = match hole.kind {
+                    HoleKind::Guard { .. } => schemas.guard,
+                    HoleKind::Refinement(_) => schemas.refinement,
+                    _ => schemas.expression || schemas.refinement,
+                };
+                tried && wanted(lines.line(hole.span.start))
             });
-            own.retain(|hole| wanted(lines.line(hole.span.start)));
             let body = function.body_span;
-            if !(lines.line(body.start)..=lines.line(body.end)).any(wanted) {
-                continue;
+            if (lines.line(body.start)..=lines.line(body.end)).any(wanted) {
+                disagreements += disagreeing(function);
             }
-            disagreements += disagreeing(function);
             let others = twins(&mut ways, &functions, number, function, limits);
             let mentioned = ways[number].mentions(function);
-            let mut assigned = if schemas.assignment && others.is_empty() {
-                ways[number].assignments(index, function, &mentioned, limits)
-            } else {
-                Assignments::default()
-            };
-            assigned
-                .places
-                .retain(|(hole, _)| wanted(lines.line(hole.span.start)));
             let mut kept = Vec::new();
             for mut hole in own {
                 let way = &mut ways[number];
@@ -199,12 +180,24 @@ pub fn locate(
                 let terms = leaves(&mut way.builder(), function, &mentioned, &mut hole, limits);
                 kept.push((hole, terms));
             }
-            kept.extend(assigned.places);
+            let mut assigned = Assignments::default();
+            // Ways that disagree would need agreement about every touch.
+            if schemas.assignment && others.is_empty() {
+                assigned = ways[number].assignments(index, function, &mentioned, limits);
+                assigned
+                    .places
+                    .retain(|(hole, _)| wanted(lines.line(hole.span.start)));
+            }
+            let mut touches = Vec::new();
+            if !assigned.places.is_empty() {
+                touches = assigned.touches;
+                kept.extend(assigned.places);
+            }
             if !kept.is_empty() {
                 located.push(LocatedFunction {
                     index,
                     holes: kept,
-                    touches: assigned.touches,
+                    touches,
                 });
             }
         }

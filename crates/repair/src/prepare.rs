@@ -7,7 +7,7 @@ use patchwright_exec::{
     Worker, WorkerOptions, record_build,
 };
 
-use crate::{Event, RepairError, RepairOptions, Surroundings, outcome::Phases};
+use crate::{Event, RepairError, RepairOptions, Surroundings, localize::Focus, outcome::Phases};
 
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
@@ -25,6 +25,8 @@ pub struct Prepared {
     pub failing: Vec<usize>,
     /// Tests that pass, by index.
     pub passing: Vec<usize>,
+    /// The statements to look at first, if the program was localized.
+    pub focus: Option<Focus>,
 }
 
 /// The options for a worker that copies `source`.
@@ -110,6 +112,7 @@ pub fn prepare<'a>(
         limits: project.limits.clone(),
         failing,
         passing,
+        focus: None,
     })
 }
 

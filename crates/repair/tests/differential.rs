@@ -605,6 +605,7 @@ int main(int argc, char **argv) {
 #[test]
 fn verdicts_of_candidates_with_bit_fields_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
+        schemas: ALL,
         source: r#"#include <stdio.h>
 #include <stdlib.h>
 

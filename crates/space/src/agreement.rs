@@ -158,7 +158,7 @@ fn signature(hole: &Hole, pointees: &Pointees) -> String {
         } => format!("{condition} {}", describe(original, &hole.atoms, pointees)),
         HoleKind::Refinement(added) => format!("{added:?}"),
         HoleKind::Guard { is_body, .. } => format!("guard {is_body}"),
-        // Such holes are no business of several ways: they are left out.
+        // Places of one way only: never compared.
         HoleKind::Assignment(at) => format!("{at:?}"),
     };
     let context = match hole.context {
