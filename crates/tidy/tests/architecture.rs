@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("flow", &["text"]),
+    ("changes", &["text", "flow", "exec"]),
     ("semantics", &[]),
     ("probe-abi", &[]),
     ("exec", &["text"]),
