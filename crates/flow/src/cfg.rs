@@ -248,7 +248,11 @@ impl<'a> Builder<'a> {
         match self.deletions.get(&(block, index)) {
             Some(number) => {
                 let node = self.add(Step::Node(Node::Deleted(*number)));
-                self.connect(&from, node);
+                match self.switches.last() {
+                    // Behind a `break`: what used to be there was a case.
+                    Some((switch, _)) if from.is_empty() => self.connect(&[*switch], node),
+                    _ => self.connect(&from, node),
+                }
                 vec![node]
             }
             None => from,
