@@ -126,7 +126,15 @@ pub fn compare(old: Side, new: Side) -> FunctionDifference {
         signature: old.header() != new.header(),
         ..FunctionDifference::default()
     };
+    let kept = old_layout
+        .constructs
+        .iter()
+        .filter_map(|construct| matching.construct(construct, &new_layout))
+        .flat_map(|construct| new_layout.constructs[construct].blocks.iter().copied())
+        .chain([new.function.body.id])
+        .collect();
     let mut placer = Placer {
+        kept,
         old: &old_layout,
         new: &new_layout,
         old_function: old.function,
@@ -579,6 +587,8 @@ fn similarity(old: Side, before: ActionId, new: Side, after: ActionId) -> f64 {
 
 /// Finds the places of what was deleted.
 struct Placer<'a> {
+    /// Blocks of the new version that were there before, those of added constructs left out.
+    kept: FxHashSet<BlockId>,
     old: &'a Layout<'a>,
     new: &'a Layout<'a>,
     old_function: &'a Function,
@@ -681,6 +691,17 @@ impl Placer<'_> {
         self.note(place, &gone);
     }
 
+    /// The place of an action of the new version, or of the added construct that it is in now.
+    fn kept_place(&self, action: ActionId) -> (BlockId, usize) {
+        let mut place = self.new.position[action.index()];
+        while !self.kept.contains(&place.0)
+            && let Some(parent) = self.new.parents.get(&place.0)
+        {
+            place = *parent;
+        }
+        place
+    }
+
     /// The place in the new version that corresponds to the one before the statement `index` of a block.
     fn place(&self, block: BlockId, index: usize) -> (BlockId, usize) {
         let statements = &self.old.blocks[&block].statements;
@@ -692,7 +713,7 @@ impl Placer<'_> {
                 .find_map(|action| self.survivor(*action))
                 .or_else(|| all.iter().rev().find_map(|action| self.survivor(*action)));
             if let Some(survivor) = survivor {
-                let (block, index) = self.new.position[survivor.index()];
+                let (block, index) = self.kept_place(survivor);
                 return (block, index + 1);
             }
         }
@@ -702,7 +723,7 @@ impl Placer<'_> {
                 .into_iter()
                 .find_map(|action| self.survivor(action));
             if let Some(survivor) = survivor {
-                return self.new.position[survivor.index()];
+                return self.kept_place(survivor);
             }
         }
         let Some(&(parent, at)) = self.old.parents.get(&block) else {
