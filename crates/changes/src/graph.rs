@@ -9,9 +9,9 @@ pub enum Vertex {
     Entry,
     /// The program's exit, its sink.
     Exit,
-    /// Something that changed, or where changes can interact.
+    /// Something that changed.
     Place {
-        /// What it is there for.
+        /// How it changed.
         role: Role,
         /// The file, in the new version.
         file: String,
@@ -24,17 +24,13 @@ pub enum Vertex {
     },
 }
 
-/// What a vertex with a place is there for.
+/// How what a vertex stands for changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A statement that was added, modified or moved.
     Changed,
     /// The place of statements that were deleted.
     Deleted,
-    /// A potential interaction location of changes (definition 11).
-    Interaction,
-    /// A statement that makes results visible.
-    Output,
 }
 
 /// A directed graph of changes with one source and one sink.
@@ -98,6 +94,25 @@ impl Graph {
             return 0;
         }
         self.edges.len() + 2 * self.components() - self.vertices.len()
+    }
+
+    /// How many sequences [`Graph::sequences`] gives.
+    pub fn sequence_count(&self) -> usize {
+        let mut reached = vec![false; self.vertices.len()];
+        let mut open = vec![Self::ENTRY];
+        let mut edges = 0;
+        while let Some(vertex) = open.pop() {
+            if !std::mem::replace(&mut reached[vertex], true) {
+                edges += self.successors(vertex).count();
+                open.extend(self.successors(vertex));
+            }
+        }
+        let vertices = reached.iter().filter(|reached| **reached).count();
+        if reached[Self::EXIT] {
+            edges + 2 - vertices
+        } else {
+            0
+        }
     }
 
     /// Linearly independent sequences of changes from entry to exit, without the two: each has an edge that none before
@@ -186,8 +201,6 @@ impl Graph {
                     match role {
                         Role::Changed => "style=filled, fillcolor=\"#e6ffec\"",
                         Role::Deleted => "style=\"filled,dashed\", fillcolor=\"#ffebe9\"",
-                        Role::Interaction => "style=filled, fillcolor=\"#fff8c5\"",
-                        Role::Output => "style=bold",
                     },
                 ),
             };

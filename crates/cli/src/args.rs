@@ -31,6 +31,19 @@ PROJECT is a folder, described by flags or by a file patchwright.toml in it; or 
 with a folder of cases: NAME.out is the expected output of each, NAME.in its input, NAME.args its \
 arguments.")]
     Repair(Box<RepairArgs>),
+    /// Measure how complex changes of C code are
+    #[command(long_about = "\
+Measures how complex changes of C code are.
+
+The cyclomatic complexity of a change (CyCC) is the number of linearly independent sequences in which \
+its changed statements can be executed; CLoC is the number of executable lines that changed. Sources \
+are read as they stand: nothing is built, and headers need not be there.
+
+  patchwright complexity               what is not committed yet
+  patchwright complexity HEAD          a commit, against its first parent
+  patchwright complexity v1..v2        each commit of a range, as a table
+  patchwright complexity OLD NEW       two files, two folders, or two revisions")]
+    Complexity(ComplexityArgs),
     /// Print a completion script
     Completions {
         /// The shell
@@ -151,6 +164,42 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// Flags of `patchwright complexity`.
+#[derive(Args, Debug)]
+pub struct ComplexityArgs {
+    /// A revision, a range A..B, or the old one of two files, folders or revisions [default: what is not committed]
+    #[arg(value_name = "REV | A..B | OLD")]
+    pub what: Option<String>,
+
+    /// The new file, folder or revision
+    #[arg(value_name = "NEW")]
+    pub new: Option<String>,
+
+    /// A folder in the git repository
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub repo: PathBuf,
+
+    /// Of a range, only the newest commits
+    #[arg(short = 'n', long, value_name = "N")]
+    pub max_count: Option<usize>,
+
+    /// Follow calls through all C files of the revision, not only those that changed
+    #[arg(long)]
+    pub whole_program: bool,
+
+    /// Draw the change sequence graph into this file, .svg or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub graph: Option<PathBuf>,
+
+    /// Draw complexity over time, and against changed lines, into this SVG file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod complexity;
 mod progress;
 mod repair;
 mod signals;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
     };
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
+        Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

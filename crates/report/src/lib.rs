@@ -5,5 +5,7 @@
 //!   schema.
 //! * Nothing here prints or writes: the caller does.
 
+pub mod complexity;
 pub mod json;
+pub mod svg;
 pub mod text;

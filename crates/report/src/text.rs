@@ -12,7 +12,7 @@ pub struct Style {
 }
 
 impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -21,7 +21,7 @@ impl Style {
     }
 }
 
-fn count(number: u64, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
         grouped(number),
@@ -30,7 +30,7 @@ fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// A number with its digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, c) in digits.chars().enumerate() {

@@ -81,6 +81,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.
