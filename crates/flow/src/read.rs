@@ -135,14 +135,43 @@ struct FileReader<'a> {
 
 impl FileReader<'_> {
     fn top_level(&mut self, node: Node) {
-        for child in children(node) {
+        let nodes = children(node);
+        let mut i = 0;
+        while i < nodes.len() {
+            let child = nodes[i];
+            i += 1;
+            let follows = nodes
+                .get(i)
+                .filter(|next| next.kind() == "compound_statement");
+            if let Some(body) = follows
+                && lacks_semicolon(child)
+            {
+                // `SYSCALL_DEFINE2 (name, …) { … }`
+                let name = macro_name(&tokens(child), self.text);
+                let function = read_function(name, None, &[child], *body, self);
+                self.outline.functions.push(function);
+                i += 1;
+                continue;
+            }
             match child.kind() {
-                "function_definition" => {
-                    match read_function(child, self.text, &mut self.mentioned) {
-                        Some(function) => self.outline.functions.push(function),
-                        None => self.outline.unclear.push(lines(child)),
+                "function_definition" => match field(child, "body") {
+                    Some(body) => {
+                        let mut head = children(child);
+                        head.retain(|part| *part != body);
+                        let function = match name_and_parameters(child, self.text) {
+                            Some((name, parameters)) => {
+                                read_function(name, Some(parameters), &head, body, self)
+                            }
+                            // `MODULE_INIT (name) { … }`
+                            None => {
+                                let name = macro_name(&tokens(child), self.text);
+                                read_function(name, None, &head, body, self)
+                            }
+                        };
+                        self.outline.functions.push(function);
                     }
-                }
+                    None => self.outline.unclear.push(lines(child)),
+                },
                 "linkage_specification" | "declaration_list" => self.top_level(child),
                 "ERROR" => {
                     self.outline.unclear.push(lines(child));
@@ -200,17 +229,30 @@ fn name_and_parameters<'t>(definition: Node<'t>, text: &[u8]) -> Option<(String,
     Some((name, parameters))
 }
 
+/// The name of a function that a macro makes: the macro's, and its first argument.
+fn macro_name(tokens: &[Token], text: &[u8]) -> String {
+    let word = |i: usize| {
+        let token = tokens.get(i);
+        token.map_or_else(String::new, |token| {
+            String::from_utf8_lossy(&text[token.span.range()]).into_owned()
+        })
+    };
+    let open = (0..tokens.len()).find(|i| word(*i) == "(").unwrap_or(0);
+    format!("{}({})", word(open.saturating_sub(1)), word(open + 1))
+}
+
 fn read_function(
-    definition: Node,
-    text: &[u8],
-    mentioned: &mut FxHashSet<String>,
-) -> Option<Function> {
-    let body = field(definition, "body")?;
-    let (name, parameter_list) = name_and_parameters(definition, text)?;
-    let header: Vec<Token> = tokens(definition)
-        .into_iter()
-        .take_while(|token| (token.span.end as usize) <= body.start_byte())
-        .collect();
+    name: String,
+    parameter_list: Option<Node>,
+    head: &[Node],
+    body: Node,
+    file: &mut FileReader,
+) -> Function {
+    let text = file.text;
+    let mut header = Vec::new();
+    for part in head {
+        add_tokens(*part, &mut header);
+    }
     let is_static = header
         .iter()
         .any(|token| &text[token.span.range()] == b"static");
@@ -220,14 +262,14 @@ fn read_function(
         blocks: 0,
         addressed: FxHashSet::default(),
         pointers: FxHashSet::default(),
-        mentioned,
+        mentioned: &mut file.mentioned,
         unclear: None,
     };
     let mut parameters = Vec::new();
-    for child in children(parameter_list) {
+    for child in parameter_list.map(children).unwrap_or_default() {
         parameters.extend(reader.parameter(child));
     }
-    for child in children(definition) {
+    for child in head.iter().copied() {
         // The declarations of old-style parameters.
         if child.kind() == "declaration" {
             let access = access::look(child, text, &reader.pointers);
@@ -237,10 +279,11 @@ fn read_function(
     let block = reader.body(Some(body));
     let mut addressed: Vec<String> = reader.addressed.into_iter().collect();
     addressed.sort();
-    Some(Function {
+    let first = head.first().copied().unwrap_or(body);
+    Function {
         name,
-        span: span(definition),
-        line: lines(definition).0,
+        span: Span::new(span(first).start, span(body).end),
+        line: lines(first).0,
         is_static,
         header,
         parameters,
@@ -249,7 +292,7 @@ fn read_function(
         block_count: reader.blocks,
         addressed,
         unclear_line: reader.unclear,
-    })
+    }
 }
 
 struct FunctionReader<'a> {
@@ -509,7 +552,10 @@ impl FunctionReader<'_> {
                     .into_iter()
                     .filter(|child| Some(*child) != body)
                     .collect();
-                self.unclear.get_or_insert(lines(node).0);
+                // Or be a function inside of a function, which is none of a loop.
+                if name_and_parameters(node, self.text).is_some() {
+                    self.unclear.get_or_insert(lines(node).0);
+                }
                 if let Some(head) = self.action(ActionKind::MacroLoop, String::new(), &head) {
                     let body = self.body(body);
                     into.push(Statement::MacroLoop { head, body });

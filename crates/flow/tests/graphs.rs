@@ -122,8 +122,12 @@ fn goto_leads_to_what_follows_the_label() {
 
 #[test]
 fn macros_make_loops_and_statements_without_semicolons() {
-    let (_, function) = function("list_for_each (p, list) { x; }\nCHECK (a)\ny;");
-    assert_eq!(function.unclear_line, None);
+    for body in [
+        "list_for_each (p, list) { x; }\nCHECK (a)\ny;",
+        "FOR_CARDS (card) { x; }",
+    ] {
+        assert_eq!(function(body).1.unclear_line, None);
+    }
     assert_eq!(
         graph("list_for_each (p, list) { x; }\nCHECK (a)\n;y;"),
         [
@@ -156,6 +160,16 @@ fn functions_have_their_names_whatever_macros_stand_before() {
             ("four", true, 0)
         ]
     );
+}
+
+#[test]
+fn functions_that_macros_make_are_named_after_them() {
+    let outline = outline(
+        "MODULE_INIT (disk)\n{\n  x ();\n}\nDEFINE2 (name, int, a)\n{\n  y ();\n}\nint z;\n",
+    );
+    assert_eq!(outline.unclear, []);
+    let names: Vec<_> = outline.functions.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["MODULE_INIT(disk)", "DEFINE2(name)"]);
 }
 
 #[test]
