@@ -4,6 +4,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::complexity::ComplexityArgs;
+
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
 #[command(name = "patchwright", version, about, arg_required_else_help = true)]
@@ -112,6 +114,17 @@ pub struct RepairArgs {
     #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Search")]
     pub files: Vec<OsString>,
 
+    /// The kinds of change to try [default: all of them]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCHEMA",
+        value_delimiter = ',',
+        num_args = 1..,
+        help_heading = "Search"
+    )]
+    pub schemas: Vec<SchemaName>,
+
     /// Explore the whole space and report a patch of every plausible class
     #[arg(long, help_heading = "Search")]
     pub all: bool,
@@ -166,40 +179,17 @@ pub struct RepairArgs {
     pub stats: bool,
 }
 
-/// Flags of `patchwright complexity`.
-#[derive(Args, Debug)]
-pub struct ComplexityArgs {
-    /// A revision, a range A..B, or the old one of two files, folders or revisions [default: what is not committed]
-    #[arg(value_name = "REV | A..B | OLD")]
-    pub what: Option<String>,
-
-    /// The new file, folder or revision
-    #[arg(value_name = "NEW")]
-    pub new: Option<String>,
-
-    /// A folder in the git repository
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub repo: PathBuf,
-
-    /// Of a range, only the newest commits
-    #[arg(short = 'n', long, value_name = "N")]
-    pub max_count: Option<usize>,
-
-    /// Follow calls through all C files of the revision, not only those that changed
-    #[arg(long)]
-    pub whole_program: bool,
-
-    /// Draw the change sequence graph into this file, .svg or .dot
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub graph: Option<PathBuf>,
-
-    /// Draw complexity over time, and against changed lines, into this SVG file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub plot: Option<PathBuf>,
-
-    /// Print JSON
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemaName {
+    /// Another expression
+    Expression,
+    /// Something added to a condition by `&&` or `||`
+    Refinement,
+    /// A statement under a condition, or taken out
+    Guard,
+    /// An assignment inserted before a statement
+    Assignment,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use patchwright_changes::git::{Commit, GitError, History};
 use patchwright_changes::paths::{PathError, between};
 use patchwright_changes::{Change, measure};
@@ -11,7 +12,43 @@ use patchwright_report::complexity::{Measured, json, table, text};
 use patchwright_report::svg;
 use patchwright_report::text::Style;
 
-use crate::{Exit, args::ComplexityArgs};
+use crate::Exit;
+
+/// Flags of `patchwright complexity`.
+#[derive(Args, Debug)]
+pub struct ComplexityArgs {
+    /// A revision, a range A..B, or the old one of two files, folders or revisions [default: what is not committed]
+    #[arg(value_name = "REV | A..B | OLD")]
+    pub what: Option<String>,
+
+    /// The new file, folder or revision
+    #[arg(value_name = "NEW")]
+    pub new: Option<String>,
+
+    /// A folder in the git repository
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub repo: PathBuf,
+
+    /// Of a range, only the newest commits
+    #[arg(short = 'n', long, value_name = "N")]
+    pub max_count: Option<usize>,
+
+    /// Follow calls through all C files of the revision, not only those that changed
+    #[arg(long)]
+    pub whole_program: bool,
+
+    /// Draw the change sequence graph into this file, .svg or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub graph: Option<PathBuf>,
+
+    /// Draw complexity over time, and against changed lines, into this SVG file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
 
 /// What is wrong with what the user asked for.
 #[derive(Debug, thiserror::Error)]

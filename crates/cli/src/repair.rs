@@ -8,7 +8,12 @@ use patchwright_exec::{
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
 use patchwright_report::{json, text};
 
-use crate::{Exit, args::RepairArgs, progress::Progress, signals};
+use crate::{
+    Exit,
+    args::{RepairArgs, SchemaName},
+    progress::Progress,
+    signals,
+};
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
@@ -23,6 +28,16 @@ pub fn run(args: &RepairArgs) -> Exit {
             }
             exit
         }
+    }
+}
+
+fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
+    let wanted = |name| names.is_empty() || names.contains(&name);
+    patchwright_space::Schemas {
+        expression: wanted(SchemaName::Expression),
+        refinement: wanted(SchemaName::Refinement),
+        guard: wanted(SchemaName::Guard),
+        assignment: wanted(SchemaName::Assignment),
     }
 }
 
@@ -71,6 +86,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
         first: args.first,
         max_patches: args.max_patches.max(1),
         max_cost: args.max_cost,
+        schemas: schemas(&args.schemas),
         space: patchwright_space::SpaceLimits {
             wanted: args.candidates,
             term_size: args.term_size,

@@ -6,6 +6,7 @@
 mod candidate;
 mod channel;
 mod observation;
+mod watch;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
@@ -13,6 +14,7 @@ pub use observation::{Observation, States};
 pub use patchwright_probe_abi::{
     CHANNEL_VARIABLE, FunctionId, HoleId, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
 };
+pub use watch::{Location, VisitedState, Watch, Watched};
 
 /// The probe: a shared library for x86-64 Linux that needs no other library.
 pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpatchwright_probe.so"));

@@ -58,6 +58,8 @@ pub fn correlation(changes: &[Measured]) -> Option<f64> {
 
 /// Sequences that are listed for one change.
 const MOST_SEQUENCES: usize = 20;
+/// Changed statements that are listed for one change.
+const MOST_PLACES: usize = 40;
 /// Characters of a statement in a list.
 const MOST_CHARACTERS: usize = 60;
 
@@ -114,6 +116,10 @@ pub fn text(change: &Measured, style: Style) -> String {
         grouped(lines as u64),
         count(measurement.functions.len() as u64, "function", "functions"),
     );
+    let outside_text = outside(measurement);
+    if measurement.functions.is_empty() && outside_text.is_empty() {
+        text.push_str("no C code changed\n");
+    }
     if !measurement.functions.is_empty() {
         text.push('\n');
     }
@@ -128,10 +134,10 @@ pub fn text(change: &Measured, style: Style) -> String {
             status(function),
         );
         for (line, changes) in &function.interactions {
-            let lines: Vec<String> = changes.iter().map(u32::to_string).collect();
+            let lines: Vec<String> = changes.iter().map(|line| format!("line {line}")).collect();
             let _ = writeln!(
                 text,
-                "    line {line}: the changes of lines {} may interact",
+                "    line {line}: changes may interact, those of {}",
                 lines.join(", ")
             );
         }
@@ -139,34 +145,53 @@ pub fn text(change: &Measured, style: Style) -> String {
     if !measurement.graph.is_empty() {
         sequences(measurement, &mut text);
     }
-    text.push_str(&outside(measurement));
+    text.push_str(&outside_text);
     for note in &measurement.notes {
         let _ = writeln!(text, "note: {}", note_text(note));
     }
     text
 }
 
+/// The changed statements with their numbers, and the sequences of those numbers.
 fn sequences(measurement: &Measurement, text: &mut String) {
     let graph = &measurement.graph;
+    text.push_str("\nchanged statements:\n");
+    let places = graph.vertices.len() - 2;
+    for (i, vertex) in graph.vertices.iter().skip(2).take(MOST_PLACES).enumerate() {
+        if let Vertex::Place {
+            file,
+            line,
+            text: statement,
+            ..
+        } = vertex
+        {
+            let _ = writeln!(
+                text,
+                "  [{}] {file}:{line}: {}",
+                i + 1,
+                shortened(statement)
+            );
+        }
+    }
+    if places > MOST_PLACES {
+        let _ = writeln!(
+            text,
+            "  … and {} more",
+            grouped((places - MOST_PLACES) as u64)
+        );
+    }
     let number = graph.sequence_count();
     let _ = writeln!(
         text,
-        "\n{} of changes that can be executed one after the other:",
+        "\n{} in which they can be executed:",
         count(
             number as u64,
             "linearly independent sequence",
             "linearly independent sequences"
         )
     );
-    let name = |vertex: usize| match &graph.vertices[vertex] {
-        Vertex::Entry | Vertex::Exit => String::new(),
-        Vertex::Place { line, role, .. } => match role {
-            Role::Deleted => format!("{line}×"),
-            _ => line.to_string(),
-        },
-    };
     for sequence in graph.sequences().iter().take(MOST_SEQUENCES) {
-        let names: Vec<String> = sequence.iter().map(|vertex| name(*vertex)).collect();
+        let names: Vec<String> = sequence.iter().map(|v| format!("[{}]", v - 1)).collect();
         let _ = writeln!(text, "  {}", names.join(" → "));
     }
     if number > MOST_SEQUENCES {
@@ -175,21 +200,6 @@ fn sequences(measurement: &Measurement, text: &mut String) {
             "  … and {} more",
             grouped((number - MOST_SEQUENCES) as u64)
         );
-    }
-    let places = graph.vertices.len() - 2;
-    if places <= MOST_SEQUENCES {
-        text.push_str("\nchanged statements:\n");
-        for vertex in &graph.vertices {
-            if let Vertex::Place {
-                file,
-                line,
-                text: statement,
-                ..
-            } = vertex
-            {
-                let _ = writeln!(text, "  {file}:{line}: {}", shortened(statement));
-            }
-        }
     }
 }
 
@@ -211,10 +221,7 @@ fn outside(measurement: &Measurement) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    format!(
-        "\nalso changed, and executed by itself nowhere: {}\n",
-        parts.join(", ")
-    )
+    format!("\nalso changed, and no statements: {}\n", parts.join(", "))
 }
 
 fn note_text(note: &Note) -> String {
