@@ -29,6 +29,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "space",
         ],
     ),
+    (
+        "schemata",
+        &["text", "exec", "csource", "patches", "probe-image", "weave"],
+    ),
     ("report", &["repair"]),
     (
         "cli",
