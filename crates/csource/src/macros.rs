@@ -99,6 +99,18 @@ impl MacroTable {
             .then_some(first)
     }
 
+    /// An expansion of `name` may end with the name of a macro that takes what follows in the file
+    /// as its arguments.
+    pub(crate) fn may_take_more(&self, name: &str) -> bool {
+        self.any_reachable(name, &|body| {
+            let last = lex::words(body.as_bytes()).pop();
+            last.is_some_and(|word| {
+                body.ends_with(word.as_str())
+                    && self.definitions(&word).iter().any(|d| d.function_like)
+            })
+        })
+    }
+
     fn any_reachable(&self, name: &str, test: &dyn Fn(&str) -> bool) -> bool {
         let mut seen = FxHashSet::default();
         let mut todo = vec![name.to_owned()];
@@ -178,6 +190,46 @@ impl MacroTable {
     }
 }
 
+/// Whether two outputs of the preprocessor, with definitions, are of one program: all text is the
+/// same, and macros that are defined differently (as `__PIC__` is with `-fPIC`) occur nowhere,
+/// nor in the source.
+pub(crate) fn is_alike(a: &str, b: &str, source: &[u8]) -> bool {
+    let is_definition = |line: &&str| line.starts_with("#define ") || line.starts_with("#undef ");
+    let text = |output| str::lines(output).filter(move |line| !is_definition(line));
+    if !text(a).eq(text(b)) {
+        return false;
+    }
+    let definitions =
+        |output| -> FxHashSet<&str> { str::lines(output).filter(is_definition).collect() };
+    let (of_a, of_b) = (definitions(a), definitions(b));
+    let name = |line: &str| {
+        let name = line.split_once(' ').map_or("", |(_, rest)| rest);
+        let end = name
+            .bytes()
+            .position(|c| !lex::is_word(c))
+            .unwrap_or(name.len());
+        name[..end].to_owned()
+    };
+    let different: FxHashSet<String> = of_a
+        .symmetric_difference(&of_b)
+        .map(|line| name(line))
+        .collect();
+    if lex::words(source)
+        .iter()
+        .any(|word| different.contains(word))
+    {
+        return false;
+    }
+    different.is_empty()
+        || [a, b].into_iter().flat_map(str::lines).all(|line| {
+            let of_its_own = is_definition(&line) && different.contains(&name(line));
+            of_its_own
+                || !lex::words(line.as_bytes())
+                    .iter()
+                    .any(|word| different.contains(word))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,6 +249,19 @@ mod tests {
         assert_eq!(table.takes_arguments("LIM"), Some(false));
         assert!(table.definitions("INT_MAX")[0].system);
         assert!(!table.definitions("LIM")[0].system);
+    }
+
+    #[test]
+    fn programs_are_alike_if_only_unused_macros_differ() {
+        let plain = "#define A 1\n#define LIM 10\nint x = 1;\n";
+        let pic = "#define __PIC__ 2\n#define A 1\n#define LIM 10\nint x = 1;\n";
+        assert!(is_alike(plain, pic, b""));
+        assert!(!is_alike(plain, &pic.replace("x = 1", "x = 2"), b""));
+        let used = |text: &str| text.replace("LIM 10", "LIM __PIC__");
+        assert!(!is_alike(&used(plain), &used(pic), b""));
+        assert!(!is_alike(plain, pic, b"#ifdef __PIC__"));
+        assert!(is_alike(plain, &pic.replace("LIM 10", "LIM 11"), b""));
+        assert!(!is_alike("#define A 1\n", "#define A 2\n", b"A x;"));
     }
 
     #[test]
@@ -222,6 +287,15 @@ mod tests {
                 "{source}"
             );
         }
+    }
+
+    #[test]
+    fn a_macro_may_end_in_one_that_takes_arguments() {
+        let table = MacroTable::from_preprocessor(
+            "#define F(x) x\n#define G F\n#define H G\n#define K F(1)\n#define ID(x) x\n",
+        );
+        assert!(table.may_take_more("G") && table.may_take_more("H"));
+        assert!(!table.may_take_more("K") && !table.may_take_more("F"));
     }
 
     #[test]

@@ -87,8 +87,10 @@ pub enum InputError {
 pub struct Inputs<'s> {
     files: std::vec::IntoIter<Source>,
     stdin: &'s mut dyn Read,
-    /// Of the file that is being read.
+    /// Read, and not yet given.
     pending: std::vec::IntoIter<RawPatch>,
+    /// The rest of the file of JSON that is being read.
+    json: Option<Json>,
     seen: HashMap<String, Origin>,
     failed: bool,
 }
@@ -123,6 +125,7 @@ pub fn read_inputs<'s>(
         files: files.into_iter(),
         stdin,
         pending: Vec::new().into_iter(),
+        json: None,
         seen: HashMap::new(),
         failed: false,
     })
@@ -148,12 +151,19 @@ impl Iterator for Inputs<'_> {
                 }
                 return Some(Ok(patch));
             }
-            let Some(source) = self.files.next() else {
-                self.failed = true;
-                return self.seen.is_empty().then_some(Err(InputError::NoPatches));
+            let more = match &mut self.json {
+                Some(json) => json.next_patches(),
+                None => match self.files.next() {
+                    Some(source) => self.read(source),
+                    None => {
+                        self.failed = true;
+                        return self.seen.is_empty().then_some(Err(InputError::NoPatches));
+                    }
+                },
             };
-            match self.read(source) {
-                Ok(patches) => self.pending = patches.into_iter(),
+            match more {
+                Ok(Some(patches)) => self.pending = patches.into_iter(),
+                Ok(None) => self.json = None,
                 Err(error) => {
                     self.failed = true;
                     return Some(Err(error));
@@ -164,7 +174,8 @@ impl Iterator for Inputs<'_> {
 }
 
 impl Inputs<'_> {
-    fn read(&mut self, source: Source) -> Result<Vec<RawPatch>, InputError> {
+    /// Reads a file: its only patch, or the beginning of one of JSON.
+    fn read(&mut self, source: Source) -> Result<Option<Vec<RawPatch>>, InputError> {
         let (path, text) = match source {
             Source::Path(path) => (path.clone(), std::fs::read(&path).map_err(|e| (path, e))),
             Source::Stdin => {
@@ -175,23 +186,89 @@ impl Inputs<'_> {
             }
         };
         let text = text.map_err(|(path, source)| InputError::Read { path, source })?;
-        patches_of(&path, text)
-    }
-}
-
-/// The patches of one file.
-fn patches_of(path: &Path, text: Vec<u8>) -> Result<Vec<RawPatch>, InputError> {
-    match text.trim_ascii_start().first() {
-        Some(b'{' | b'[') => json(path, &text),
-        _ => Ok(vec![RawPatch {
+        if let Some(b'{' | b'[') = text.trim_ascii_start().first() {
+            self.json = Some(Json {
+                path,
+                text,
+                offset: 0,
+                line: 1,
+            });
+            return Ok(Some(Vec::new()));
+        }
+        Ok(Some(vec![RawPatch {
             id: PatchId(path.to_string_lossy().into_owned()),
             origin: Origin {
-                file: path.to_path_buf(),
+                file: path,
                 line: 1,
                 lines_are_of_file: true,
             },
             body: Body::Diff(text),
-        }]),
+        }]))
+    }
+}
+
+/// A file of JSON values, read one at a time.
+struct Json {
+    path: PathBuf,
+    text: Vec<u8>,
+    /// Where the next value begins, or blanks before it.
+    offset: usize,
+    /// The line of that place, from 1.
+    line: usize,
+}
+
+impl Json {
+    /// The patches of the next value; `None` at the end.
+    fn next_patches(&mut self) -> Result<Option<Vec<RawPatch>>, InputError> {
+        let rest = &self.text[self.offset..];
+        let blank = rest.len() - rest.trim_ascii_start().len();
+        self.skip(blank);
+        let (path, line) = (&self.path, self.line);
+        let rest = &self.text[self.offset..];
+        let error = |line: usize, message: String| InputError::Json {
+            file: path.clone(),
+            line,
+            message,
+        };
+        let broken = |e: serde_json::Error| {
+            let message = format!("this is not JSON of a patch: {e}");
+            error(line + e.line().max(1) - 1, message)
+        };
+        let mut patches = Vec::new();
+        let read = match rest.first() {
+            None => return Ok(None),
+            Some(b'[') => {
+                let mut values =
+                    serde_json::Deserializer::from_slice(rest).into_iter::<Vec<Object>>();
+                let objects = values.next().transpose().map_err(broken)?;
+                // The lines of an array's objects are not known; they are told apart by their
+                // number.
+                for (number, object) in objects.unwrap_or_default().into_iter().enumerate() {
+                    let id = format!("{}[{number}]", path.display());
+                    let added = object.patches(path, line, id, &mut patches);
+                    added.map_err(|message| error(line, message))?;
+                }
+                values.byte_offset()
+            }
+            Some(_) => {
+                let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Object>();
+                if let Some(object) = values.next().transpose().map_err(broken)? {
+                    let id = format!("{}:{line}", path.display());
+                    let added = object.patches(path, line, id, &mut patches);
+                    added.map_err(|message| error(line, message))?;
+                }
+                values.byte_offset()
+            }
+        };
+        self.skip(read.max(1));
+        Ok(Some(patches))
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let end = (self.offset + bytes).min(self.text.len());
+        let skipped = &self.text[self.offset..end];
+        self.line += skipped.iter().filter(|byte| **byte == b'\n').count();
+        self.offset = end;
     }
 }
 
@@ -210,69 +287,6 @@ struct Object {
     context_below: Option<String>,
     unpatched: Option<String>,
     patches: Option<Vec<String>>,
-}
-
-fn json(path: &Path, text: &[u8]) -> Result<Vec<RawPatch>, InputError> {
-    let error = |line: usize, message: String| InputError::Json {
-        file: path.to_path_buf(),
-        line,
-        message,
-    };
-    let line_of = |offset: usize| 1 + text[..offset].iter().filter(|b| **b == b'\n').count();
-    let mut patches = Vec::new();
-    let mut offset = 0;
-    // Counted as we go: counting from the start for each object would take quadratic time.
-    let mut line = 1;
-    loop {
-        let blank = text[offset..].len() - text[offset..].trim_ascii_start().len();
-        line += text[offset..offset + blank]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
-        offset += blank;
-        let Some(first) = text.get(offset) else {
-            return Ok(patches);
-        };
-        let broken = |e: serde_json::Error| {
-            error(
-                line + e.line() - 1,
-                format!("this is not JSON of a patch: {e}"),
-            )
-        };
-        let read = if *first == b'[' {
-            let mut values =
-                serde_json::Deserializer::from_slice(&text[offset..]).into_iter::<Vec<Object>>();
-            let objects = values
-                .next()
-                .transpose()
-                .map_err(broken)?
-                .unwrap_or_default();
-            // The lines of an array's objects are not known; they are told apart by their number.
-            for (number, object) in objects.into_iter().enumerate() {
-                let id = format!("{}[{number}]", path.display());
-                object
-                    .patches(path, line, id, &mut patches)
-                    .map_err(|m| error(line, m))?;
-            }
-            values.byte_offset()
-        } else {
-            let mut values =
-                serde_json::Deserializer::from_slice(&text[offset..]).into_iter::<Object>();
-            if let Some(object) = values.next().transpose().map_err(broken)? {
-                let id = format!("{}:{line}", path.display());
-                object
-                    .patches(path, line, id, &mut patches)
-                    .map_err(|m| error(line, m))?;
-            }
-            values.byte_offset()
-        };
-        line += text[offset..offset + read]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
-        offset += read.max(1);
-        debug_assert_eq!(line, line_of(offset.min(text.len())));
-    }
 }
 
 impl Object {

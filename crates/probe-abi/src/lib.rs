@@ -16,7 +16,9 @@ mod ids;
 mod layout;
 mod places;
 mod slot;
+mod trace;
 mod unit;
+pub mod window;
 
 pub use ids::{FunctionId, HoleId, PlaceId};
 pub use layout::{
@@ -29,9 +31,15 @@ pub use places::{
     PlacesChannel, PlacesHeader, PlacesLayout, PlacesMode, SplitReason,
 };
 pub use slot::{SlotDescriptor, SlotKind};
+pub use trace::{
+    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,
+    TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout,
+    TraceMemory, TraceUnit, Trail,
+};
 pub use unit::{
-    ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,
-    SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
+    ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_VARIABLE, EnterFunction, MarkFunction,
+    PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT,
+    TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

@@ -1,6 +1,6 @@
 //! The host's side of the channel of patches.
 
-use crate::channel::{ChannelError, shared_file};
+use crate::shared::{self, SharedFileError};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
 use patchwright_probe_abi::{PlaceId, PlacesMode, SplitReason};
@@ -63,7 +63,7 @@ pub enum TableError {
     },
     /// The shared memory could not be made.
     #[error(transparent)]
-    Channel(#[from] ChannelError),
+    Channel(#[from] SharedFileError),
 }
 
 /// Patches that were split off together: at one visit, with one effect.
@@ -153,7 +153,7 @@ impl PatchChannel {
             patches: table.patches,
             pairs: pair_count,
         };
-        let (file, memory) = shared_file(folder, layout.size())?;
+        let (file, memory) = shared::create(folder, "patchwright-patches-", layout.size())?;
         let mut channel = Self {
             file,
             memory,

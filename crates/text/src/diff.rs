@@ -15,7 +15,7 @@ const CONTEXT: usize = 3;
 pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     let old = lines(before);
     let new = lines(after);
-    let operations = capture_diff_slices(Algorithm::Patience, &old, &new);
+    let operations = operations(&old, &new);
     let mut out = Vec::new();
     for hunk in group_diff_ops(operations, CONTEXT) {
         if !hunk
@@ -40,7 +40,7 @@ pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
 pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
     let (old, new) = (lines(before), lines(after));
     let offset = |line: usize| old[..line].iter().map(|line| line.len()).sum::<usize>() as u32;
-    capture_diff_slices(Algorithm::Patience, &old, &new)
+    operations(&old, &new)
         .into_iter()
         .filter(|operation| !matches!(operation, DiffOp::Equal { .. }))
         .map(|operation| {
@@ -49,6 +49,40 @@ pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
             Edit::replace(span, new[operation.new_range()].concat())
         })
         .collect()
+}
+
+/// How `old` becomes `new`, with each operation where the one before it ended on both sides. The
+/// library moves operations to tidy the result, and leaves the index of the side that they do not
+/// touch (the new one of a deletion, the old one of an insertion) where it was before.
+fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
+    let mut operations = capture_diff_slices(Algorithm::Patience, old, new);
+    let (mut at_old, mut at_new) = (0, 0);
+    for operation in &mut operations {
+        match operation {
+            DiffOp::Equal {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Delete {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Insert {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Replace {
+                old_index,
+                new_index,
+                ..
+            } => (*old_index, *new_index) = (at_old, at_new),
+        }
+        (at_old, at_new) = (operation.old_range().end, operation.new_range().end);
+    }
+    operations
 }
 
 /// The lines of a text with their `\n`; the last one may lack it.
@@ -144,6 +178,13 @@ mod tests {
     fn equal_texts_have_an_empty_diff() {
         assert!(unified_diff(b"x.c", b"a\nb\n", b"a\nb\n").is_empty());
         assert!(unified_diff(b"x.c", b"", b"").is_empty());
+    }
+
+    #[test]
+    fn the_ranges_of_a_hunk_are_those_of_its_lines() {
+        let expected = "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-0\n a\n+a\n 1\n 2\n 3\n";
+        let diff = unified_diff(b"x", b"0\na\n1\n2\n3\n4\n", b"a\na\n1\n2\n3\n4\n");
+        assert_eq!(String::from_utf8(diff).unwrap(), expected);
     }
 
     #[test]

@@ -18,6 +18,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("space", &["text", "csource", "semantics"]),
     ("patches", &["text"]),
     (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
+    (
         "repair",
         &[
             "text",
@@ -27,13 +31,18 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
         ],
     ),
     (
         "schemata",
-        &["text", "exec", "csource", "patches", "probe-image", "weave"],
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
     ),
-    ("report", &["repair"]),
+    ("validate", &["text", "exec", "patches", "schemata"]),
+    (
+        "report",
+        &["exec", "patches", "localize", "repair", "validate"],
+    ),
     (
         "cli",
         &[
@@ -45,7 +54,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -60,7 +72,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -84,6 +99,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.
@@ -129,7 +145,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" && entry.file_name() != ".git" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }
