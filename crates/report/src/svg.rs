@@ -230,38 +230,59 @@ pub fn graph(graph: &Graph, title: &str) -> String {
     document(width, height, title, &body)
 }
 
-fn edge(from: &Box, to: &Box, is_loop: bool, is_down: bool) -> String {
-    let (x1, x2) = (from.x + from.width / 2.0, to.x + to.width / 2.0);
-    let (y1, y2) = (from.y + BOX_HEIGHT, to.y);
-    if is_loop {
-        let (x, y) = (from.x + from.width, from.y + BOX_HEIGHT / 2.0);
-        return format!(
-            "<path class=\"edge back\" d=\"M{x:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {x:.1} {:.1}\" \
-             marker-end=\"url(#tip)\"/>\n",
-            y - 8.0,
-            x + 34.0,
-            y - 22.0,
-            x + 34.0,
-            y + 22.0,
-            y + 8.0
-        );
-    }
-    if is_down {
-        let bend = ((y2 - y1) / 2.0).max(20.0);
-        return format!(
-            "<path class=\"edge\" d=\"M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}\" \
-             marker-end=\"url(#tip)\"/>\n",
-            y1 + bend,
-            y2 - bend
-        );
-    }
-    // Upward or sideways: round the right of both.
-    let (x1, x2) = (from.x + from.width, to.x + to.width);
+/// How an edge is drawn.
+enum Way {
+    /// To the vertex itself.
+    Loop,
+    /// To the next row.
+    Down,
+    /// Past rows, round their left at this place.
+    Side(f64),
+    /// Upward or sideways, round the right at this place.
+    Back(f64),
+}
+
+/// How far apart edges are that go round, and how many places there are.
+const STEP: f64 = 9.0;
+const MOST_STEPS: usize = 16;
+
+fn edge(from: &Box, to: &Box, way: Way) -> String {
     let (y1, y2) = (from.y + BOX_HEIGHT / 2.0, to.y + BOX_HEIGHT / 2.0);
-    let out = x1.max(x2) + 44.0;
+    let (class, path) = match way {
+        Way::Loop => {
+            let (x, out) = (from.x + from.width, from.x + from.width + 34.0);
+            let (above, below) = (y1 - 8.0, y1 + 8.0);
+            let path = format!(
+                "M{x:.1} {above:.1}C{out:.1} {:.1} {out:.1} {:.1} {x:.1} {below:.1}",
+                y1 - 22.0,
+                y1 + 22.0
+            );
+            ("edge back", path)
+        }
+        Way::Down => {
+            let (x1, x2) = (from.x + from.width / 2.0, to.x + to.width / 2.0);
+            let (y1, y2) = (from.y + BOX_HEIGHT, to.y);
+            let middle = (y1 + y2) / 2.0;
+            let path =
+                format!("M{x1:.1} {y1:.1}C{x1:.1} {middle:.1} {x2:.1} {middle:.1} {x2:.1} {y2:.1}");
+            ("edge", path)
+        }
+        Way::Side(x) => ("edge", round(from.x, y1, x, to.x, y2)),
+        Way::Back(x) => {
+            let (right, to_right) = (from.x + from.width, to.x + to.width);
+            ("edge back", round(right, y1, x, to_right, y2))
+        }
+    };
+    format!("<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#tip)\"/>\n")
+}
+
+/// From one point along the vertical at `x` to another.
+fn round(x1: f64, y1: f64, x: f64, x2: f64, y2: f64) -> String {
+    let turn = if y2 > y1 { 22.0 } else { -22.0 };
     format!(
-        "<path class=\"edge back\" d=\"M{x1:.1} {y1:.1}C{out:.1} {y1:.1} {out:.1} {y2:.1} {x2:.1} {y2:.1}\" \
-         marker-end=\"url(#tip)\"/>\n"
+        "M{x1:.1} {y1:.1}Q{x:.1} {y1:.1} {x:.1} {:.1}V{:.1}Q{x:.1} {y2:.1} {x2:.1} {y2:.1}",
+        y1 + turn,
+        y2 - turn
     )
 }
 
