@@ -2,9 +2,12 @@
 
 mod args;
 mod complexity;
+mod localize;
 mod progress;
+mod project;
 mod repair;
 mod signals;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
         Command::Complexity(args) => complexity::run(&args),
+        Command::Localize(args) => localize::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

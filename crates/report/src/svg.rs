@@ -155,11 +155,19 @@ pub fn graph(graph: &Graph, title: &str) -> String {
     let row_width = |row: &[usize]| {
         row.iter().map(|v| width_of(*v)).sum::<f64>() + GAP * (row.len() as f64 - 1.0)
     };
+    // Edges that do not lead from one row to the next go round, each a little further out.
+    let far = graph
+        .edges
+        .iter()
+        .filter(|(from, to)| layer[*to] != layer[*from] + 1)
+        .count();
+    let margin = 60.0 + STEP * far.min(MOST_STEPS) as f64;
+    let title_width = title.chars().count() as f64 * LETTER + 28.0;
     let widest = rows
         .values()
         .map(|row| row_width(row))
         .fold(320.0, f64::max);
-    let width = widest + 140.0;
+    let width = (widest + 2.0 * margin).max(title_width);
     let height = 60.0 + LAYER * rows.len() as f64;
     let mut boxes: Vec<Box> = (0..layer.len())
         .map(|_| Box {
@@ -185,13 +193,25 @@ pub fn graph(graph: &Graph, title: &str) -> String {
          orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\" fill=\"#59636e\"/></marker></defs>\n",
     );
     let _ = writeln!(body, "<text x=\"14\" y=\"22\">{}</text>", escaped(title));
-    for (from, to) in &graph.edges {
-        body.push_str(&edge(
-            &boxes[*from],
-            &boxes[*to],
-            from == to,
-            layer[*to] > layer[*from],
-        ));
+    let mut steps = 0;
+    for &(from, to) in &graph.edges {
+        let (upper, lower) = (layer[from].min(layer[to]), layer[from].max(layer[to]));
+        let between = (0..boxes.len()).filter(|v| (upper..=lower).contains(&layer[*v]));
+        let way = if from == to {
+            Way::Loop
+        } else if layer[to] == layer[from] + 1 {
+            Way::Down
+        } else {
+            steps += 1;
+            let out = 20.0 + STEP * (steps % MOST_STEPS) as f64;
+            if layer[to] > layer[from] {
+                Way::Side(between.map(|v| boxes[v].x).fold(width, f64::min) - out)
+            } else {
+                let right = between.map(|v| boxes[v].x + boxes[v].width);
+                Way::Back(right.fold(0.0, f64::max) + out)
+            }
+        };
+        body.push_str(&edge(&boxes[from], &boxes[to], way));
     }
     for (vertex, at) in boxes.iter().enumerate() {
         let (text, place, fill) = lines_of(&graph.vertices[vertex]);

@@ -18,6 +18,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
+    ("patches", &["text"]),
+    (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
     (
         "repair",
         &[
@@ -28,9 +33,20 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
         ],
     ),
-    ("report", &["changes", "repair"]),
+    (
+        "schemata",
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
+    ),
+    ("validate", &["text", "exec", "patches", "schemata"]),
+    (
+        "report",
+        &[
+            "changes", "exec", "patches", "localize", "repair", "validate",
+        ],
+    ),
     (
         "cli",
         &[
@@ -44,7 +60,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -61,7 +80,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -131,7 +153,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" && entry.file_name() != ".git" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }
