@@ -66,9 +66,9 @@ fn main() -> ExitCode {
     };
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
-        Command::Complexity(args) => complexity::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,
