@@ -101,11 +101,6 @@ impl Cfg {
     pub fn ends_program(&self, index: usize) -> bool {
         self.ends_program[index]
     }
-
-    /// The node of an action, if it has one.
-    pub fn index_of(&self, node: Node) -> Option<usize> {
-        self.nodes.iter().position(|other| *other == node)
-    }
 }
 
 /// A node while the graph is made; joins vanish in the end.

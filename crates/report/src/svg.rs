@@ -155,11 +155,19 @@ pub fn graph(graph: &Graph, title: &str) -> String {
     let row_width = |row: &[usize]| {
         row.iter().map(|v| width_of(*v)).sum::<f64>() + GAP * (row.len() as f64 - 1.0)
     };
+    // Edges that do not lead from one row to the next go round, each a little further out.
+    let far = graph
+        .edges
+        .iter()
+        .filter(|(from, to)| layer[*to] != layer[*from] + 1)
+        .count();
+    let margin = 60.0 + STEP * far.min(MOST_STEPS) as f64;
+    let title_width = title.chars().count() as f64 * LETTER + 28.0;
     let widest = rows
         .values()
         .map(|row| row_width(row))
         .fold(320.0, f64::max);
-    let width = widest + 140.0;
+    let width = (widest + 2.0 * margin).max(title_width);
     let height = 60.0 + LAYER * rows.len() as f64;
     let mut boxes: Vec<Box> = (0..layer.len())
         .map(|_| Box {
@@ -185,13 +193,25 @@ pub fn graph(graph: &Graph, title: &str) -> String {
          orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\" fill=\"#59636e\"/></marker></defs>\n",
     );
     let _ = writeln!(body, "<text x=\"14\" y=\"22\">{}</text>", escaped(title));
-    for (from, to) in &graph.edges {
-        body.push_str(&edge(
-            &boxes[*from],
-            &boxes[*to],
-            from == to,
-            layer[*to] > layer[*from],
-        ));
+    let mut steps = 0;
+    for &(from, to) in &graph.edges {
+        let (upper, lower) = (layer[from].min(layer[to]), layer[from].max(layer[to]));
+        let between = (0..boxes.len()).filter(|v| (upper..=lower).contains(&layer[*v]));
+        let way = if from == to {
+            Way::Loop
+        } else if layer[to] == layer[from] + 1 {
+            Way::Down
+        } else {
+            steps += 1;
+            let out = 20.0 + STEP * (steps % MOST_STEPS) as f64;
+            if layer[to] > layer[from] {
+                Way::Side(between.map(|v| boxes[v].x).fold(width, f64::min) - out)
+            } else {
+                let right = between.map(|v| boxes[v].x + boxes[v].width);
+                Way::Back(right.fold(0.0, f64::max) + out)
+            }
+        };
+        body.push_str(&edge(&boxes[from], &boxes[to], way));
     }
     for (vertex, at) in boxes.iter().enumerate() {
         let (text, place, fill) = lines_of(&graph.vertices[vertex]);
@@ -230,38 +250,59 @@ pub fn graph(graph: &Graph, title: &str) -> String {
     document(width, height, title, &body)
 }
 
-fn edge(from: &Box, to: &Box, is_loop: bool, is_down: bool) -> String {
-    let (x1, x2) = (from.x + from.width / 2.0, to.x + to.width / 2.0);
-    let (y1, y2) = (from.y + BOX_HEIGHT, to.y);
-    if is_loop {
-        let (x, y) = (from.x + from.width, from.y + BOX_HEIGHT / 2.0);
-        return format!(
-            "<path class=\"edge back\" d=\"M{x:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {x:.1} {:.1}\" \
-             marker-end=\"url(#tip)\"/>\n",
-            y - 8.0,
-            x + 34.0,
-            y - 22.0,
-            x + 34.0,
-            y + 22.0,
-            y + 8.0
-        );
-    }
-    if is_down {
-        let bend = ((y2 - y1) / 2.0).max(20.0);
-        return format!(
-            "<path class=\"edge\" d=\"M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}\" \
-             marker-end=\"url(#tip)\"/>\n",
-            y1 + bend,
-            y2 - bend
-        );
-    }
-    // Upward or sideways: round the right of both.
-    let (x1, x2) = (from.x + from.width, to.x + to.width);
+/// How an edge is drawn.
+enum Way {
+    /// To the vertex itself.
+    Loop,
+    /// To the next row.
+    Down,
+    /// Past rows, round their left at this place.
+    Side(f64),
+    /// Upward or sideways, round the right at this place.
+    Back(f64),
+}
+
+/// How far apart edges are that go round, and how many places there are.
+const STEP: f64 = 9.0;
+const MOST_STEPS: usize = 16;
+
+fn edge(from: &Box, to: &Box, way: Way) -> String {
     let (y1, y2) = (from.y + BOX_HEIGHT / 2.0, to.y + BOX_HEIGHT / 2.0);
-    let out = x1.max(x2) + 44.0;
+    let (class, path) = match way {
+        Way::Loop => {
+            let (x, out) = (from.x + from.width, from.x + from.width + 34.0);
+            let (above, below) = (y1 - 8.0, y1 + 8.0);
+            let path = format!(
+                "M{x:.1} {above:.1}C{out:.1} {:.1} {out:.1} {:.1} {x:.1} {below:.1}",
+                y1 - 22.0,
+                y1 + 22.0
+            );
+            ("edge back", path)
+        }
+        Way::Down => {
+            let (x1, x2) = (from.x + from.width / 2.0, to.x + to.width / 2.0);
+            let (y1, y2) = (from.y + BOX_HEIGHT, to.y);
+            let middle = (y1 + y2) / 2.0;
+            let path =
+                format!("M{x1:.1} {y1:.1}C{x1:.1} {middle:.1} {x2:.1} {middle:.1} {x2:.1} {y2:.1}");
+            ("edge", path)
+        }
+        Way::Side(x) => ("edge", round(from.x, y1, x, to.x, y2)),
+        Way::Back(x) => {
+            let (right, to_right) = (from.x + from.width, to.x + to.width);
+            ("edge back", round(right, y1, x, to_right, y2))
+        }
+    };
+    format!("<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#tip)\"/>\n")
+}
+
+/// From one point along the vertical at `x` to another.
+fn round(x1: f64, y1: f64, x: f64, x2: f64, y2: f64) -> String {
+    let turn = if y2 > y1 { 22.0 } else { -22.0 };
     format!(
-        "<path class=\"edge back\" d=\"M{x1:.1} {y1:.1}C{out:.1} {y1:.1} {out:.1} {y2:.1} {x2:.1} {y2:.1}\" \
-         marker-end=\"url(#tip)\"/>\n"
+        "M{x1:.1} {y1:.1}Q{x:.1} {y1:.1} {x:.1} {:.1}V{:.1}Q{x:.1} {y2:.1} {x2:.1} {y2:.1}",
+        y1 + turn,
+        y2 - turn
     )
 }
 
