@@ -442,12 +442,15 @@ fn run_tests(
         .iter()
         .filter(|one| one.coverage.passes)
         .flat_map(|one| sudden_ends(one, found))
-        .map(|end| end.recent[0])
+        .map(|stack| stack[0])
         .collect();
     let root = worker.sandbox.run_root();
     for one in observed.iter_mut().filter(|one| !one.coverage.passes) {
         one.coverage.crash = match reported_crash(one, found, root) {
-            stack if stack.is_empty() => recorded_crash(one, found, &usual),
+            stack if stack.is_empty() => sudden_ends(one, found)
+                .into_iter()
+                .find(|stack| !usual.contains(&stack[0]))
+                .unwrap_or_default(),
             stack => stack,
         };
     }
@@ -468,33 +471,30 @@ fn reported_crash(one: &Observed, found: &Localization, root: &Path) -> Vec<u32>
     stack
 }
 
-/// The processes of a test that did not exit, and did not become another program.
-fn sudden_ends<'a>(
-    one: &'a Observed,
-    found: &'a Localization,
-) -> impl Iterator<Item = &'a ProcessEnd> {
-    one.ends.iter().enumerate().filter_map(move |(place, end)| {
-        let last = *end.recent.first()?;
-        let became_another = one.ends[place + 1..]
+/// Where each process of a test was that did not exit and did not become another program: the statement that it executed
+/// last, and the last one of each function before.
+fn sudden_ends(one: &Observed, found: &Localization) -> Vec<Vec<u32>> {
+    let mut ends = Vec::new();
+    for (place, end) in one.ends.iter().enumerate() {
+        let mut later = one.ends[place + 1..].iter();
+        if end.exited || later.any(|other| other.process == end.process) {
+            continue;
+        }
+        let mut functions = BTreeSet::new();
+        let stack: Vec<u32> = end
+            .recent
             .iter()
-            .any(|other| other.process == end.process);
-        let leaves = found.statements[last as usize].leaves;
-        (!end.exited && !became_another && !leaves).then_some(end)
-    })
-}
-
-/// The statement that a process executed last, and the last one of each function before.
-fn recorded_crash(one: &Observed, found: &Localization, usual: &BTreeSet<u32>) -> Vec<u32> {
-    let Some(end) = sudden_ends(one, found).find(|end| !usual.contains(&end.recent[0])) else {
-        return Vec::new();
-    };
-    let mut functions = BTreeSet::new();
-    end.recent
-        .iter()
-        .copied()
-        .filter(|&id| functions.insert(found.statements[id as usize].function))
-        .take(RECENT_FUNCTIONS)
-        .collect()
+            .copied()
+            .filter(|&id| functions.insert(found.statements[id as usize].function))
+            .take(RECENT_FUNCTIONS)
+            .collect();
+        // The arguments of `_exit` may have been what was executed last.
+        let leaves = stack.iter().any(|&id| found.statements[id as usize].leaves);
+        if !leaves && !stack.is_empty() {
+            ends.push(stack);
+        }
+    }
+    ends
 }
 
 /// The text of the first line of a statement, without the blanks around it.
