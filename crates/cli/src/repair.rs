@@ -128,6 +128,6 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     })
 }
 
-fn default_jobs() -> usize {
+pub(crate) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

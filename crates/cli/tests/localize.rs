@@ -301,9 +301,7 @@ fn a_large_program_is_repaired_at_its_most_suspicious_locations_only() {
         );
     }
     for i in 0..60 {
-        source += &format!(
-            "int used_{i}(int x)\n{{\n  x += {i};\n  return x * 2;\n}}\n"
-        );
+        source += &format!("int used_{i}(int x)\n{{\n  x += {i};\n  return x * 2;\n}}\n");
     }
     // Meant is `x > 25`.
     source += "int limit(int x)\n{\n  if (x < 25)\n    return 25;\n  return x;\n}\n\
