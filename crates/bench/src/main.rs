@@ -1,7 +1,9 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod differential;
 mod locations;
+mod overhead;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -33,6 +35,11 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Explores a part of a project's space, and compares a sample of the verdicts with those of
+    /// plainly compiling and running the candidates; fails if any differs
+    Differential(differential::Arguments),
+    /// Times a program as it is and instrumented, alternately, and prints the ratios
+    Overhead(overhead::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -50,6 +57,8 @@ fn main() -> ExitCode {
             build,
             check,
         } => locations::run(&projects, build.as_deref(), check),
+        Command::Differential(arguments) => differential::run(&arguments),
+        Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

@@ -425,12 +425,31 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 uses.entry(span).or_default().push(i);
             }
         }
+        // What one use reads and another one writes to cannot be replaced by a value.
+        let mut is_read = vec![false; self.exprs.len()];
+        for (i, expr) in self.exprs.iter().enumerate().rev() {
+            match expr.kind {
+                ExprKind::Cast {
+                    operand,
+                    cast: CastKind::LValueToRValue | CastKind::ArrayToPointer,
+                    ..
+                } => is_read[operand.0 as usize] = true,
+                ExprKind::Paren(inner) => is_read[inner.0 as usize] = is_read[i],
+                _ => {}
+            }
+        }
         let mut different = rustc_hash::FxHashSet::default();
         for (span, nodes) in uses {
             let first = &self.exprs[nodes[0]];
+            // Parentheses of the argument and what they contain are one text, but two nodes.
+            let bare = |i: usize| {
+                let id = self.stripped(ExprId(i as u32));
+                is_read[id.0 as usize]
+            };
             let alike = nodes.iter().all(|&i| {
                 let expr = &self.exprs[i];
-                expr.ty == first.ty
+                (!expr.lvalue || bare(i) == bare(nodes[0]))
+                    && expr.ty == first.ty
                     && expr.evaluated == first.evaluated
                     && expr.lvalue == first.lvalue
                     && std::mem::discriminant(&expr.kind) == std::mem::discriminant(&first.kind)

@@ -14,24 +14,35 @@ pub struct WovenFile<'a> {
     pub functions: Vec<(u32, &'a str, Span)>,
 }
 
-/// The woven functions in whose lines `message` reports errors: number and name, each once.
+/// The woven functions in whose lines `message` reports errors, or, where an error is in a macro's text, in which it says
+/// that it is: number and name, each once.
 pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
+    let mut in_function = "";
     for line in message.lines() {
+        if let Some((_, rest)) = line.split_once(": In function ") {
+            in_function = rest.trim_matches([':', '\'', '‘', '’']);
+        }
         let Some((name, number)) = place_of_error(line) else {
             continue;
         };
-        for file in files {
-            if Path::new(name).file_name() != file.relative.file_name() {
-                continue;
-            }
+        let of_file =
+            |file: &&WovenFile<'_>| Path::new(name).file_name() == file.relative.file_name();
+        let functions = files.iter().filter(of_file).flat_map(|file| {
             let lines = LineMap::new(file.source);
-            for &(id, function, body) in &file.functions {
-                let range = lines.line(body.start)..=lines.line(body.end);
-                if range.contains(&number) && !found.iter().any(|(known, _)| *known == id) {
-                    found.push((id, function.to_owned()));
-                }
-            }
+            file.functions.iter().map(move |&(id, function, body)| {
+                (id, function, lines.line(body.start)..=lines.line(body.end))
+            })
+        });
+        let functions: Vec<_> = functions.collect();
+        let at_line = functions
+            .iter()
+            .find(|(_, _, lines)| lines.contains(&number));
+        let named = || functions.iter().find(|(_, name, _)| *name == in_function);
+        if let Some(&(id, name, _)) = at_line.or_else(named)
+            && !found.iter().any(|(known, _)| *known == id)
+        {
+            found.push((id, name.to_owned()));
         }
     }
     found
@@ -63,6 +74,8 @@ mod tests {
         let f = [(3, "f".to_owned())];
         assert_eq!(blamed("../src/a.c:3:4: error: no\na.c:4: error: no"), f);
         assert_eq!(blamed("a.c:5:1: fatal error: x")[0].1, "g");
+        let macros = "a.c: In function ‘f’:\na.c:90:1: error: no";
+        assert_eq!(blamed(macros), f);
         assert_eq!(blamed("b.c:3:4: error: no\na.c:3:4: warning: w"), []);
     }
 }

@@ -228,12 +228,13 @@ pub fn instrument<'a>(
         });
     }
     let (mut plans, mut entries, considered) = read_sources(
-        prepared,
+        &mut prepared.worker,
+        &prepared.commands,
         project,
         options,
         focus,
         &clang,
-        surroundings,
+        events,
         &mut left_alone,
     )?;
     if entries.is_empty() {
@@ -361,6 +362,73 @@ pub fn instrument<'a>(
     })
 }
 
+/// A copy of a program in which all locations are woven.
+pub struct WovenCopy {
+    /// The copy, built.
+    pub worker: Worker,
+    /// Files with locations.
+    pub files: Vec<SourceFile>,
+    /// The holes that `kept` chose of those, in order of file and place.
+    pub holes: Vec<HoleEntry>,
+    /// Number of holes before.
+    pub holes_in_all: usize,
+}
+
+impl WovenCopy {
+    /// Weaves the sources of `built`, a built copy whose sources are compiled by `commands`, into a
+    /// further copy in a new folder `name`, as a repair does it: with those holes that `kept`
+    /// chooses, or with all.
+    ///
+    /// # Errors
+    /// When the sources cannot be read or the woven program does not build.
+    pub fn weave<'a>(
+        built: &mut Worker,
+        commands: &[CompileCommand],
+        name: &str,
+        project: &'a Project,
+        options: &RepairOptions,
+        surroundings: &Surroundings<'a>,
+        kept: Option<&dyn Fn(&HoleEntry) -> bool>,
+    ) -> Result<Self, RepairError> {
+        let events = surroundings.events;
+        let clang = Clang::find(&mut built.runner)?;
+        let mut left_alone = LeftAlone::default();
+        let (mut plans, mut holes, _) = read_sources(
+            built,
+            commands,
+            project,
+            options,
+            None,
+            &clang,
+            events,
+            &mut left_alone,
+        )?;
+        let base = built.sandbox.folder().to_path_buf();
+        let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
+        for plan in &mut plans {
+            plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
+        }
+        let holes_in_all = holes.len();
+        if let Some(kept) = kept {
+            holes.retain(|hole| kept(hole));
+        }
+        build_woven(
+            &mut worker,
+            project,
+            &plans,
+            &mut holes,
+            events,
+            &mut left_alone.refused,
+        )?;
+        Ok(WovenCopy {
+            worker,
+            files: plans.into_iter().map(|plan| plan.file).collect(),
+            holes,
+            holes_in_all,
+        })
+    }
+}
+
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
     let names: Vec<&str> = tests
         .iter()
@@ -388,10 +456,11 @@ fn described(selections: &[FileSelection]) -> String {
 
 /// The sources to read: relative path and commands.
 pub(crate) fn selected(
-    prepared: &Prepared,
+    worker: &Worker,
+    commands: &[CompileCommand],
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    let sources = record::sources(commands, &worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
@@ -437,19 +506,19 @@ pub(crate) fn selected(
 /// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
 /// The third result is the number of statements of the focus that were looked at.
 fn read_sources(
-    prepared: &mut Prepared,
+    worker: &mut Worker,
+    commands: &[CompileCommand],
     project: &Project,
     options: &RepairOptions,
     focus: Option<&Focus>,
     clang: &Clang,
-    surroundings: &Surroundings<'_>,
+    events: &(dyn Fn(Event) + Sync),
     left_alone: &mut LeftAlone,
 ) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
-    let events = surroundings.events;
-    let sources = selected(prepared, project)?;
+    let sources = selected(worker, commands, project)?;
     let total = sources.len();
     let mut reader = Reader {
-        prepared,
+        worker,
         project,
         options,
         clang,
@@ -519,7 +588,7 @@ fn read_sources(
 
 /// Reads one source after the other.
 struct Reader<'a> {
-    prepared: &'a mut Prepared,
+    worker: &'a mut Worker,
     project: &'a Project,
     options: &'a RepairOptions,
     clang: &'a Clang,
@@ -534,9 +603,9 @@ impl Reader<'_> {
     /// Adds the holes of a source, if clang accepts it.
     fn read(&mut self, relative: &Path, commands: &[CompileCommand]) -> Result<(), RepairError> {
         let selections = &self.project.files;
-        let host = self.prepared.worker.sandbox.folder().join(relative);
+        let host = self.worker.sandbox.folder().join(relative);
         let text = files::read(&host)?;
-        let runner = &mut self.prepared.worker.runner;
+        let runner = &mut self.worker.runner;
         let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
         let units = match units {
             Ok(units) => units,

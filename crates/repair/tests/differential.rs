@@ -90,7 +90,11 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
     .unwrap();
     let found = search(&mut instrumented, &prepared, &options, &surroundings).unwrap();
     assert!(!found.interrupted);
-    let explored: usize = found.verdicts.iter().map(|group| group.edits.len()).sum();
+    let explored: usize = found
+        .verdicts
+        .iter()
+        .map(|group| group.candidates.len())
+        .sum();
     // Candidates without C text have no edit.
     assert!(explored as u64 <= found.stats.explored);
     assert!(explored as u64 * 10 >= found.stats.explored * 9);
@@ -100,9 +104,9 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
         .flat_map(|group| {
             let line = instrumented.holes[group.entry].line;
             let verdict = group.verdict;
-            group.edits.into_iter().map(move |edit| Verdict {
+            group.candidates.into_iter().map(move |candidate| Verdict {
                 line,
-                edit,
+                edit: candidate.edit,
                 verdict: verdict.clone(),
             })
         })

@@ -466,11 +466,12 @@ impl Finder<'_, '_, '_> {
         self.expr(index, Use::Convert(CType::Long));
     }
 
+    /// What `->`, `*` and `[ ]` work on: nothing converts it, so it keeps its type.
     fn base(&mut self, base: ExprId) {
         let ty = self.function.expr(base).ty;
         match self.builder.ctype(ty) {
-            Some(ctype @ CType::Pointer(_)) if self.decayed(base).is_none() => {
-                self.expr(base, Use::Convert(ctype));
+            Some(CType::Pointer(_)) if self.decayed(base).is_none() => {
+                self.expr(base, Use::Same);
             }
             _ => self.below(base, Use::Same),
         }

@@ -96,6 +96,24 @@ impl Atoms {
         self.by_spelling.get(spelling).copied()
     }
 
+    /// Whether an atom is, or is reached through, an element behind a pointer to an object of
+    /// unknown size.
+    pub fn is_unbounded(&self, atom: AtomId) -> bool {
+        let mut slot = self.table[atom].slot as usize;
+        loop {
+            let Slot { source, entry, .. } = &self.slots[slot];
+            match source {
+                SlotSource::Value => return false,
+                SlotSource::Load {
+                    index,
+                    length: None,
+                    ..
+                } if index.is_some() || entry.contains('*') => return true,
+                SlotSource::Load { base, .. } => slot = *base,
+            }
+        }
+    }
+
     fn add_slot(&mut self, key: String, slot: Slot) -> Option<usize> {
         if let Some(&known) = self.slot_by_spelling.get(&key) {
             return Some(known);
