@@ -4,6 +4,8 @@
 mod differential;
 mod locations;
 mod overhead;
+mod plot;
+mod validation;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -40,6 +42,27 @@ enum Command {
     Differential(differential::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
+    /// Validates a set of patches plainly, and again with each technique added to those before it;
+    /// compares the verdicts, and prints a Markdown table
+    Validate {
+        /// The project's folder, with a patchwright.toml
+        project: PathBuf,
+        /// The patches, as for `patchwright validate`
+        #[arg(required = true)]
+        patches: Vec<PathBuf>,
+        /// Measure each step, not only plain validation and all techniques together
+        #[arg(long)]
+        steps: bool,
+        /// Workers of the last step
+        #[arg(short, value_name = "N", default_value_t = 2)]
+        jobs: usize,
+        /// Add the results to this file of JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Plot the times of all sets in the file of JSON
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -59,6 +82,21 @@ fn main() -> ExitCode {
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
+        Command::Validate {
+            project,
+            patches,
+            steps,
+            jobs,
+            json,
+            svg,
+        } => validation::run(&validation::Request {
+            project: &project,
+            patches: &patches,
+            steps,
+            jobs,
+            results: json.as_deref(),
+            svg: svg.as_deref(),
+        }),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

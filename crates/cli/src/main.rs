@@ -6,6 +6,7 @@ mod progress;
 mod project;
 mod repair;
 mod signals;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
         Command::Localize(args) => localize::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

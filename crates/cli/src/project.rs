@@ -4,14 +4,38 @@ use std::{path::Path, time::Duration};
 
 use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scratch};
 
-use crate::args::ProjectArgs;
+use crate::args::{DescriptionArgs, ProjectArgs};
 
-/// Loads the project that the flags describe.
+/// Loads a project and what of it is selected.
 ///
 /// # Errors
 /// When the description is wrong.
 pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
-    let mut flags = ProjectFlags {
+    let mut files = Vec::new();
+    for selection in &args.files {
+        let place = patchwright_exec::project::Place::Flag("--files");
+        files.push(
+            FileSelection::parse(selection)
+                .map_err(|source| ProjectError::Selection { place, source })?,
+        );
+    }
+    let cases = args.case_folder.as_deref();
+    load_described(&args.project, cases, &args.description, files, scratch)
+}
+
+/// Loads the project in a folder, or of a C file, that the flags describe.
+///
+/// # Errors
+/// When the description is wrong.
+pub fn load_described(
+    project: &Path,
+    cases: Option<&Path>,
+    args: &DescriptionArgs,
+    files: Vec<FileSelection>,
+    scratch: &Scratch,
+) -> Result<Project, ProjectError> {
+    let flags = ProjectFlags {
+        files,
         build: args.build.clone(),
         prepare: args.prepare.clone(),
         compile_commands: args.compile_commands.clone(),
@@ -22,26 +46,12 @@ pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectErr
         test_timeout: args.test_timeout.map(Duration::from_millis),
         ..ProjectFlags::default()
     };
-    for selection in &args.files {
-        flags
-            .files
-            .push(
-                FileSelection::parse(selection).map_err(|error| ProjectError::Selection {
-                    place: patchwright_exec::project::Place::Flag("--files"),
-                    source: error,
-                })?,
-            );
+    if project.is_dir() {
+        return Project::load(project, &flags);
     }
-    if args.project.is_dir() {
-        return Project::load(&args.project, &flags);
-    }
-    let cases = match args.case_folder.as_ref().or(args.cases.as_ref()) {
-        Some(cases) => cases.clone(),
-        None => args
-            .project
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join("cases"),
+    let cases = match cases.or(args.cases.as_deref()) {
+        Some(cases) => cases.to_path_buf(),
+        None => project.parent().unwrap_or(Path::new(".")).join("cases"),
     };
     let cflags: Vec<std::ffi::OsString> = args
         .cflags
@@ -50,5 +60,5 @@ pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectErr
         .split_whitespace()
         .map(Into::into)
         .collect();
-    Project::single_file(&args.project, &cases, &cflags, scratch, &flags)
+    Project::single_file(project, &cases, &cflags, scratch, &flags)
 }

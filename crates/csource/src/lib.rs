@@ -150,6 +150,7 @@ fn read(
             builder.enumerations,
         ))
     })?;
+    let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
     let constants = match detail {
         Detail::Statements => Vec::new(),
@@ -164,6 +165,7 @@ fn read(
         functions_elsewhere,
         macros: constants,
         enumerations,
+        mentions_line,
     })
 }
 

@@ -132,6 +132,17 @@ impl MacroTable {
         false
     }
 
+    /// `source`, or an expansion of a macro in it that the project defines, contains `word`.
+    pub(crate) fn mention(&self, source: &[u8], word: &str) -> bool {
+        let own: FxHashSet<String> = lex::words(source).into_iter().collect();
+        let contains = |body: &str| lex::words(body.as_bytes()).iter().any(|w| w == word);
+        own.contains(word)
+            || own.iter().any(|name| {
+                let definitions = self.definitions(name);
+                definitions.iter().any(|d| !d.system) && self.any_reachable(name, &contains)
+            })
+    }
+
     /// An expansion of `name` may make a string of an argument, or paste it.
     pub(crate) fn may_stringify(&self, name: &str) -> bool {
         self.any_reachable(name, &|body| {
@@ -257,6 +268,25 @@ mod tests {
     fn stringification_is_seen_through_macros() {
         assert!(table().may_stringify("CHECK"));
         assert!(!table().may_stringify("SQ"));
+    }
+
+    #[test]
+    fn the_number_of_the_line_is_seen_through_macros_of_the_project() {
+        let table = MacroTable::from_preprocessor(
+            "# 1 \"a.c\"\n#define HERE log(__LINE__)\n#define CHECK(x) if (!(x)) HERE\n\
+             # 1 \"/usr/include/assert.h\" 1 3\n#define assert(x) fail(__LINE__)\n",
+        );
+        for (source, mentions) in [
+            ("int f() { CHECK(1); }", true),
+            ("int f() { return __LINE__; }", true),
+            ("int f() { assert(1); /* CHECK(2) */ }", false),
+        ] {
+            assert_eq!(
+                table.mention(source.as_bytes(), "__LINE__"),
+                mentions,
+                "{source}"
+            );
+        }
     }
 
     #[test]

@@ -603,6 +603,8 @@ pub struct TranslationUnit {
     pub macros: Vec<MacroConstant>,
     /// The enumerations: names and values of their enumerators, in order.
     pub enumerations: Vec<Vec<(String, i128)>>,
+    /// The source, or a macro of the project that it names, mentions `__LINE__`.
+    pub mentions_line: bool,
 }
 
 impl TranslationUnit {

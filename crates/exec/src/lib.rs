@@ -6,8 +6,9 @@
 //!   of Patchwright and removes what a killed run left behind.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
-//! * [`sandbox`] copies a project's tree; [`view`] makes such a copy appear at the project's own
-//!   absolute path, because build trees have that path baked in.
+//! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy;
+//!   [`view`] makes such a copy appear at the project's own absolute path, because build trees have
+//!   that path baked in.
 //! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
 //!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
@@ -37,14 +38,15 @@ pub mod record;
 pub mod runner;
 pub mod sandbox;
 pub mod scratch;
+pub mod snapshot;
 pub mod suite;
 pub mod verdict;
 pub mod view;
 
-pub use baseline::{Baseline, BaselineOptions, BaselineTest};
+pub use baseline::{Baseline, BaselineOptions, BaselineTest, TimeoutRule};
 pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
-pub use files::FileError;
+pub use files::{FileError, Log};
 pub use intercept::{InterceptError, intercept_build};
 pub use limits::Limits;
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
@@ -56,6 +58,7 @@ pub use runner::{
 };
 pub use sandbox::{CopyOptions, Sandbox};
 pub use scratch::Scratch;
+pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 pub use view::{View, ViewStatus};

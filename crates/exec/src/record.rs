@@ -1,6 +1,7 @@
 //! How the sources of a project are compiled: its own compile database, or its build, watched.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::build::{BuildError, run_build};
@@ -55,6 +56,34 @@ pub enum RecordError {
     File(#[from] FileError),
 }
 
+/// Makes the fresh copy of `project` that `worker` has ready to be built: runs the project's
+/// `prepare` command, and refuses a copy whose build would write into the project itself.
+///
+/// # Errors
+/// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
+pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
+    if let Some(prepare) = &project.prepare {
+        build_copy(worker, prepare)?;
+    }
+    refuse_absolute_references(project, worker)
+}
+
+/// Builds the untouched copy that `worker` has.
+///
+/// # Errors
+/// [`RecordError::Build`].
+pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), RecordError> {
+    run_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        command,
+        &Environment::default(),
+        &Limits::for_build(),
+    )
+    .map(drop)
+    .map_err(RecordError::Build)
+}
+
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
 /// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
 /// then only the files that the project selects are sure to be there, or all if it selects none.
@@ -66,21 +95,7 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
-    let (environment, limits) = (Environment::default(), Limits::for_build());
-    let shell = |worker: &mut Worker, command: &std::ffi::OsStr| {
-        run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            command,
-            &environment,
-            &limits,
-        )
-        .map_err(RecordError::Build)
-    };
-    if let Some(prepare) = &project.prepare {
-        shell(worker, prepare)?;
-    }
-    refuse_absolute_references(project, worker)?;
+    prepare_copy(worker, project)?;
     let mut database = existing_database(project, worker)?;
     let Some(build) = &project.build else {
         let root = project.root.clone();
@@ -88,7 +103,7 @@ pub fn record_build(
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        shell(worker, build)?;
+        build_copy(worker, build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }

@@ -7,17 +7,24 @@
 mod candidate;
 mod channel;
 mod observation;
+mod patches;
 mod shared;
 mod trace;
+mod watch;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
 pub use observation::{Observation, States};
+pub use patches::{
+    PatchChannel, PatchReport, PatchTable, SplitGroup, TableAlternative, TableError, TablePlace,
+};
 pub use patchwright_probe_abi::{
-    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE, TRACE_VARIABLE,
+    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_ALTERNATIVES, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
+    PlaceId, SplitReason, TRACE_VARIABLE,
 };
 pub use shared::SharedFileError;
 pub use trace::{ProcessEnd, Trace};
+pub use watch::{Location, VisitedState, Watch, Watched};
 
 /// The probe: a shared library for x86-64 Linux that needs no other library.
 pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpatchwright_probe.so"));

@@ -16,13 +16,17 @@
 #![cfg_attr(panic = "abort", no_std)]
 
 mod attach;
+mod evaluation;
 mod memory;
 mod observe;
+mod places;
 mod process;
 mod system;
 mod trace;
+mod watch;
 
 pub use attach::patchwright_attach;
+pub use places::patchwright_attach_places;
 pub use trace::patchwright_trace;
 
 /// A panic would be a bug of ours; the test must not pass because of it.

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
+    ("patches", &["text"]),
     (
         "localize",
         &["text", "exec", "csource", "probe-image", "weave"],
@@ -33,7 +34,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "localize",
         ],
     ),
-    ("report", &["exec", "localize", "repair"]),
+    (
+        "schemata",
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
+    ),
+    ("validate", &["text", "exec", "patches", "schemata"]),
+    (
+        "report",
+        &["exec", "patches", "localize", "repair", "validate"],
+    ),
     (
         "cli",
         &[
@@ -45,8 +54,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
             "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -61,8 +72,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
             "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -86,6 +99,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.
@@ -131,7 +145,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" && entry.file_name() != ".git" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }

@@ -21,10 +21,17 @@ mod hook;
 mod lexer;
 mod lines;
 mod mark;
+mod places;
+mod watch;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind};
 pub use mark::{Mark, MarkKind, mark_file};
-pub use patchwright_probe_abi::{FunctionId, HoleId};
+pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
+pub use places::{
+    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,
+    PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
+};
+pub use watch::{AssignmentPlace, Store, StoreKind, Touch};
 pub use weave::{WeaveError, WovenFunction, weave_file};
