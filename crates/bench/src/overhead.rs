@@ -9,9 +9,10 @@ use patchwright_exec::{
 use patchwright_probe_image::{Candidate, Channel, PROBE};
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
-    instrument::{HoleEntry, WovenCopy, probe_slots},
+    instrument::{HoleEntry, probe_slots},
+    whole::WovenCopy,
 };
-use patchwright_space::{space::original, term};
+use patchwright_space::{HoleKind, space::original, term};
 
 /// What is measured.
 #[derive(clap::Args)]
@@ -86,7 +87,6 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &project,
         &options,
         &surroundings,
-        None,
     )?;
     println!(
         "{} locations woven in {} files; medians of {} pairs, processor time",
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     )?;
     let mut channel = Channel::create(
         scratch.shared_path(),
-        woven.holes_in_all as u32,
+        woven.holes.len() as u32,
         Default::default(),
     )?;
     channel.set_off();
@@ -121,18 +121,15 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let root = project.root.clone();
     let file = hot.file.strip_prefix(&root).unwrap_or(&hot.file).to_owned();
     let place = |hole: &HoleEntry| {
-        hole.place == format!("{}:{}", file.display(), hole.line) && hot.contains_line(hole.line)
+        matches!(hole.hole.kind, HoleKind::Expression { .. })
+            && hole.place == format!("{}:{}", file.display(), hole.line)
+            && hot.contains_line(hole.line)
     };
-    let mut woven = WovenCopy::weave(
-        &mut plain,
-        &commands,
-        "hot",
-        &project,
-        &options,
-        &surroundings,
-        Some(&place),
-    )?;
-    let hole = woven.holes.first().ok_or("there is no location there")?;
+    let hole = woven
+        .holes
+        .iter()
+        .find(|hole| place(hole))
+        .ok_or("there is no expression that is a location there")?;
     let types = &woven.files[hole.file].types;
     let atoms = &hole.hole.atoms;
     let code = term::compile(

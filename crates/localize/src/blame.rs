@@ -14,8 +14,9 @@ pub struct WovenFile<'a> {
     pub functions: Vec<(u32, &'a str, Span)>,
 }
 
-/// The woven functions in whose lines `message` reports errors, or, where an error is in a macro's text, in which it says
-/// that it is: number and name, each once.
+/// The woven functions in whose lines `message` reports errors: number and name, each once. An error
+/// in no function's lines, as in a macro's text, is that of the function in which the compiler says
+/// it is (`FILE: In function 'NAME':`).
 pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut in_function = "";
@@ -26,23 +27,28 @@ pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, Str
         let Some((name, number)) = place_of_error(line) else {
             continue;
         };
-        let of_file =
-            |file: &&WovenFile<'_>| Path::new(name).file_name() == file.relative.file_name();
-        let functions = files.iter().filter(of_file).flat_map(|file| {
+        let mut blamed = Vec::new();
+        let mut named = Vec::new();
+        for file in files {
+            if Path::new(name).file_name() != file.relative.file_name() {
+                continue;
+            }
             let lines = LineMap::new(file.source);
-            file.functions.iter().map(move |&(id, function, body)| {
-                (id, function, lines.line(body.start)..=lines.line(body.end))
-            })
-        });
-        let functions: Vec<_> = functions.collect();
-        let at_line = functions
-            .iter()
-            .find(|(_, _, lines)| lines.contains(&number));
-        let named = || functions.iter().find(|(_, name, _)| *name == in_function);
-        if let Some(&(id, name, _)) = at_line.or_else(named)
-            && !found.iter().any(|(known, _)| *known == id)
-        {
-            found.push((id, name.to_owned()));
+            for &(id, function, body) in &file.functions {
+                if (lines.line(body.start)..=lines.line(body.end)).contains(&number) {
+                    blamed.push((id, function));
+                } else if function == in_function {
+                    named.push((id, function));
+                }
+            }
+        }
+        if blamed.is_empty() {
+            blamed = named;
+        }
+        for (id, function) in blamed {
+            if !found.iter().any(|(known, _)| *known == id) {
+                found.push((id, function.to_owned()));
+            }
         }
     }
     found
@@ -74,8 +80,9 @@ mod tests {
         let f = [(3, "f".to_owned())];
         assert_eq!(blamed("../src/a.c:3:4: error: no\na.c:4: error: no"), f);
         assert_eq!(blamed("a.c:5:1: fatal error: x")[0].1, "g");
-        let macros = "a.c: In function ‘f’:\na.c:90:1: error: no";
-        assert_eq!(blamed(macros), f);
+        // A macro's text stands outside of functions; the compiler says where it is used.
+        let macros = "a.c: In function ‘g’:\na.c:9:4: error: no\na.c:5:1: note: here";
+        assert_eq!(blamed(macros)[0].1, "g");
         assert_eq!(blamed("b.c:3:4: error: no\na.c:3:4: warning: w"), []);
     }
 }

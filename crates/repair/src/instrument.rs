@@ -88,13 +88,13 @@ pub struct Instrumented {
 }
 
 /// A file that is going to be woven.
-struct Plan {
-    file: SourceFile,
+pub(crate) struct Plan {
+    pub(crate) file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
     /// What touches the variables that are assigned.
     touches: Vec<(FunctionId, TouchPoint)>,
-    host_path: PathBuf,
+    pub(crate) host_path: PathBuf,
 }
 
 impl Plan {
@@ -234,13 +234,12 @@ pub fn instrument<'a>(
         });
     }
     let (mut plans, mut entries, considered) = read_sources(
-        &mut prepared.worker,
-        &prepared.commands,
+        prepared,
         project,
         options,
         focus,
         &clang,
-        events,
+        surroundings,
         &mut left_alone,
     )?;
     if entries.is_empty() {
@@ -368,73 +367,6 @@ pub fn instrument<'a>(
     })
 }
 
-/// A copy of a program in which all locations are woven.
-pub struct WovenCopy {
-    /// The copy, built.
-    pub worker: Worker,
-    /// Files with locations.
-    pub files: Vec<SourceFile>,
-    /// The holes that `kept` chose of those, in order of file and place.
-    pub holes: Vec<HoleEntry>,
-    /// Number of holes before.
-    pub holes_in_all: usize,
-}
-
-impl WovenCopy {
-    /// Weaves the sources of `built`, a built copy whose sources are compiled by `commands`, into a
-    /// further copy in a new folder `name`, as a repair does it: with those holes that `kept`
-    /// chooses, or with all.
-    ///
-    /// # Errors
-    /// When the sources cannot be read or the woven program does not build.
-    pub fn weave<'a>(
-        built: &mut Worker,
-        commands: &[CompileCommand],
-        name: &str,
-        project: &'a Project,
-        options: &RepairOptions,
-        surroundings: &Surroundings<'a>,
-        kept: Option<&dyn Fn(&HoleEntry) -> bool>,
-    ) -> Result<Self, RepairError> {
-        let events = surroundings.events;
-        let clang = Clang::find(&mut built.runner)?;
-        let mut left_alone = LeftAlone::default();
-        let (mut plans, mut holes, _) = read_sources(
-            built,
-            commands,
-            project,
-            options,
-            None,
-            &clang,
-            events,
-            &mut left_alone,
-        )?;
-        let base = built.sandbox.folder().to_path_buf();
-        let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
-        for plan in &mut plans {
-            plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
-        }
-        let holes_in_all = holes.len();
-        if let Some(kept) = kept {
-            holes.retain(|hole| kept(hole));
-        }
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut holes,
-            events,
-            &mut left_alone.refused,
-        )?;
-        Ok(WovenCopy {
-            worker,
-            files: plans.into_iter().map(|plan| plan.file).collect(),
-            holes,
-            holes_in_all,
-        })
-    }
-}
-
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
     let names: Vec<&str> = tests
         .iter()
@@ -462,11 +394,10 @@ fn described(selections: &[FileSelection]) -> String {
 
 /// The sources to read: relative path and commands.
 pub(crate) fn selected(
-    worker: &Worker,
-    commands: &[CompileCommand],
+    prepared: &Prepared,
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(commands, &worker.sandbox);
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
@@ -512,28 +443,19 @@ pub(crate) fn selected(
 /// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
 /// The third result is the number of statements of the focus that were looked at.
 fn read_sources(
-    worker: &mut Worker,
-    commands: &[CompileCommand],
+    prepared: &mut Prepared,
     project: &Project,
     options: &RepairOptions,
     focus: Option<&Focus>,
     clang: &Clang,
-    events: &(dyn Fn(Event) + Sync),
+    surroundings: &Surroundings<'_>,
     left_alone: &mut LeftAlone,
 ) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
-    let sources = selected(worker, commands, project)?;
+    let events = surroundings.events;
+    let sources = selected(prepared, project)?;
     let total = sources.len();
-    let mut reader = Reader {
-        worker,
-        project,
-        options,
-        clang,
-        events,
-        left_alone,
-        plans: Vec::new(),
-        entries: Vec::new(),
-        next_function: 0,
-    };
+    let worker = &mut prepared.worker;
+    let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
     let mut considered = 0;
     match focus {
         None => {
@@ -593,21 +515,46 @@ fn read_sources(
 }
 
 /// Reads one source after the other.
-struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     worker: &'a mut Worker,
     project: &'a Project,
     options: &'a RepairOptions,
     clang: &'a Clang,
     events: &'a (dyn Fn(Event) + Sync),
     left_alone: &'a mut LeftAlone,
-    plans: Vec<Plan>,
-    entries: Vec<HoleEntry>,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) entries: Vec<HoleEntry>,
     next_function: u32,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        project: &'a Project,
+        options: &'a RepairOptions,
+        clang: &'a Clang,
+        events: &'a (dyn Fn(Event) + Sync),
+        left_alone: &'a mut LeftAlone,
+    ) -> Self {
+        Reader {
+            worker,
+            project,
+            options,
+            clang,
+            events,
+            left_alone,
+            plans: Vec::new(),
+            entries: Vec::new(),
+            next_function: 0,
+        }
+    }
+
     /// Adds the holes of a source, if clang accepts it.
-    fn read(&mut self, relative: &Path, commands: &[CompileCommand]) -> Result<(), RepairError> {
+    pub(crate) fn read(
+        &mut self,
+        relative: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<(), RepairError> {
         let selections = &self.project.files;
         let host = self.worker.sandbox.folder().join(relative);
         let text = files::read(&host)?;
@@ -658,7 +605,7 @@ impl Reader<'_> {
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
 /// out, with their holes, and reported.
-fn build_woven(
+pub(crate) fn build_woven(
     worker: &mut Worker,
     project: &Project,
     plans: &[Plan],

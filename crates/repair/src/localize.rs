@@ -37,7 +37,7 @@ pub fn localize(
     phases: &mut Phases,
 ) -> Result<Localization, RepairError> {
     let started = Instant::now();
-    let sources = selected(&prepared.worker, &prepared.commands, project)?;
+    let sources = selected(prepared, project)?;
     let base = prepared.worker.sandbox.folder().to_path_buf();
     let events = |event| {
         (surroundings.events)(match event {
@@ -151,7 +151,7 @@ pub fn focus(
 
 fn is_large(prepared: &Prepared, project: &Project) -> Result<bool, RepairError> {
     let mut bytes = 0;
-    for (relative, _) in selected(&prepared.worker, &prepared.commands, project)? {
+    for (relative, _) in selected(prepared, project)? {
         let source = files::read(&prepared.worker.sandbox.folder().join(&relative))?;
         let lines = LineMap::new(&source);
         bytes += (1..=lines.line_count())

@@ -394,7 +394,14 @@ impl Finder<'_, '_, '_> {
             return false;
         };
         let decayed = self.decayed(id);
-        let Some(own) = self.builder.ctype(decayed.unwrap_or(ty)) else {
+        let own = match expr.kind {
+            // Its declared type is not the one that operators see.
+            ExprKind::Member {
+                bit_field: true, ..
+            } => Some(original.ctype()),
+            _ => self.builder.ctype(decayed.unwrap_or(ty)),
+        };
+        let Some(own) = own else {
             return false;
         };
         let Some((context, ctype)) = usage.context(own) else {
