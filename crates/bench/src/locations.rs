@@ -13,7 +13,7 @@ use patchwright_exec::{
     Worker, WorkerOptions, files, record, record_build,
 };
 use patchwright_repair::locate::locate;
-use patchwright_space::{HoleKind, LeafLimits};
+use patchwright_space::{HoleKind, LeafLimits, Schemas};
 use patchwright_text::apply_edits;
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Bo
 
 impl Row {
     fn count(&mut self, units: Vec<TranslationUnit>) {
-        let located = locate(units, LeafLimits::default(), &|_| true);
+        let located = locate(units, LeafLimits::default(), Schemas::default(), &|_| true);
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
@@ -134,6 +134,7 @@ impl Row {
                     } => "conditions",
                     HoleKind::Expression { .. } => "values",
                     HoleKind::Refinement(_) => "impure conditions",
+                    HoleKind::Assignment(_) => "places for assignments",
                     HoleKind::Guard { .. } => "statements",
                 };
                 *self.holes.entry(kind).or_default() += 1;

@@ -9,7 +9,12 @@ use patchwright_repair::{
 };
 use patchwright_report::{json, text};
 
-use crate::{Exit, args::RepairArgs, progress::Progress, project, signals};
+use crate::{
+    Exit,
+    args::{RepairArgs, SchemaName},
+    progress::Progress,
+    project, signals,
+};
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
@@ -24,6 +29,16 @@ pub fn run(args: &RepairArgs) -> Exit {
             }
             exit
         }
+    }
+}
+
+fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
+    let wanted = |name| names.is_empty() || names.contains(&name);
+    patchwright_space::Schemas {
+        expression: wanted(SchemaName::Expression),
+        refinement: wanted(SchemaName::Refinement),
+        guard: wanted(SchemaName::Guard),
+        assignment: wanted(SchemaName::Assignment),
     }
 }
 
@@ -76,6 +91,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
         first: args.first,
         max_patches: args.max_patches.max(1),
         max_cost: args.max_cost,
+        schemas: schemas(&args.schemas),
         locations: match (args.locations, args.all) {
             (Some(locations), _) => locations,
             (None, true) => 0,

@@ -18,6 +18,7 @@ mod places;
 mod slot;
 mod trace;
 mod unit;
+pub mod window;
 
 pub use ids::{FunctionId, HoleId, PlaceId};
 pub use layout::{
@@ -36,8 +37,9 @@ pub use trace::{
     TraceMemory, TraceUnit, Trail,
 };
 pub use unit::{
-    ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,
-    SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
+    ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_VARIABLE, EnterFunction, MarkFunction,
+    PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT,
+    TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

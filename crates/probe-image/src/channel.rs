@@ -3,8 +3,10 @@
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
 use crate::shared::{self, SharedFileError};
+use crate::watch::{self, Watch, Watched};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
+use patchwright_semantics::Instruction;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -58,6 +60,7 @@ pub struct Channel {
     generation: u32,
     slot_count: usize,
     record_capacity: u32,
+    watched_slots: Vec<usize>,
 }
 
 impl Channel {
@@ -93,6 +96,7 @@ impl Channel {
             generation: 0,
             slot_count: 0,
             record_capacity: 0,
+            watched_slots: Vec::new(),
         };
         channel.reset();
         Ok(channel)
@@ -140,24 +144,7 @@ impl Channel {
                 word.store(value, Ordering::Relaxed);
             }
         }
-        for (words, instruction) in channel
-            .code()
-            .chunks_exact(abi::INSTRUCTION_WORDS)
-            .zip(candidate.code)
-        {
-            let head = [
-                instruction.opcode,
-                instruction.op,
-                instruction.ty,
-                instruction.other_ty,
-                0,
-                0,
-                0,
-                0,
-            ];
-            words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
-            words[1].store(instruction.immediate, Ordering::Relaxed);
-        }
+        write_code(channel, candidate.code);
         let capacity = channel
             .record_room(descriptors.len())
             .min(self.limits.states);
@@ -174,6 +161,21 @@ impl Channel {
         self.record_capacity = capacity;
         self.set_mode(abi::Mode::Candidate);
         Ok(())
+    }
+
+    /// Lets the next runs watch a variable.
+    ///
+    /// # Errors
+    /// When places, slots or the candidate exceed the probe's limits; the mode is then as before.
+    pub fn set_watch(&mut self, watch: &Watch<'_>) -> Result<(), CandidateError> {
+        self.watched_slots = watch.write(self.shared())?;
+        self.set_mode(abi::Mode::Watch);
+        Ok(())
+    }
+
+    /// What has been reported about the watched variable since the last reset.
+    pub fn watched(&self) -> Watched {
+        watch::read(self.shared(), self.generation, &self.watched_slots)
     }
 
     fn set_mode(&mut self, mode: abi::Mode) {
@@ -198,6 +200,7 @@ impl Channel {
             &header.overflow,
             &header.undefined,
             &header.mismatch,
+            &header.reentered,
         ] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -275,11 +278,33 @@ impl Channel {
     }
 }
 
+/// Writes the compiled term for the processes to read.
+pub(crate) fn write_code(channel: abi::Channel<'_>, code: &[Instruction]) {
+    for (words, instruction) in channel
+        .code()
+        .chunks_exact(abi::INSTRUCTION_WORDS)
+        .zip(code)
+    {
+        let head = [
+            instruction.opcode,
+            instruction.op,
+            instruction.ty,
+            instruction.other_ty,
+            0,
+            0,
+            0,
+            0,
+        ];
+        words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
+        words[1].store(instruction.immediate, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::candidate::Slot;
-    use patchwright_semantics::{Instruction, Ty};
+    use patchwright_semantics::Ty;
 
     #[test]
     fn a_channel_that_cannot_be_made_names_its_folder() {

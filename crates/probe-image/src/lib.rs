@@ -10,6 +10,7 @@ mod observation;
 mod patches;
 mod shared;
 mod trace;
+mod watch;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
@@ -23,6 +24,7 @@ pub use patchwright_probe_abi::{
 };
 pub use shared::SharedFileError;
 pub use trace::{ProcessEnd, Trace};
+pub use watch::{Location, VisitedState, Watch, Watched};
 
 /// The probe: a shared library for x86-64 Linux that needs no other library.
 pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpatchwright_probe.so"));

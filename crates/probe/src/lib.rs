@@ -23,10 +23,11 @@ mod places;
 mod process;
 mod system;
 mod trace;
+mod watch;
 
 pub use attach::patchwright_attach;
-pub use trace::patchwright_trace;
 pub use places::patchwright_attach_places;
+pub use trace::patchwright_trace;
 
 /// A panic would be a bug of ours; the test must not pass because of it.
 #[cfg(panic = "abort")]

@@ -13,17 +13,13 @@ use patchwright_exec::{
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{Channel, PROBE};
-use patchwright_space::{
-    Added, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes,
-    term::{CType, Term},
-};
+use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
 use patchwright_text::LineMap;
-use patchwright_weave::{
-    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file,
-};
+use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weave_file};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    hooks::{assignment_place, hook, touch},
     localize::{self, Focus},
     locate::{LocatedWay, locate},
     outcome::Phases,
@@ -96,6 +92,8 @@ struct Plan {
     file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
+    /// What touches the variables that are assigned.
+    touches: Vec<(FunctionId, TouchPoint)>,
     host_path: PathBuf,
 }
 
@@ -109,11 +107,12 @@ impl Plan {
         entries: &mut Vec<HoleEntry>,
     ) -> Self {
         let lines = LineMap::new(&way.unit.source);
-        let mut functions = Vec::new();
+        let (mut functions, mut touches) = (Vec::new(), Vec::new());
         for function in way.functions {
             let id = FunctionId(*next_function);
             *next_function += 1;
             functions.push((function.index, id));
+            touches.extend(function.touches.into_iter().map(|point| (id, point)));
             for (hole, leaves) in function.holes {
                 let line = lines.line(hole.span.start);
                 entries.push(HoleEntry {
@@ -139,6 +138,7 @@ impl Plan {
                 parents: way.parents,
             },
             functions,
+            touches,
             host_path: PathBuf::new(),
         }
     }
@@ -147,20 +147,26 @@ impl Plan {
     fn woven(&self, entries: &[&HoleEntry], left_out: &BTreeSet<FunctionId>) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
-            let hooks: Vec<Hook> = entries
-                .iter()
-                .filter(|entry| entry.function == id)
-                .map(|entry| hook(entry, &self.file))
-                .collect();
-            if hooks.is_empty() || left_out.contains(&id) {
+            let own = || entries.iter().filter(|entry| entry.function == id);
+            if own().next().is_none() || left_out.contains(&id) {
                 continue;
             }
+            let assignments: Vec<AssignmentPlace> =
+                own().filter_map(|entry| assignment_place(entry)).collect();
+            let touches = self.touches.iter().filter(|(function, _)| *function == id);
+            let touches = if assignments.is_empty() {
+                Vec::new()
+            } else {
+                touches.map(|(_, point)| touch(point)).collect()
+            };
             let function = &self.file.unit.functions[index];
             woven.push(WovenFunction {
                 id,
                 body: function.body_span,
                 labels: function.labels.clone(),
-                hooks,
+                hooks: own().filter_map(|entry| hook(entry, &self.file)).collect(),
+                assignments,
+                touches,
             });
         }
         woven
@@ -556,7 +562,7 @@ impl Reader<'_> {
                     .iter()
                     .any(|selection| selection.file == relative && selection.contains_line(line))
         };
-        let located = locate(units, self.options.leaves, &wanted);
+        let located = locate(units, self.options.leaves, self.options.schemas, &wanted);
         self.left_alone.disagreements += located.disagreements;
         for (reason, n) in located.refused() {
             *self
@@ -579,46 +585,6 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-fn hook(entry: &HoleEntry, file: &SourceFile) -> Hook {
-    let kind = match (&entry.hole.kind, entry.hole.ctype) {
-        (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
-        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
-        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
-        (HoleKind::Expression { .. }, None) => HookKind::Condition,
-        (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
-        (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
-        (HoleKind::Expression { .. }, Some(CType::Pointer(id))) => HookKind::Pointer {
-            ctype: file.types.pointees().pointer_spelling(id),
-        },
-        (HoleKind::Expression { .. }, Some(ctype)) => HookKind::Integer {
-            ctype: ctype.keywords().unwrap_or("int").to_owned(),
-        },
-    };
-    let slots = entry.hole.atoms.slots.iter();
-    let slots = slots.map(|slot| slot.entry.clone()).collect();
-    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
-        span: part.span,
-        ctype: type_name(part.ctype, file),
-    });
-    Hook {
-        id: entry.id,
-        span: entry.hole.span,
-        kind,
-        slots,
-        captured,
-    }
-}
-
-/// A type's name in casts and declarations.
-fn type_name(ctype: CType, file: &SourceFile) -> String {
-    match ctype {
-        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
-        _ => ctype.keywords().map(str::to_owned),
-    }
-    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left

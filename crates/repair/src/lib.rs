@@ -18,6 +18,9 @@
 
 pub mod classes;
 pub mod error;
+mod execute;
+pub mod family;
+mod hooks;
 pub mod instrument;
 pub mod localize;
 pub mod locate;
@@ -47,6 +50,8 @@ pub struct RepairOptions {
     pub max_patches: usize,
     /// Candidates above this cost are not tried.
     pub max_cost: u32,
+    /// The kinds of change to try.
+    pub schemas: patchwright_space::Schemas,
     /// Look at so many locations, the most suspicious; 0 looks at all.
     pub locations: usize,
     /// What says how suspicious a location is.
@@ -72,6 +77,7 @@ impl Default for RepairOptions {
             first: false,
             max_patches: 10,
             max_cost: 16,
+            schemas: Default::default(),
             locations: localize::DEFAULT_LOCATIONS,
             formula: Default::default(),
             space: Default::default(),

@@ -8,8 +8,8 @@ use patchwright_csource::{
     ExprKind, Function, Place, TranslationUnit, scopes, variants::is_same_function,
 };
 use patchwright_space::{
-    AtomBuilder, Hole, LeafLimits, Mentions, Parents, TermTypes, agreement, holes, leaves,
-    mentions, term::Term,
+    Assignments, AtomBuilder, Hole, HoleKind, LeafLimits, Mentions, Parents, Schemas, TermTypes,
+    TouchPoint, agreement, assignments, holes, leaves, mentions, term::Term,
 };
 use patchwright_text::LineMap;
 use patchwright_weave::can_duplicate;
@@ -21,8 +21,10 @@ pub type HoleWithLeaves = (Hole, Vec<Term>);
 pub struct LocatedFunction {
     /// Its index in the unit.
     pub index: usize,
-    /// Its holes, in order.
+    /// Its holes, in order, then the places for assignments.
     pub holes: Vec<HoleWithLeaves>,
+    /// What touches the variables that are assigned.
+    pub touches: Vec<TouchPoint>,
 }
 
 /// A source in one of the ways in which it is compiled.
@@ -89,6 +91,18 @@ impl Way {
         }
     }
 
+    fn assignments(
+        &mut self,
+        index: usize,
+        function: &Function,
+        mentioned: &Mentions,
+        limits: LeafLimits,
+    ) -> Assignments {
+        let scope_map = scopes(&self.unit, function);
+        let mut builder = self.builder();
+        assignments(&mut builder, index, function, &scope_map, mentioned, limits)
+    }
+
     fn mentions(&mut self, function: &Function) -> Mentions {
         mentions(&mut self.builder(), function)
     }
@@ -99,6 +113,7 @@ impl Way {
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,
+    schemas: Schemas,
     wanted: &dyn Fn(u32) -> bool,
 ) -> Located {
     let lines = units
@@ -131,13 +146,17 @@ pub fn locate(
                 continue;
             }
             let mut own = ways[number].holes(index, function);
-            own.retain(|hole| wanted(lines.line(hole.span.start)));
+            own.retain(|hole| {
+                let tried = match hole.kind {
+                    HoleKind::Guard { .. } => schemas.guard,
+                    HoleKind::Refinement(_) => schemas.refinement,
+                    _ => schemas.expression || schemas.refinement,
+                };
+                tried && wanted(lines.line(hole.span.start))
+            });
             let body = function.body_span;
             if (lines.line(body.start)..=lines.line(body.end)).any(wanted) {
                 disagreements += disagreeing(function);
-            }
-            if own.is_empty() {
-                continue;
             }
             let others = twins(&mut ways, &functions, number, function, limits);
             let mentioned = ways[number].mentions(function);
@@ -161,8 +180,25 @@ pub fn locate(
                 let terms = leaves(&mut way.builder(), function, &mentioned, &mut hole, limits);
                 kept.push((hole, terms));
             }
+            let mut assigned = Assignments::default();
+            // Ways that disagree would need agreement about every touch.
+            if schemas.assignment && others.is_empty() {
+                assigned = ways[number].assignments(index, function, &mentioned, limits);
+                assigned
+                    .places
+                    .retain(|(hole, _)| wanted(lines.line(hole.span.start)));
+            }
+            let mut touches = Vec::new();
+            if !assigned.places.is_empty() {
+                touches = assigned.touches;
+                kept.extend(assigned.places);
+            }
             if !kept.is_empty() {
-                located.push(LocatedFunction { index, holes: kept });
+                located.push(LocatedFunction {
+                    index,
+                    holes: kept,
+                    touches,
+                });
             }
         }
         found.push((located, all));

@@ -158,6 +158,8 @@ fn signature(hole: &Hole, pointees: &Pointees) -> String {
         } => format!("{condition} {}", describe(original, &hole.atoms, pointees)),
         HoleKind::Refinement(added) => format!("{added:?}"),
         HoleKind::Guard { is_body, .. } => format!("guard {is_body}"),
+        // Places of one way only: never compared.
+        HoleKind::Assignment(at) => format!("{at:?}"),
     };
     let context = match hole.context {
         Context::Convert(to) => format!("convert {}", describe_type(to, pointees)),

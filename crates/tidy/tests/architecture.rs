@@ -36,14 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "schemata",
-        &[
-            "text",
-            "exec",
-            "csource",
-            "probe-image",
-            "weave",
-            "patches",
-        ],
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
     ),
     ("validate", &["text", "exec", "patches", "schemata"]),
     (

@@ -22,6 +22,7 @@ mod lexer;
 mod lines;
 mod mark;
 mod places;
+mod watch;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
@@ -32,4 +33,5 @@ pub use places::{
     Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,
     PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
 };
+pub use watch::{AssignmentPlace, Store, StoreKind, Touch};
 pub use weave::{WeaveError, WovenFunction, weave_file};
