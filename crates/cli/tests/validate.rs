@@ -241,6 +241,7 @@ fn resumed(place: &Place) -> (u64, u64) {
         "--state",
         "state",
         "--resume",
+        "--no-schemata",
     ]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
