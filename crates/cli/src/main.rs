@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod complexity;
 mod localize;
 mod progress;
 mod project;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         Command::Repair(args) => repair::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("flow", &["text"]),
+    ("changes", &["flow"]),
     ("semantics", &[]),
     ("probe-abi", &[]),
     ("exec", &["text"]),
@@ -41,7 +43,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("validate", &["text", "exec", "patches", "schemata"]),
     (
         "report",
-        &["exec", "patches", "localize", "repair", "validate"],
+        &[
+            "changes", "exec", "patches", "localize", "repair", "validate",
+        ],
     ),
     (
         "cli",
@@ -49,6 +53,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "probe-image",
@@ -67,6 +73,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "probe-image",
