@@ -230,6 +230,11 @@ fn make_removable(folder: &Path) {
     }
 }
 
+/// Makes a symbolic link at `path`, which must not exist yet, to `target`.
+pub fn create_link(target: &Path, path: &Path) -> Result<(), FileError> {
+    std::os::unix::fs::symlink(target, path).context("create", path)
+}
+
 /// Marks a file as executable by those who may read it.
 pub fn make_executable(path: &Path) -> Result<(), FileError> {
     let mode = fs::metadata(path)

@@ -77,7 +77,7 @@ pub struct Header {
     pub visits: AtomicU64,
     /// Records reserved; may exceed the capacity.
     pub records: AtomicU32,
-    /// Processes that found this channel.
+    /// Programs and shared libraries of processes that found this channel.
     pub attached: AtomicU32,
     /// 1 when a state was not logged for want of room.
     pub overflow: AtomicU32,
@@ -86,8 +86,8 @@ pub struct Header {
     /// 1 when a visit handed over another number of entries than the host described slots; that process has ended
     /// itself.
     pub mismatch: AtomicU32,
-    /// Keeps the size a multiple of 8.
-    reserved_end: AtomicU32,
+    /// Those of `attached` that found it by the run's folder.
+    pub found_by_path: AtomicU32,
 }
 
 /// Sizes of a channel, from which all offsets follow.

@@ -1,7 +1,7 @@
 //! The probe as bytes to put beside a run, and the host's side of the channel that it reports through.
 //!
 //! A run needs a file with [`PROBE`], a [`Channel`], and both paths in the environment of the test (see
-//! [`Channel::environment`]). Between runs the channel is told what to observe; after a run it is read.
+//! [`Channel::environment`]), or both files in the folder of the run that was woven into the program. Between runs the channel is told what to observe; after a run it is read.
 
 mod candidate;
 mod channel;
@@ -11,8 +11,9 @@ pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
 pub use observation::{Observation, States};
 pub use patchwright_probe_abi::{
-    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
+    CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageHeader, MAX_CODE, MAX_SLOTS,
+    PROBE_FILE, PROBE_VARIABLE,
 };
 
-/// The probe: a shared library for x86-64 Linux that needs no other library.
-pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpatchwright_probe.so"));
+/// The probe: an image for x86-64 Linux that begins with an [`ImageHeader`].
+pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.image"));

@@ -11,7 +11,7 @@ use patchwright_exec::{
     BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, run_build, run_test,
     runner::Environment,
 };
-use patchwright_probe_image::{Channel, PROBE};
+use patchwright_probe_image::{CHANNEL_FILE, Channel, PROBE, PROBE_FILE};
 use patchwright_space::{
     Added, AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes,
     leaves, mentions,
@@ -136,7 +136,7 @@ pub fn instrument<'a>(
     phases.read = started.elapsed();
     let started = Instant::now();
     events(Event::Phase("weaving and building"));
-    let probe = surroundings.scratch.path().join("probe.so");
+    let probe = surroundings.scratch.path().join("probe");
     files::write_atomic(&probe, PROBE)?;
     let base = prepared.worker.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(0, "woven-0", &worker_options(project, &base, surroundings))?;
@@ -148,6 +148,8 @@ pub fn instrument<'a>(
         entries.len() as u32,
         Default::default(),
     )?;
+    show_run(&worker, &probe, &channel)?;
+    let run = surroundings.scratch.run_path();
     let staged = entries.len() > HOLES_IN_ONE_BUILD;
     build_woven(
         &mut worker,
@@ -155,12 +157,13 @@ pub fn instrument<'a>(
         &plans,
         &mut entries,
         !staged,
+        &run,
         events,
         &mut refused,
     )?;
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
-    coverage(
+    let mut found_by_path = coverage(
         &mut worker,
         &mut channel,
         &probe,
@@ -188,12 +191,15 @@ pub fn instrument<'a>(
         });
     }
     if staged {
+        // The build may start what it has built.
+        channel.set_off();
         build_woven(
             &mut worker,
             project,
             &plans,
             &mut entries,
             true,
+            &run,
             events,
             &mut refused,
         )?;
@@ -201,7 +207,7 @@ pub fn instrument<'a>(
     events(Event::Phase("finding which tests visit which locations"));
     let passing = prepared.passing.clone();
     let mut differing = BTreeSet::new();
-    coverage(
+    found_by_path |= coverage(
         &mut worker,
         &mut channel,
         &probe,
@@ -220,7 +226,16 @@ pub fn instrument<'a>(
     set_aside.extend(differing);
     let mut workers = vec![(worker, channel)];
     let folder = workers[0].0.sandbox.folder().to_path_buf();
-    for index in 1..options.jobs.max(1) {
+    let mut jobs = options.jobs.max(1);
+    if found_by_path && jobs > 1 && !workers[0].0.runner.view_active() {
+        events(Event::Warning(
+            "the tests start the program without their environment, and this system does not let \
+             each worker have its own files at one path: going on with one worker"
+                .to_owned(),
+        ));
+        jobs = 1;
+    }
+    for index in 1..jobs {
         let worker = Worker::start(
             index,
             &format!("woven-{index}"),
@@ -231,6 +246,9 @@ pub fn instrument<'a>(
             holes_in_all as u32,
             Default::default(),
         )?;
+        if worker.runner.view_active() {
+            show_run(&worker, &probe, &channel)?;
+        }
         workers.push((worker, channel));
     }
     phases.weave = started.elapsed();
@@ -243,6 +261,13 @@ pub fn instrument<'a>(
         refused,
         set_aside,
     })
+}
+
+/// Puts the run where processes look for it that have lost their environment.
+fn show_run(worker: &Worker, probe: &Path, channel: &Channel) -> Result<(), RepairError> {
+    files::create_link(probe, &worker.run_folder().join(PROBE_FILE))?;
+    files::create_link(channel.path(), &worker.run_folder().join(CHANNEL_FILE))?;
+    Ok(())
 }
 
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
@@ -524,12 +549,14 @@ fn type_name(ctype: CType, file: &SourceFile) -> String {
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
 /// out, with their holes, and reported.
+#[allow(clippy::too_many_arguments)]
 fn build_woven(
     worker: &mut Worker,
     project: &Project,
     plans: &[Plan],
     entries: &mut Vec<HoleEntry>,
     with_slots: bool,
+    run: &Path,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
 ) -> Result<(), RepairError> {
@@ -555,7 +582,7 @@ fn build_woven(
                     hooks,
                 });
             }
-            let woven = match weave_file(&plan.file.unit.source, &functions) {
+            let woven = match weave_file(&plan.file.unit.source, &functions, Some(run)) {
                 Ok(woven) => woven,
                 Err(error) => {
                     tracing::error!("{}: {error}", plan.file.relative.display());
@@ -647,7 +674,8 @@ fn blamed_functions(
     found
 }
 
-/// Runs tests once in coverage mode; notes visits, and tests whose verdict differs.
+/// Runs tests once in coverage mode; notes visits, and tests whose verdict differs. Tells whether some process found
+/// the run by its folder only.
 #[allow(clippy::too_many_arguments)]
 fn coverage(
     worker: &mut Worker,
@@ -658,7 +686,7 @@ fn coverage(
     tests: &[usize],
     entries: &mut [HoleEntry],
     differing: &mut BTreeSet<usize>,
-) -> Result<(), RepairError> {
+) -> Result<bool, RepairError> {
     let suite = project.require_tests()?;
     let mut environment = suite.environment.clone();
     for (name, value) in channel.environment(probe) {
@@ -669,7 +697,7 @@ fn coverage(
         .enumerate()
         .map(|(i, entry)| (entry.id, i))
         .collect();
-    let mut attached = false;
+    let (mut attached, mut found_by_path) = (false, false);
     for &test in tests {
         let known = &prepared.baseline.tests[test];
         channel.set_coverage();
@@ -685,6 +713,7 @@ fn coverage(
             &limits,
         )?;
         attached |= channel.attached() > 0;
+        found_by_path |= channel.found_by_path() > 0;
         if run.verdict.is_pass() != known.verdict.is_pass() {
             differing.insert(test);
         }
@@ -702,7 +731,7 @@ fn coverage(
             test: prepared.baseline.tests[test].name.clone(),
         });
     }
-    Ok(())
+    Ok(found_by_path)
 }
 
 /// The slots of a hole as the probe wants them.

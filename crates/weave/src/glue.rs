@@ -2,10 +2,12 @@
 
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
-    ATTACH_SYMBOL, CHANNEL_VARIABLE, FunctionId, HoleId, PROBE_VARIABLE, SELECTED_CANDIDATE,
-    UNIT_VERSION,
+    ATTACH_DONE, CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, PROBE_FILE, PROBE_VARIABLE,
+    SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION,
 };
 use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Diagnostics that woven code may trigger where the original did not. Those that one compiler does not know are
 /// ignored by the first two; the third is all of clang's.
@@ -125,14 +127,20 @@ const IGNORED: &[&str] = &[
     "-Wzero-as-null-pointer-constant",
 ];
 
-/// What all woven files of a translation unit share. Names of libc are declared under names of our own, so that the
-/// program may use them otherwise; weakly, so that a program without them links and stays as it was.
+/// What all woven files of a translation unit share.
+///
+/// The probe is mapped by system calls, so that it is there also in programs that are linked statically, that have
+/// names of libc for themselves, or no libc at all; and nothing is allocated. The one symbol from elsewhere is
+/// `environ`, declared under a name of our own, and weakly. All units of a program or of a shared library use one
+/// image, which they know by a symbol that the linker merges.
+///
+/// Elsewhere than on x86-64 Linux nothing is mapped, and nothing selected.
 const SHARED: &str = r#"#ifndef __PW_GLUE
 #define __PW_GLUE
 typedef unsigned long __pw_u64;
 typedef unsigned long __pw_uptr;
 struct __pw_unit {
-  unsigned version, function_count, hole_count, reserved;
+  unsigned version, function_count, hole_count, found_by_path;
   unsigned char *functions; const unsigned *function_ids;
   unsigned char *holes; const unsigned *hole_ids;
   __pw_u64 (*value)(unsigned, const __pw_u64 *, unsigned);
@@ -141,17 +149,88 @@ struct __pw_unit {
 };
 #define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
 #define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
-extern char *__pw_getenv(const char *) __PW_WEAK("getenv");
-extern void *__pw_dlopen(const char *, int) __PW_WEAK("dlopen");
-extern void *__pw_dlsym(void *, const char *) __PW_WEAK("dlsym");
-extern char *__pw_dlerror(void) __PW_WEAK("dlerror");
-extern int *__pw_errno(void) __PW_WEAK("__errno_location");
+#define __PW_COLD __attribute__((__unused__,__no_instrument_function__,__noinline__,__cold__))
 extern void *__pw_poisoned(void *, unsigned long) __PW_WEAK("__asan_region_is_poisoned");
 union __pw_float { float f32; double f64; __pw_u64 u64; };
 static __inline__ __PW_OURS __pw_u64 __pw_f32(float x) { union __pw_float u; u.u64 = 0; u.f32 = x; return u.u64; }
 static __inline__ __PW_OURS __pw_u64 __pw_f64(double x) { union __pw_float u; u.f64 = x; return u.u64; }
 static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f32; }
 static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
+#if defined __x86_64__ && defined __LP64__ && defined __linux__
+extern char **__pw_environ __PW_WEAK("environ");
+struct __pw_image { __pw_u64 fixed, entry, relocations, relocation_count; };
+typedef int (*__pw_attach)(struct __pw_unit *, const char *);
+extern __pw_attach __pw_loaded;
+__attribute__((__weak__,__visibility__("hidden"))) __pw_attach __pw_loaded = 0;
+static long __PW_COLD __pw_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  long result;
+  __asm__ __volatile__("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+    : "rcx", "r11", "memory");
+  return result;
+}
+static const char *__PW_COLD __pw_variable(const char *name) {
+  char **entry;
+  if (!&__pw_environ || !__pw_environ) return 0;
+  for (entry = __pw_environ; *entry; entry++) {
+    const char *have = *entry, *want = name;
+    while (*want && *have == *want) have++, want++;
+    if (!*want && *have == '=') return have + 1;
+  }
+  return 0;
+}
+static long __PW_COLD __pw_load(const char *path) {
+  long file = __pw_call(2, (long)path, 02000000, 0, 0, 0, 0), length, base, error;
+  const struct __pw_image *image;
+  __pw_u64 i, at;
+  if (file < 0) return file;
+  length = __pw_call(8, file, 0, 2, 0, 0, 0);
+  base = error = __pw_call(9, 0, length, 5, 2, file, 0);
+  if ((__pw_u64)base < (__pw_u64)-4095) {
+    image = (const struct __pw_image *)base;
+    error = __pw_call(9, base + (long)image->fixed, length - (long)image->fixed, 3, 18, file, (long)image->fixed);
+  }
+  __pw_call(3, file, 0, 0, 0, 0, 0);
+  if ((__pw_u64)error >= (__pw_u64)-4095) return error;
+  image = (const struct __pw_image *)base;
+  for (i = 0; i < image->relocation_count; i++) {
+    at = ((const __pw_u64 *)(base + (long)image->relocations))[i];
+    *(__pw_u64 *)(base + (long)at) += (__pw_u64)base;
+  }
+  __pw_loaded = (__pw_attach)(base + (long)image->entry);
+  return 0;
+}
+static void __PW_COLD __pw_lost(unsigned hole, unsigned char *selection) {
+  (void)hole; (void)selection;
+  for (;;) {
+    __pw_call(62, __pw_call(39, 0, 0, 0, 0, 0, 0), 9, 0, 0, 0, 0);
+    __pw_call(231, 137, 0, 0, 0, 0, 0);
+  }
+}
+static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
+  const char *probe = __pw_variable("PROBE_VARIABLE"), *channel = __pw_variable("CHANNEL_VARIABLE");
+  long error = 0;
+  unsigned i;
+  if (!probe || !*probe) {
+    probe = run_probe;
+    channel = run_channel;
+    unit->found_by_path = 1;
+  }
+  if (!*probe) return;
+  if (!__pw_loaded) error = __pw_load(probe);
+  if (error == -2 || error == -20) return;
+  if (!error && __pw_loaded(unit, channel) == ATTACH_DONE) return;
+  unit->mark = __pw_lost;
+  for (i = 0; i < unit->function_count; i++) unit->functions[i] = SELECTED_CANDIDATE;
+  for (i = 0; i < unit->hole_count; i++) unit->holes[i] = SELECTED_COVERAGE;
+}
+#else
+static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
+  (void)unit; (void)run_probe; (void)run_channel;
+}
+#endif
 #endif
 "#;
 
@@ -165,7 +244,7 @@ static unsigned char __pw_functions_@[FUNCTION_COUNT];
 static unsigned char __pw_holes_@[HOLE_COUNT];
 static struct __pw_unit __pw_unit_@ = {UNIT_VERSION, FUNCTION_COUNT, HOLE_COUNT, 0, __pw_functions_@,
   __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned};
-static void __attribute__((__noinline__,__cold__)) __PW_OURS __pw_cold_@(void) { __asm__ __volatile__(""); }
+static void __PW_COLD __pw_cold_@(void) { __asm__ __volatile__(""); }
 static int __PW_OURS __pw_on_@(unsigned hole) {
   if (__pw_holes_@[hole] == SELECTED_CANDIDATE) return 1;
   __pw_unit_@.mark(__pw_hole_ids_@[hole], &__pw_holes_@[hole]);
@@ -180,29 +259,19 @@ static __pw_u64 __attribute__((__noinline__)) __PW_OURS __pw_value_@(unsigned ho
   __builtin_va_end(list);
   return __pw_unit_@.value(__pw_hole_ids_@[hole], entries, count);
 }
-static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
-  const char *probe;
-  void *library;
-  void (*attach)(struct __pw_unit *, const char *);
-  int error;
-  if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) return;
-  probe = __pw_getenv("PROBE_VARIABLE");
-  if (!probe || !*probe) return;
-  error = *__pw_errno();
-  library = __pw_dlopen(probe, 2);
-  attach = __extension__ (void (*)(struct __pw_unit *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
-  if (attach) attach(&__pw_unit_@, __pw_getenv("CHANNEL_VARIABLE"));
-  else __pw_dlerror();
-  *__pw_errno() = error;
+static void __attribute__((__constructor__(101),__used__)) __PW_COLD __pw_attach_@(void) {
+  __pw_enter(&__pw_unit_@, RUN_PROBE, RUN_CHANNEL);
 }
 "#;
 
-/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first.
+/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first. In `run`,
+/// if there is one, processes find the run whose environment does not name it.
 pub(crate) fn text(
     suffix: &str,
     functions: &[FunctionId],
     holes: &[HoleId],
     newline: &str,
+    run: Option<&Path>,
 ) -> String {
     let mut text = String::new();
     for warning in IGNORED {
@@ -210,29 +279,51 @@ pub(crate) fn text(
     }
     // Some projects compile their tests with `-Dstatic=`.
     text += "#pragma push_macro(\"static\")\n#undef static\n";
-    text += SHARED;
+    text += &numbered(SHARED);
     // The file may be included twice.
     text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
-    text += &OWN
+    let in_run = |name: &str| run.map_or("\"\"".to_owned(), |run| literal(&run.join(name)));
+    text += &numbered(OWN)
         .replace('@', suffix)
         .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
         .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
         .replace("FUNCTION_COUNT", &functions.len().to_string())
         // An array has at least one element.
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
-        .replace("UNIT_VERSION", &UNIT_VERSION.to_string())
-        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
-        .replace("PROBE_VARIABLE", PROBE_VARIABLE)
-        .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
-        .replace("ATTACH_SYMBOL", ATTACH_SYMBOL);
+        .replace("RUN_PROBE", &in_run(PROBE_FILE))
+        .replace("RUN_CHANNEL", &in_run(CHANNEL_FILE));
     text += "#endif\n#pragma pop_macro(\"static\")\n#line 1\n";
     text.replace('\n', newline)
 }
 
-/// The functions of libc that the glue calls.
-const CALLED: [&str; 5] = ["getenv", "dlopen", "dlsym", "dlerror", "__errno_location"];
+/// The text with the numbers and names that the glue shares with the probe.
+fn numbered(text: &str) -> String {
+    text.replace("UNIT_VERSION", &UNIT_VERSION.to_string())
+        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
+        .replace("SELECTED_COVERAGE", &SELECTED_COVERAGE.to_string())
+        .replace("ATTACH_DONE", &ATTACH_DONE.to_string())
+        .replace("PROBE_VARIABLE", PROBE_VARIABLE)
+        .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
+}
 
-/// The first name that the glue needs and that `source` defines at file scope, as a function or an object.
+/// A path as a string literal that means the same in every character set and standard.
+fn literal(path: &Path) -> String {
+    let mut text = String::from("\"");
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text += &format!("\\{byte:03o}");
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// The symbol of libc that the glue names.
+const NAMED: &str = "environ";
+
+/// The name that the glue needs if `source` defines it at file scope, as a function or an object.
 pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
     let text = Text::new(source);
     let tokens: Vec<Token<'_>> = text
@@ -246,9 +337,9 @@ pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
             b"}" => braces -= 1,
             _ if braces > 0 || token.kind != TokenKind::Word => {}
             word => {
-                let called = CALLED.iter().find(|name| name.as_bytes() == word);
-                if let Some(name) = called.filter(|_| is_definition(&tokens[place + 1..])) {
-                    return Some(name);
+                if word == NAMED.as_bytes() && is_definition(&tokens[..place], &tokens[place + 1..])
+                {
+                    return Some(NAMED);
                 }
             }
         }
@@ -256,8 +347,16 @@ pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// Whether the declarator whose name stands before `rest` is followed by a body, or is no function.
-fn is_definition(rest: &[Token<'_>]) -> bool {
+/// Whether the declarator whose name stands between `before` and `rest` is followed by a body, or is an object that is
+/// not declared `extern`.
+fn is_definition(before: &[Token<'_>], rest: &[Token<'_>]) -> bool {
+    let declaration = before
+        .iter()
+        .rev()
+        .take_while(|token| !matches!(token.text, b";" | b"{" | b"}"));
+    if declaration.into_iter().any(|token| token.text == b"extern") {
+        return false;
+    }
     let mut parentheses = 0;
     for (place, token) in rest.iter().enumerate() {
         match token.text {
@@ -292,29 +391,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uses_and_declarations_of_libc_are_no_definitions() {
+    fn uses_and_declarations_of_environ_are_no_definitions() {
         for source in [
-            "extern char *getenv(const char *);",
-            "int f(void) { return dlopen(0, 1) && getenv(\"x\"); }",
-            "char *s = NULL; // dlopen = 1\n#define getenv(x) {\n",
-            "extern void *dlsym (void *, const char *) __attribute__((nothrow)), *other(void);",
+            "extern char **environ;",
+            "int f(void) { char **environ = 0; return environ == 0; }",
+            "char *s = NULL; // environ = 1\n#define environ {\n",
+            "extern int other, environ (void);",
+            "int getenv(void) { return 0; }",
         ] {
             assert_eq!(defined_name(source.as_bytes()), None, "{source}");
         }
     }
 
     #[test]
-    fn definitions_of_functions_and_objects_are_found() {
-        for (source, name) in [
-            ("static int dlopen(int x)\n{ return x; }", "dlopen"),
-            (
-                "char *getenv(name) const char *name; { return 0; }",
-                "getenv",
-            ),
-            ("static const char *dlerror = \"x\";", "dlerror"),
-            ("static int a, dlsym;", "dlsym"),
+    fn definitions_of_environ_are_found() {
+        for source in [
+            "static int environ(int x)\n{ return x; }",
+            "extern int a; char *environ(name) const char *name; { return 0; }",
+            "static const char *environ = \"x\";",
+            "static int a, environ;",
         ] {
-            assert_eq!(defined_name(source.as_bytes()), Some(name), "{source}");
+            let found = defined_name(source.as_bytes());
+            assert_eq!(found, Some("environ"), "{source}");
         }
+    }
+
+    #[test]
+    fn any_path_can_be_a_literal() {
+        let path = Path::new("/tmp/a b\"\\??/é.x");
+        let expected = r#""/tmp/a\040b\042\134\077\077/\303\251.x""#;
+        assert_eq!(literal(path), expected);
     }
 }

@@ -7,6 +7,7 @@ use crate::lines::Lines;
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
 use patchwright_text::{Edit, EditError, Span, apply_edits};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// A function to weave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +68,9 @@ pub enum WeaveError {
         /// Number of entries.
         count: usize,
     },
-    /// The file defines a name of libc that the glue needs. As both mean the same symbol of the object file, a definition
-    /// that is `static` would take the place of libc's.
-    #[error("the file defines `{name}`, by which it could not find the probe")]
+    /// The file defines a name of libc that the glue needs. As both mean the same symbol of the object file, its
+    /// definition would take the place of libc's.
+    #[error("the file defines `{name}`, by which it would find the run")]
     DefinesName {
         /// The name.
         name: &'static str,
@@ -87,9 +88,17 @@ pub enum WeaveError {
 /// The result compiles to what `source` compiles to, until a process is told to select a hole. A byte order mark stays
 /// in front; added lines end as the first line of the file does. Without functions the result is the source.
 ///
+/// `run` is the absolute path of a folder that a run fills with
+/// [`PROBE_FILE`](patchwright_probe_abi::PROBE_FILE) and [`CHANNEL_FILE`](patchwright_probe_abi::CHANNEL_FILE), so
+/// that processes find them whose environment has been cleared. It need not exist.
+///
 /// # Errors
 /// Functions that cannot be woven, and spans that do not fit; nothing is woven then.
-pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>, WeaveError> {
+pub fn weave_file(
+    source: &[u8],
+    functions: &[WovenFunction],
+    run: Option<&Path>,
+) -> Result<Vec<u8>, WeaveError> {
     let Some(key) = functions.iter().map(|function| function.id.0).min() else {
         return Ok(source.to_vec());
     };
@@ -124,7 +133,7 @@ pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>,
     };
     edits.push(Edit::insert(
         start as u32,
-        glue::text(&suffix, &ids, &holes, newline),
+        glue::text(&suffix, &ids, &holes, newline, run),
     ));
     Ok(apply_edits(source, &edits)?)
 }
