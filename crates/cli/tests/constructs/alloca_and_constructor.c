@@ -1,20 +1,23 @@
 // The bug is met before main, in a constructor.
-// case 3 => 4 abc
-// case => 0 abc
-// patch: + 1
+// case a => 6
+// case ab => 6
+// case abcdef => 6
+// case abcdefg => 7
+// patch in: start
 #include <alloca.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-static int base;
-static int first(int argument) {
-  char *room = alloca((size_t)argument + 4);
-  strcpy(room, "abc");
-  return argument + (int)strlen(room) - 3;
+static int least;
+__attribute__((constructor)) static void start(int argc, char **argv) {
+  char *room = memset(alloca(16), 0, 16);
+  strcpy(room, "abcde");
+  least = (int)strlen(room);
+  if (argc > 1 && strlen(argv[1]) > 5)
+    least = (int)strlen(argv[1]);
 }
-__attribute__((constructor)) static void start(void) { base = first(0); }
 int main(int argc, char **argv) {
   (void)argc;
-  printf("%d abc\n", argc > 1 ? base + atoi(argv[1]) : 0);
+  (void)argv;
+  printf("%d\n", least);
   return 0;
 }

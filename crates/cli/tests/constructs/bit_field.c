@@ -5,7 +5,7 @@
 // case 5 => on
 // case 4 => off
 // case 6 => off
-// patch: flags.on
+// patch in: state
 #include <stdio.h>
 #include <stdlib.h>
 struct flags {

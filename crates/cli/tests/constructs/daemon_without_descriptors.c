@@ -1,38 +1,38 @@
-// The program closes all descriptors, changes its folder and lives on in a process of its own session.
-// case 3 out.3 => 3
-// case 0 out.0 => 0
-// patch: return n;
-#include <fcntl.h>
+// The program closes all descriptors and lives on in a session of its own, in another folder.
+// case 3 => 1
+// case 0 => 1
+// case -1 => 0
+// patch in: natural
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
-static int same(int n) {
-  return n / 2 * 2;
+static int natural(int n) {
+  return n > 0;
 }
 int main(int argc, char **argv) {
   int pipes[2], i;
-  char text[32];
-  ssize_t got;
+  char answer = '?';
   (void)argc;
-  if (pipe(pipes) || fflush(stdout))
+  if (pipe(pipes))
     return 1;
   if (fork() == 0) {
     setsid();
     if (fork() == 0) {
-      int length, to = dup2(pipes[1], 100);
+      int to = dup2(pipes[1], 100);
       if (chdir("/"))
         _exit(1);
       for (i = 0; i < 100; i++)
         close(i);
-      length = snprintf(text, sizeof text, "%d", same(atoi(argv[1])));
-      _exit(write(to, text, (size_t)length) != length);
+      clearenv();
+      answer = natural(atoi(argv[1])) ? '1' : '0';
+      _exit(write(to, &answer, 1) != 1);
     }
     _exit(0);
   }
   close(pipes[1]);
-  got = read(pipes[0], text, sizeof text - 1);
-  text[got > 0 ? got : 0] = 0;
-  puts(text);
+  if (read(pipes[0], &answer, 1) != 1)
+    return 1;
+  putchar(answer);
+  putchar('\n');
   return 0;
 }

@@ -1,7 +1,7 @@
 // case 3 4 => 7
 // case 5 2 => 7
 // case 2 2 => 4
-// patch: operations[0]
+// patch in: multiply
 #include <stdio.h>
 #include <stdlib.h>
 static int add(int a, int b) { return a + b; }

@@ -1,7 +1,7 @@
 // case 3 => int 3
 // case -4 => int 4
 // case 0 => int 0
-// patch: x < 0
+// patch in: absolute
 #include <stdio.h>
 #include <stdlib.h>
 #define KIND(x) _Generic((x), int: "int", double: "double", default: "other")

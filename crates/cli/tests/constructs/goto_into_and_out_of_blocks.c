@@ -1,7 +1,7 @@
 // case 5 => 15
 // case 0 => 0
 // case 1 => 1
-// patch: n > 0
+// patch in: sum
 #include <stdio.h>
 #include <stdlib.h>
 static int sum(int n) {

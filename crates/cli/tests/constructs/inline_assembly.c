@@ -1,7 +1,7 @@
 // The function with the bug has assembler in it, which cannot stand in the file twice.
 // case 3 3 => 6
 // case 0 0 => 0
-// refused: `__asm__`
+// refused: contains inline assembly
 #include <stdio.h>
 #include <stdlib.h>
 static int add(int a, int b) {

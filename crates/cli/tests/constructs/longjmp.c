@@ -1,7 +1,7 @@
 // case 5 => caught 5
 // case 0 => caught 0
 // case -3 => 3
-// patch: n >= 0
+// patch in: check
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // A macro holds the head of a loop, another one its end.
 // case 3 => 6
 // case 0 => 0
-// patch: i <= n
+// patch in: sum
 #include <stdio.h>
 #include <stdlib.h>
 #define EACH(i) for (i = 1;

@@ -2,7 +2,7 @@
 // case 2 3 => 3
 // case 3 2 => 3
 // case 4 4 => 4
-// patch: a < b
+// patch in: greater
 #include <stdio.h>
 #include <stdlib.h>
 static int greater(a, b)

@@ -1,7 +1,7 @@
 // case 2 3 => 3
 // case 3 2 => 3
 // case 4 4 => 4
-// patch: >
+// patch in: greater
 #include <stdio.h>
 #include <stdlib.h>
 #define MAX(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })

@@ -2,7 +2,7 @@
 // case 1 => 6
 // case 2 => 4
 // case 3 => 0
-// patch: bits += 2
+// patch in: weight
 #include <stdio.h>
 #include <stdlib.h>
 static int weight(int n) {

@@ -1,8 +1,10 @@
 // Threads visit the location at the same time, in an order that changes.
 // flags: -pthread
-// case 4 => 40
+// case 4 => 30
+// case 3 => 14
+// case 0 => 0
 // case 1 => 1
-// patch: number * number
+// patch in: work
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,6 @@ int main(int argc, char **argv) {
   }
   for (int i = 0; i < count; i++)
     pthread_join(threads[i], NULL);
-  printf("%d\n", total + (count == 4 ? 10 : 0));
+  printf("%d\n", total);
   return 0;
 }

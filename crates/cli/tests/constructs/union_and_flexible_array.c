@@ -1,7 +1,7 @@
 // case 3 => 5
 // case 1 => 1
 // case 0 => 0
-// patch: i < list->count
+// patch in: sum
 #include <stdio.h>
 #include <stdlib.h>
 union word {

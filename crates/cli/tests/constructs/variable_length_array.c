@@ -1,6 +1,6 @@
 // case 4 => 6
 // case 1 => 0
-// patch: i < n
+// patch in: sum
 #include <stdio.h>
 #include <stdlib.h>
 static int sum(int n) {

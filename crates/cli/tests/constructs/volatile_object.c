@@ -1,6 +1,7 @@
 // case 3 => 3
 // case 1 => 1
-// patch: i < n
+// case 0 => 0
+// patch in: count
 #include <stdio.h>
 #include <stdlib.h>
 static volatile int counter;

@@ -3,7 +3,7 @@
 // case 1 => green
 // case 2 => blue
 // case 3 => none
-// patch: c >= COUNT
+// patch in: name
 #include <stdio.h>
 #include <stdlib.h>
 #define COLOURS(X) X(red) X(green) X(blue)
