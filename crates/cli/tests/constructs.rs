@@ -1,7 +1,7 @@
 //! Whatever C offers beside a bug, or round it: the bug is repaired, or the report says why its place is left alone.
 //!
 //! Each program is a file in `constructs`, which says in comments what it is about: `case ARGUMENTS => OUTPUT` for each
-//! of its tests, `flags: FLAGS` for the compiler if it needs some, and `patch in: FUNCTION` or `refused: REASON`.
+//! of its tests, `flags: FLAGS` for the compiler and `lines: FIRST-LAST` to change if it needs them, and `patch in: FUNCTION` or `refused: REASON`.
 #![allow(
     clippy::disallowed_methods,
     reason = "these tests are a user of the program: they make projects and start it"
@@ -34,6 +34,14 @@ fn repair(name: &str) {
     let flags = notes(&source, "flags: ");
     for flags in &flags {
         arguments.extend(["--cflags", flags]);
+    }
+    let lines = notes(&source, "lines: ");
+    let files: Vec<String> = lines
+        .iter()
+        .map(|lines| format!("project/program.c:{lines}"))
+        .collect();
+    for files in &files {
+        arguments.extend(["--files", files]);
     }
     let output = place.run(arguments);
     let (report, messages) = (stdout(&output), stderr(&output));

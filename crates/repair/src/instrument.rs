@@ -562,7 +562,9 @@ fn build_woven(
 ) -> Result<(), RepairError> {
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
+    let mut texts = Vec::new();
     for attempt in 0.. {
+        texts.clear();
         for (number, plan) in plans.iter().enumerate() {
             let mut functions = Vec::new();
             for &(index, id) in &plan.functions {
@@ -598,6 +600,7 @@ fn build_woven(
             if files::read(&plan.host_path)? != woven {
                 files::replace(&plan.host_path, &woven)?;
             }
+            texts.push(woven);
         }
         let built = run_build(
             &mut worker.runner,
@@ -626,6 +629,20 @@ fn build_woven(
                 }
             }
         }
+    }
+    for (plan, woven) in plans.iter().zip(&texts) {
+        if files::read(&plan.host_path)? == *woven {
+            continue;
+        }
+        events(Event::Warning(format!(
+            "{} is written by the build, which undoes every change of it; it is left alone",
+            plan.file.relative.display()
+        )));
+        let ids = plan.functions.iter().map(|&(_, id)| id);
+        *refused
+            .entry("it stands in a file that the build writes".to_owned())
+            .or_default() += plan.functions.len();
+        left_out.extend(ids);
     }
     entries.retain(|entry| !left_out.contains(&entry.function));
     Ok(())

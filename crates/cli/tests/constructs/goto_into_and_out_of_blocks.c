@@ -1,6 +1,7 @@
 // case 5 => 15
 // case 0 => 0
 // case 1 => 1
+// lines: 16
 // patch in: sum
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // A macro holds the head of a loop, another one its end.
 // case 3 => 6
 // case 0 => 0
+// lines: 13
 // patch in: sum
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // A timer interrupts the location at any moment, and the handler visits the same location.
 // case 1 => 2000
 // case 0 => 0
-// patch in: main
+// lines: 11-18
+// patch in: next
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
