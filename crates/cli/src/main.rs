@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod places;
 mod progress;
 mod repair;
 mod signals;

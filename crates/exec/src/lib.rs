@@ -45,7 +45,7 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::FileError;
 pub use intercept::{InterceptError, intercept_build};
-pub use limits::Limits;
+pub use limits::{Limits, own_peak_memory};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use runner::supervisor::supervisor_main;

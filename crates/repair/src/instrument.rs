@@ -11,7 +11,7 @@ use patchwright_exec::{
     BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, run_build, run_test,
     runner::Environment,
 };
-use patchwright_probe_image::{CHANNEL_FILE, Channel, PROBE, PROBE_FILE};
+use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
 use patchwright_space::{
     Added, AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes,
     leaves, mentions,
@@ -143,11 +143,7 @@ pub fn instrument<'a>(
     for plan in &mut plans {
         plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
     }
-    let mut channel = Channel::create(
-        surroundings.scratch.shared_path(),
-        entries.len() as u32,
-        Default::default(),
-    )?;
+    let mut channel = new_channel(surroundings, entries.len())?;
     show_run(&worker, &probe, &channel)?;
     let run = surroundings.scratch.run_path();
     let staged = entries.len() > HOLES_IN_ONE_BUILD;
@@ -241,11 +237,7 @@ pub fn instrument<'a>(
             &format!("woven-{index}"),
             &worker_options(project, &folder, surroundings),
         )?;
-        let channel = Channel::create(
-            surroundings.scratch.shared_path(),
-            holes_in_all as u32,
-            Default::default(),
-        )?;
+        let channel = new_channel(surroundings, holes_in_all)?;
         if worker.runner.view_active() {
             show_run(&worker, &probe, &channel)?;
         }
@@ -260,6 +252,16 @@ pub fn instrument<'a>(
         probe,
         refused,
         set_aside,
+    })
+}
+
+/// A channel in memory, or on disk where there is too little memory for files, as in many containers.
+fn new_channel(surroundings: &Surroundings<'_>, holes: usize) -> Result<Channel, ChannelError> {
+    let create = |folder| Channel::create(folder, holes as u32, Default::default());
+    let shared = surroundings.scratch.shared_path();
+    create(shared).or_else(|error| {
+        tracing::info!("{error}");
+        create(surroundings.scratch.path())
     })
 }
 

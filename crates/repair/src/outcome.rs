@@ -85,6 +85,8 @@ pub struct Stats {
     pub interrupted: bool,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
+    /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
+    pub peak_memory: u64,
     /// Tests: failing, passing, flaky.
     pub tests: (usize, usize, usize),
     /// Time by phase.
@@ -134,6 +136,7 @@ impl RepairOutcome {
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,
+            peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
             ..found.stats
         };
         RepairOutcome {

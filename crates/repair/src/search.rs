@@ -33,6 +33,9 @@ use crate::{
 /// rest of its candidates is left out.
 const LONE_EXECUTIONS: usize = 32;
 
+/// States and classes take about this much memory at most. What is executed beyond is known by itself only.
+const MOST_BYTES: usize = 400 << 20;
+
 /// Spaces that are kept in memory between costs.
 const KEPT_SPACES: usize = 48;
 
@@ -94,6 +97,13 @@ pub struct Found {
     pub interrupted: bool,
 }
 
+impl HoleState {
+    /// About how much memory the states and classes take.
+    fn bytes(&self) -> usize {
+        self.states.bytes() + self.classes.values().map(Classes::bytes).sum::<usize>()
+    }
+}
+
 struct HoleState {
     states: StateSet,
     classes: BTreeMap<usize, Classes>,
@@ -125,6 +135,8 @@ struct Search<'a> {
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
     found: Found,
+    /// About how much memory the states and classes of all holes take.
+    bytes: usize,
     /// Verdicts at the hole and cost that are being explored, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
@@ -160,6 +172,7 @@ pub fn search(
         failing,
         set_aside: &instrumented.set_aside,
         found: Found::default(),
+        bytes: 0,
         decided: Vec::new(),
     };
     (surroundings.events)(Event::Phase("searching"));
@@ -363,12 +376,15 @@ impl Search<'_> {
             let batch: Vec<(GroupId, usize)> = pending.into_iter().take(workers.len()).collect();
             let runs = self.execute(entry, hole, &level, &codes, &batch, workers)?;
             let before = hole.states.len() as u32;
+            let bytes = hole.bytes();
+            let full = self.bytes > MOST_BYTES;
             let mut lone = Vec::new();
             for (&(group, test), (verdict, observation)) in batch.iter().zip(runs) {
                 if !verdict.is_pass() {
                     *self.kills.entry(test).or_default() += 1;
                 }
-                let sound = !observation.overflow
+                let sound = !full
+                    && !observation.overflow
                     && !observation.mismatch
                     && !observation.states.is_empty();
                 if !sound {
@@ -389,6 +405,7 @@ impl Search<'_> {
                     .or_default()
                     .insert(states, verdict);
             }
+            self.bytes += hole.bytes().saturating_sub(bytes);
             for (group, test, verdict) in lone {
                 let representative = level.groups()[group as usize].representative;
                 let own = level.isolate(group);
