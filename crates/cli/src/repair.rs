@@ -65,7 +65,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     let project = load(args, &scratch)?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
-        files::create_folder(folder)?;
+        files::create_output_folder(folder)?;
     }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;

@@ -37,7 +37,7 @@ impl Scratch {
     /// # Errors
     /// When `base` does not exist or cannot be written to.
     pub fn new(base: &Path) -> Result<Self, FileError> {
-        let base = fs::canonicalize(base).context("use the temporary folder", base)?;
+        let base = fs::canonicalize(base).context(files::USE_TEMPORARY, base)?;
         let scratch = Scratch {
             disk: LockedFolder::create(&base)?,
             shared: LockedFolder::create(Path::new(SHARED_MEMORY)).ok(),

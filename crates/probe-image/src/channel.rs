@@ -34,7 +34,10 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
     /// The file could not be made.
-    #[error("cannot make a channel of {size} bytes in {}: {source}", folder.display())]
+    #[error(
+        "cannot make a channel of {size} bytes in {}: {source}; make room there, or set PATCHWRIGHT_TMP to a folder on a larger disk",
+        folder.display()
+    )]
     Create {
         /// Where it should have been.
         folder: PathBuf,
