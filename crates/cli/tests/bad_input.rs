@@ -265,10 +265,14 @@ fn a_clang_that_does_not_exist() {
     let place = Place::with_max2();
     let mut command = place.patchwright(["repair", "project/max.c"]);
     let output = command
-        .env("PATCHWRIGHT_CLANG", "/nowhere/clang")
+        .env("PATCHWRIGHT_CLANG", "/nonexistent/clang")
         .output()
         .unwrap();
-    insta::assert_snapshot!(format!("{:?}\n{}", output.status.code(), stderr(&output)));
+    insta::assert_snapshot!(format!(
+        "exit status {}\n{}",
+        output.status.code().unwrap(),
+        stderr(&output)
+    ));
 }
 
 #[test]
@@ -282,7 +286,10 @@ fn a_clang_that_is_too_old() {
         .output()
         .unwrap();
     let text = stderr(&output).replace(place.root.to_str().unwrap(), "[ROOT]");
-    insta::assert_snapshot!(format!("{:?}\n{text}", output.status.code()));
+    insta::assert_snapshot!(format!(
+        "exit status {}\n{text}",
+        output.status.code().unwrap()
+    ));
 
     // The same where only such ones are in PATH.
     fake(&place, "clang", old);

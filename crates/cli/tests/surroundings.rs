@@ -28,8 +28,8 @@ fn within(place: &Place, script: &str) -> Output {
 fn said(place: &Place, output: &Output) -> String {
     let text = stderr(output).replace(place.root.to_str().unwrap(), "[ROOT]");
     format!(
-        "exit status {:?}\n{}",
-        output.status.code(),
+        "exit status {}\n{}",
+        output.status.code().unwrap(),
         without_numbers(&text)
     )
 }
