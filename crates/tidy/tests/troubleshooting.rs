@@ -103,7 +103,9 @@ fn every_message_of_the_page_is_one_of_the_sources() {
     for (fragments, _) in messages {
         let found = fragments
             .iter()
-            .all(|fragment| sources.contains(fragment.as_str()));
+            // Those about files are made of this word and what was being done.
+            .map(|fragment| fragment.trim_start_matches("cannot "))
+            .all(|fragment| sources.contains(fragment));
         assert!(
             found || FOREIGN.contains(&fragments[0].as_str()),
             "{fragments:?}"
