@@ -279,3 +279,49 @@ fn a_unit_that_only_includes_others_has_no_location_of_its_own() {
     assert!(message.contains(expected), "{message}");
     assert!(message.contains("it compiles src/all.c"), "{message}");
 }
+
+#[test]
+fn a_static_function_in_a_header_of_several_files_is_repaired_or_left_alone_with_a_reason() {
+    let place = project();
+    place.write(
+        "src/natural.h",
+        "static inline int is_natural(int n)\n{\n  return n > 0;\n}\nint natural(int n);\n",
+    );
+    let source = "#include \"natural.h\"\n\nint natural(int n)\n{\n  return is_natural(n);\n}\n";
+    place.write("src/natural.c", source);
+    place.write(
+        "src/main.c",
+        MAIN.replace("natural(atoi", "is_natural(atoi"),
+    );
+    let output = place.run([
+        "repair",
+        "project",
+        "--build",
+        "gcc -o natural src/main.c src/natural.c",
+        "--driver",
+        "driver",
+        "--tests",
+        "positive",
+        "zero",
+        "negative",
+        "--first",
+        "--json",
+        "--files",
+        "src/natural.h",
+    ]);
+    if output.status.code() == Some(0) {
+        assert!(
+            stdout(&output).contains("+++ b/src/natural.h"),
+            "{}",
+            stdout(&output)
+        );
+    } else {
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(
+            message.contains("src/natural.h is not compiled by the build"),
+            "{message}"
+        );
+        assert!(message.contains("src/natural.c"), "{message}");
+    }
+}
