@@ -7,6 +7,8 @@
 
 mod flatten;
 
+use patchwright_probe_abi::ENTRY_SYMBOLS;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ fn main() {
     let library =
         fs::read(&library).unwrap_or_else(|error| panic!("{}: {error}", library.display()));
     let image = out.join("probe.image");
-    fs::write(&image, flatten::flatten(&library))
+    fs::write(&image, flatten::flatten(&library, ENTRY_SYMBOLS))
         .unwrap_or_else(|error| panic!("{}: {error}", image.display()));
 }
 
@@ -57,7 +59,6 @@ fn compile(root: &Path, name: &str, out: &Path) {
         rustc.args(["-Clink-arg=-Wl,-Bsymbolic", "-Clink-arg=-Wl,-z,defs"]);
         // It is mapped without a loader: nothing runs at its start, and all of its variables stay writable.
         rustc.args(["-Clink-arg=-nostartfiles", "-Crelro-level=off"]);
-        rustc.arg("-Clink-arg=-Wl,-e,patchwright_attach");
         for dependency in ["semantics", "probe-abi"] {
             let dependency = crate_name(dependency);
             let file = out.join(format!("lib{dependency}.rlib"));

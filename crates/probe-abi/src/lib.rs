@@ -24,8 +24,8 @@ pub use layout::{
 };
 pub use slot::{SlotDescriptor, SlotKind};
 pub use unit::{
-    ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, CHANNEL_FILE, CHANNEL_VARIABLE, ImageHeader,
-    MarkFunction, PROBE_FILE, PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE,
+    ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS,
+    ImageTrailer, MarkFunction, PROBE_FILE, PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE,
     SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
 };
 

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_void};
 
-/// Environment variable with the path of the probe's image, a file that begins with an [`ImageHeader`].
+/// Environment variable with the path of the probe's image, a file that ends with an [`ImageTrailer`].
 pub const PROBE_VARIABLE: &str = "PATCHWRIGHT_PROBE";
 
 /// Environment variable with the path of the channel.
@@ -20,22 +20,27 @@ pub const ATTACH_SYMBOL: &str = "patchwright_attach";
 /// Version of [`UnitTable`]; the probe ignores a unit of another version.
 pub const UNIT_VERSION: u32 = 2;
 
-/// The probe as it is mapped: all of the file, readable and executable, then from `fixed` on once more, private and
-/// writable. The words at `relocations` are offsets of words to which the address of the image is to be added.
+/// The entry points of the probe, in the order of [`ImageTrailer::entries`].
+pub const ENTRY_SYMBOLS: [&str; 1] = [ATTACH_SYMBOL];
+
+/// The last bytes of the probe's image, which is mapped as a whole, readable and executable, and then from `fixed` on
+/// once more, private and writable. The words at `relocations` are offsets of words to which the address of the image
+/// is to be added.
 ///
 /// Woven programs map it themselves, by system calls: there is no loader in a program that is linked statically, and
-/// the one of other programs would allocate memory in them. The glue declares the same structure in C.
+/// the one of other programs would allocate memory in them. The glue declares the same structure in C. To loaders the
+/// image is an ordinary shared library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImageHeader {
-    /// Bytes that are never written; a multiple of the page size.
-    pub fixed: u64,
-    /// Offset of the entry point, of type [`Attach`].
-    pub entry: u64,
+pub struct ImageTrailer {
+    /// Offsets of the entry points.
+    pub entries: [u64; ENTRY_SYMBOLS.len()],
     /// Offset of the relocations.
     pub relocations: u64,
     /// Number of relocations.
     pub relocation_count: u64,
+    /// Bytes that are never written; a multiple of the page size.
+    pub fixed: u64,
 }
 
 /// The program goes on: it reports, or there is no run to report to.

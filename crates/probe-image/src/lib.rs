@@ -11,9 +11,47 @@ pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
 pub use observation::{Observation, States};
 pub use patchwright_probe_abi::{
-    CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageHeader, MAX_CODE, MAX_SLOTS,
+    CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageTrailer, MAX_CODE, MAX_SLOTS,
     PROBE_FILE, PROBE_VARIABLE,
 };
 
-/// The probe: an image for x86-64 Linux that begins with an [`ImageHeader`].
+/// The probe: an image for x86-64 Linux that ends with an [`ImageTrailer`].
 pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.image"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    #[test]
+    fn the_image_says_where_its_entries_are_and_is_a_shared_library_too() {
+        let trailer = PROBE.len() - size_of::<ImageTrailer>();
+        // SAFETY: the structure consists of numbers.
+        let trailer: ImageTrailer = unsafe {
+            PROBE[trailer..]
+                .as_ptr()
+                .cast::<ImageTrailer>()
+                .read_unaligned()
+        };
+        assert!(PROBE.len().is_multiple_of(4096) && trailer.fixed.is_multiple_of(4096));
+        assert!(trailer.fixed < PROBE.len() as u64);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file.as_file(), PROBE).unwrap();
+        let path = CString::new(file.path().as_os_str().as_encoded_bytes()).unwrap();
+        for (entry, symbol) in trailer
+            .entries
+            .iter()
+            .zip(patchwright_probe_abi::ENTRY_SYMBOLS)
+        {
+            let symbol = CString::new(symbol).unwrap();
+            // SAFETY: the library runs nothing when it is loaded, and stays loaded.
+            unsafe {
+                let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+                assert!(!library.is_null());
+                let base = libc::dlsym(library, symbol.as_ptr()) as u64 - entry;
+                assert!(base != 0 && base.is_multiple_of(4096));
+                assert_eq!((base as *const [u8; 4]).read(), *b"\x7fELF");
+            }
+        }
+    }
+}

@@ -650,28 +650,15 @@ fn build_woven(
     Ok(())
 }
 
-/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers).
+/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers). An error in
+/// a macro's body is blamed on the functions that the macro is expanded in.
 fn blamed_functions(
     message: &str,
     plans: &[Plan],
     left_out: &BTreeSet<FunctionId>,
 ) -> Vec<(FunctionId, String)> {
     let mut found = Vec::new();
-    for line in message.lines() {
-        let Some(at) = line
-            .find(": error:")
-            .or_else(|| line.find(": fatal error:"))
-        else {
-            continue;
-        };
-        let mut parts = line[..at].rsplit(':');
-        let numbers: Vec<&str> = parts.by_ref().take(2).collect();
-        let (Some(name), Some(number)) = (
-            line[..at].split(':').next(),
-            numbers.iter().rev().find_map(|n| n.parse::<u32>().ok()),
-        ) else {
-            continue;
-        };
+    for (name, number) in blamed_places(message) {
         for plan in plans {
             if Path::new(name).file_name() != plan.file.relative.file_name() {
                 continue;
@@ -688,6 +675,36 @@ fn blamed_functions(
                     found.push((id, function.name.clone()));
                 }
             }
+        }
+    }
+    found
+}
+
+/// Files and lines of the compiler's errors, or of the macro invocations that they come from.
+fn blamed_places(message: &str) -> Vec<(&str, u32)> {
+    let place = |line: &'_ str, mark: &str| -> Option<(usize, u32)> {
+        let before = &line[..line.find(mark)?];
+        let name = before.find(':')?;
+        let number = before[name + 1..].split(':').next()?.parse().ok()?;
+        Some((name, number))
+    };
+    let mut found = Vec::new();
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
+        let error = place(line, ": error:").or_else(|| place(line, ": fatal error:"));
+        let Some((name, number)) = error else {
+            continue;
+        };
+        let start = found.len();
+        while let Some(note) = lines.next_if(|line| {
+            place(line, ": error:").is_none() && place(line, ": fatal error:").is_none()
+        }) {
+            if let Some((name, number)) = place(note, ": note: in expansion of macro") {
+                found.push((&note[..name], number));
+            }
+        }
+        if found.len() == start {
+            found.push((&line[..name], number));
         }
     }
     found
@@ -772,4 +789,21 @@ pub fn probe_slots(slots: &[Slot]) -> Vec<patchwright_probe_image::Slot> {
             }),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_in_the_body_of_a_macro_are_blamed_on_its_expansions() {
+        let message = "first error: a.c:3:1: error: expected ';'\n  a.c:9:2: warning: unused\n\
+             \x20 src/a.c:1705:31: error: lvalue required as unary '&' operand\n  1705 |   }}\n       | ^~~\n\
+             \x20 src/a.c:9083:79: note: in expansion of macro 'COPY'\n  9083 | text\n\
+             \x20 b.c:7: fatal error: no\nmake: *** [Makefile:726: a.o] Error 1\n";
+        let found = blamed_places(message);
+        assert!(found.contains(&("src/a.c", 9083)), "{found:?}");
+        assert!(found.contains(&("b.c", 7)), "{found:?}");
+        assert!(!found.contains(&("src/a.c", 1705)), "{found:?}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
-    ATTACH_DONE, CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, PROBE_FILE, PROBE_VARIABLE,
-    SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION,
+    ATTACH_DONE, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId, HoleId, PROBE_FILE,
+    PROBE_VARIABLE, SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION,
 };
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
@@ -158,10 +158,12 @@ static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; 
 static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
 #if defined __x86_64__ && defined __LP64__ && defined __linux__
 extern char **__pw_environ __PW_WEAK("environ");
-struct __pw_image { __pw_u64 fixed, entry, relocations, relocation_count; };
+struct __pw_image { __pw_u64 entries[ENTRY_COUNT], relocations, relocation_count, fixed; };
 typedef int (*__pw_attach)(struct __pw_unit *, const char *);
-extern __pw_attach __pw_loaded;
-__attribute__((__weak__,__visibility__("hidden"))) __pw_attach __pw_loaded = 0;
+extern const struct __pw_image *__pw_loaded;
+__attribute__((__weak__,__visibility__("hidden"))) const struct __pw_image *__pw_loaded = 0;
+extern __pw_u64 __pw_base;
+__attribute__((__weak__,__visibility__("hidden"))) __pw_u64 __pw_base = 0;
 static long __PW_COLD __pw_call(long number, long a, long b, long c, long d, long e, long f) {
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
@@ -189,17 +191,18 @@ static long __PW_COLD __pw_load(const char *path) {
   length = __pw_call(8, file, 0, 2, 0, 0, 0);
   base = error = __pw_call(9, 0, length, 5, 2, file, 0);
   if ((__pw_u64)base < (__pw_u64)-4095) {
-    image = (const struct __pw_image *)base;
+    image = (const struct __pw_image *)(base + length) - 1;
     error = __pw_call(9, base + (long)image->fixed, length - (long)image->fixed, 3, 18, file, (long)image->fixed);
   }
   __pw_call(3, file, 0, 0, 0, 0, 0);
   if ((__pw_u64)error >= (__pw_u64)-4095) return error;
-  image = (const struct __pw_image *)base;
+  image = (const struct __pw_image *)(base + length) - 1;
   for (i = 0; i < image->relocation_count; i++) {
     at = ((const __pw_u64 *)(base + (long)image->relocations))[i];
     *(__pw_u64 *)(base + (long)at) += (__pw_u64)base;
   }
-  __pw_loaded = (__pw_attach)(base + (long)image->entry);
+  __pw_base = (__pw_u64)base;
+  __pw_loaded = image;
   return 0;
 }
 static void __PW_COLD __pw_lost(unsigned hole, unsigned char *selection) {
@@ -221,7 +224,7 @@ static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, 
   if (!*probe) return;
   if (!__pw_loaded) error = __pw_load(probe);
   if (error == -2 || error == -20) return;
-  if (!error && __pw_loaded(unit, channel) == ATTACH_DONE) return;
+  if (!error && ((__pw_attach)(__pw_base + __pw_loaded->entries[0]))(unit, channel) == ATTACH_DONE) return;
   unit->mark = __pw_lost;
   for (i = 0; i < unit->function_count; i++) unit->functions[i] = SELECTED_CANDIDATE;
   for (i = 0; i < unit->hole_count; i++) unit->holes[i] = SELECTED_COVERAGE;
@@ -302,6 +305,7 @@ fn numbered(text: &str) -> String {
         .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
         .replace("SELECTED_COVERAGE", &SELECTED_COVERAGE.to_string())
         .replace("ATTACH_DONE", &ATTACH_DONE.to_string())
+        .replace("ENTRY_COUNT", &ENTRY_SYMBOLS.len().to_string())
         .replace("PROBE_VARIABLE", PROBE_VARIABLE)
         .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
 }
