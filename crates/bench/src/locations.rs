@@ -142,6 +142,7 @@ fn count(unit: &mut TranslationUnit, row: &mut Row) {
                 } => "conditions",
                 HoleKind::Expression { .. } => "values",
                 HoleKind::Refinement(_) => "impure conditions",
+                HoleKind::Assignment(_) => "assignments",
                 HoleKind::Guard { .. } => "statements",
             };
             *row.holes.entry(kind).or_default() += 1;

@@ -99,6 +99,17 @@ pub struct RepairArgs {
     #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Search")]
     pub files: Vec<OsString>,
 
+    /// The kinds of change to try [default: all of them]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCHEMA",
+        value_delimiter = ',',
+        num_args = 1..,
+        help_heading = "Search"
+    )]
+    pub schemas: Vec<SchemaName>,
+
     /// Explore the whole space and report a patch of every plausible class
     #[arg(long, help_heading = "Search")]
     pub all: bool,
@@ -151,6 +162,19 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemaName {
+    /// Another expression
+    Expression,
+    /// Something added to a condition by `&&` or `||`
+    Refinement,
+    /// A statement under a condition, or taken out
+    Guard,
+    /// An assignment inserted before a statement
+    Assignment,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

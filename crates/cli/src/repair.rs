@@ -8,7 +8,13 @@ use patchwright_exec::{
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
 use patchwright_report::{json, text};
 
-use crate::{Exit, args::RepairArgs, places::Places, progress::Progress, signals};
+use crate::{
+    Exit,
+    args::{RepairArgs, SchemaName},
+    places::Places,
+    progress::Progress,
+    signals,
+};
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
@@ -26,6 +32,16 @@ pub fn run(args: &RepairArgs) -> Exit {
             }
             exit
         }
+    }
+}
+
+fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
+    let wanted = |name| names.is_empty() || names.contains(&name);
+    patchwright_space::Schemas {
+        expression: wanted(SchemaName::Expression),
+        refinement: wanted(SchemaName::Refinement),
+        guard: wanted(SchemaName::Guard),
+        assignment: wanted(SchemaName::Assignment),
     }
 }
 
@@ -75,6 +91,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         first: args.first,
         max_patches: args.max_patches.max(1),
         max_cost: args.max_cost,
+        schemas: schemas(&args.schemas),
         space: patchwright_space::SpaceLimits {
             wanted: args.candidates,
             term_size: args.term_size,

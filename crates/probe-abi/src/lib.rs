@@ -16,6 +16,7 @@ mod ids;
 mod layout;
 mod slot;
 mod unit;
+pub mod window;
 
 pub use ids::{FunctionId, HoleId};
 pub use layout::{
@@ -24,9 +25,10 @@ pub use layout::{
 };
 pub use slot::{SlotDescriptor, SlotKind};
 pub use unit::{
-    ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS,
-    ImageTrailer, MarkFunction, PROBE_FILE, PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE,
-    SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
+    ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_FILE, CHANNEL_VARIABLE,
+    ENTRY_SYMBOLS, EnterFunction, ImageTrailer, MarkFunction, PROBE_FILE, PROBE_VARIABLE,
+    PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, TouchFunction,
+    UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

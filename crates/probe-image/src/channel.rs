@@ -2,8 +2,10 @@
 
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
+use crate::watch::{self, Watch, Watched};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
+use patchwright_semantics::Instruction;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -69,6 +71,7 @@ pub struct Channel {
     generation: u32,
     slot_count: usize,
     record_capacity: u32,
+    watched_slots: Vec<usize>,
 }
 
 impl Channel {
@@ -121,6 +124,7 @@ impl Channel {
             generation: 0,
             slot_count: 0,
             record_capacity: 0,
+            watched_slots: Vec::new(),
         };
         channel.reset();
         Ok(channel)
@@ -168,24 +172,7 @@ impl Channel {
                 word.store(value, Ordering::Relaxed);
             }
         }
-        for (words, instruction) in channel
-            .code()
-            .chunks_exact(abi::INSTRUCTION_WORDS)
-            .zip(candidate.code)
-        {
-            let head = [
-                instruction.opcode,
-                instruction.op,
-                instruction.ty,
-                instruction.other_ty,
-                0,
-                0,
-                0,
-                0,
-            ];
-            words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
-            words[1].store(instruction.immediate, Ordering::Relaxed);
-        }
+        write_code(channel, candidate.code);
         let capacity = channel
             .record_room(descriptors.len())
             .min(self.limits.states);
@@ -202,6 +189,21 @@ impl Channel {
         self.record_capacity = capacity;
         self.set_mode(abi::Mode::Candidate);
         Ok(())
+    }
+
+    /// Lets the next runs watch a variable.
+    ///
+    /// # Errors
+    /// When places, slots or the candidate exceed the probe's limits; the mode is then as before.
+    pub fn set_watch(&mut self, watch: &Watch<'_>) -> Result<(), CandidateError> {
+        self.watched_slots = watch.write(self.shared())?;
+        self.set_mode(abi::Mode::Watch);
+        Ok(())
+    }
+
+    /// What has been reported about the watched variable since the last reset.
+    pub fn watched(&self) -> Watched {
+        watch::read(self.shared(), self.generation, &self.watched_slots)
     }
 
     fn set_mode(&mut self, mode: abi::Mode) {
@@ -227,6 +229,7 @@ impl Channel {
             &header.undefined,
             &header.mismatch,
             &header.found_by_path,
+            &header.reentered,
         ] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -310,11 +313,33 @@ impl Channel {
     }
 }
 
+/// Writes the compiled term for the processes to read.
+pub(crate) fn write_code(channel: abi::Channel<'_>, code: &[Instruction]) {
+    for (words, instruction) in channel
+        .code()
+        .chunks_exact(abi::INSTRUCTION_WORDS)
+        .zip(code)
+    {
+        let head = [
+            instruction.opcode,
+            instruction.op,
+            instruction.ty,
+            instruction.other_ty,
+            0,
+            0,
+            0,
+            0,
+        ];
+        words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
+        words[1].store(instruction.immediate, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::candidate::Slot;
-    use patchwright_semantics::{Instruction, Ty};
+    use patchwright_semantics::Ty;
 
     #[test]
     fn a_channel_that_cannot_be_made_names_its_folder() {

@@ -6,6 +6,7 @@
 mod candidate;
 mod channel;
 mod observation;
+mod watch;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits};
@@ -14,6 +15,7 @@ pub use patchwright_probe_abi::{
     CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageTrailer, MAX_CODE, MAX_SLOTS,
     PROBE_FILE, PROBE_VARIABLE,
 };
+pub use watch::{Location, VisitedState, Watch, Watched};
 
 /// The probe: an image for x86-64 Linux that ends with an [`ImageTrailer`].
 pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.image"));

@@ -19,6 +19,7 @@ mod memory;
 mod observe;
 mod process;
 mod system;
+mod watch;
 
 pub use attach::patchwright_attach;
 

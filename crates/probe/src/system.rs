@@ -8,6 +8,7 @@ const LSEEK: usize = 8;
 const MMAP: usize = 9;
 const RT_SIGPROCMASK: usize = 14;
 const GETPID: usize = 39;
+const GETTID: usize = 186;
 const KILL: usize = 62;
 const EXIT_GROUP: usize = 231;
 
@@ -95,6 +96,12 @@ pub fn is_readable(page: usize) -> bool {
     let address = page.wrapping_add(size_of::<u64>());
     // SAFETY: the call changes nothing, and checks the address itself.
     unsafe { call(RT_SIGPROCMASK, [NO_OPERATION, address, 0, 8, 0, 0]) != EFAULT }
+}
+
+/// The calling thread's id, unique in the system.
+pub fn thread() -> u32 {
+    // SAFETY: the call has no arguments and cannot fail.
+    unsafe { call(GETTID, [0; 6]) as u32 }
 }
 
 /// Ends this process at once, in a way that it can neither catch nor pass off as success.

@@ -13,17 +13,17 @@ use patchwright_exec::{
 };
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
 use patchwright_space::{
-    Added, AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes,
-    leaves, mentions,
-    term::{CType, Term},
+    Assignments, AtomBuilder, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes, TouchPoint,
+    assignments, holes, leaves, mentions, term::Term,
 };
 use patchwright_text::LineMap;
 use patchwright_weave::{
-    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, can_duplicate, weave_file,
+    AssignmentPlace, FunctionId, HoleId, WovenFunction, can_duplicate, weave_file,
 };
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    hooks::{assignment_place, hook, touch},
     outcome::Phases,
     prepare::{Prepared, worker_options},
 };
@@ -91,6 +91,8 @@ struct Plan {
     file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
+    /// What touches the variables that are assigned.
+    touches: Vec<(FunctionId, TouchPoint)>,
     host_path: PathBuf,
 }
 
@@ -398,7 +400,7 @@ fn read_sources(
             relative,
             unit,
             project,
-            options.leaves,
+            options,
             &mut next_function,
             refused,
         );
@@ -424,10 +426,11 @@ fn plan_file(
     relative: PathBuf,
     mut unit: TranslationUnit,
     project: &Project,
-    limits: LeafLimits,
+    options: &RepairOptions,
     next_function: &mut u32,
     refused: &mut BTreeMap<String, usize>,
 ) -> (Plan, Vec<HoleEntry>) {
+    let (limits, schemas) = (options.leaves, options.schemas);
     let mut types = TermTypes::default();
     let lines = LineMap::new(&unit.source);
     let wanted = |line: u32| {
@@ -440,6 +443,7 @@ fn plan_file(
     let functions = std::mem::take(&mut unit.functions);
     let mut entries = Vec::new();
     let mut woven = Vec::new();
+    let mut touches = Vec::new();
     let mut parents = Vec::new();
     for (index, function) in functions.iter().enumerate() {
         parents.push(Parents::of(function));
@@ -461,15 +465,42 @@ fn plan_file(
         };
         let mentioned = mentions(&mut builder, function);
         let mut found = holes(&mut builder, index, function, &scope_map);
+        found.retain(|hole| match hole.kind {
+            HoleKind::Guard { .. } => schemas.guard,
+            HoleKind::Refinement(_) => schemas.refinement,
+            _ => schemas.expression || schemas.refinement,
+        });
         found.retain(|hole| wanted(lines.line(hole.span.start)));
-        if found.is_empty() {
+        let mut assigned = if schemas.assignment {
+            assignments(
+                &mut builder,
+                index,
+                function,
+                &scope_map,
+                &mentioned,
+                limits,
+            )
+        } else {
+            Assignments::default()
+        };
+        assigned
+            .places
+            .retain(|(hole, _)| wanted(lines.line(hole.span.start)));
+        if found.is_empty() && assigned.places.is_empty() {
             continue;
         }
         let id = FunctionId(*next_function);
         *next_function += 1;
         woven.push((index, id));
-        for mut hole in found {
-            let leaves = leaves(&mut builder, function, &mentioned, &mut hole, limits);
+        touches.extend(assigned.touches.into_iter().map(|point| (id, point)));
+        let with_leaves: Vec<(Hole, Vec<Term>)> = found
+            .into_iter()
+            .map(|mut hole| {
+                let leaves = leaves(&mut builder, function, &mentioned, &mut hole, limits);
+                (hole, leaves)
+            })
+            .collect();
+        for (hole, leaves) in with_leaves.into_iter().chain(assigned.places) {
             let line = lines.line(hole.span.start);
             entries.push(HoleEntry {
                 file,
@@ -494,59 +525,11 @@ fn plan_file(
                 parents,
             },
             functions: woven,
+            touches,
             host_path: PathBuf::new(),
         },
         entries,
     )
-}
-
-fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
-    let kind = match (&entry.hole.kind, entry.hole.ctype) {
-        (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
-        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
-        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
-        (HoleKind::Expression { .. }, None) => HookKind::Condition,
-        (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
-        (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
-        (HoleKind::Expression { .. }, Some(CType::Pointer(id))) => HookKind::Pointer {
-            ctype: file.types.pointees().pointer_spelling(id),
-        },
-        (HoleKind::Expression { .. }, Some(ctype)) => HookKind::Integer {
-            ctype: ctype.keywords().unwrap_or("int").to_owned(),
-        },
-    };
-    let slots = if with_slots {
-        entry
-            .hole
-            .atoms
-            .slots
-            .iter()
-            .map(|slot| slot.entry.clone())
-            .collect()
-    } else {
-        Vec::new()
-    };
-    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
-        span: part.span,
-        ctype: type_name(part.ctype, file),
-    });
-    Hook {
-        id: entry.id,
-        span: entry.hole.span,
-        kind,
-        slots,
-        captured,
-    }
-}
-
-/// A type's name in casts and declarations.
-fn type_name(ctype: CType, file: &SourceFile) -> String {
-    match ctype {
-        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
-        _ => ctype.keywords().map(str::to_owned),
-    }
-    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
@@ -570,20 +553,33 @@ fn build_woven(
         for (number, plan) in plans.iter().enumerate() {
             let mut functions = Vec::new();
             for &(index, id) in &plan.functions {
-                let hooks: Vec<Hook> = entries
-                    .iter()
-                    .filter(|entry| entry.file == number && entry.function == id)
-                    .map(|entry| hook(entry, with_slots, &plan.file))
-                    .collect();
-                if hooks.is_empty() || left_out.contains(&id) {
+                let own = || {
+                    entries
+                        .iter()
+                        .filter(|entry| entry.file == number && entry.function == id)
+                };
+                if own().next().is_none() || left_out.contains(&id) {
                     continue;
                 }
+                let assignments: Vec<AssignmentPlace> = own()
+                    .filter_map(|entry| assignment_place(entry, with_slots))
+                    .collect();
+                let touches = plan.touches.iter().filter(|(function, _)| *function == id);
+                let touches = if with_slots && !assignments.is_empty() {
+                    touches.map(|(_, point)| touch(point)).collect()
+                } else {
+                    Vec::new()
+                };
                 let function = &plan.file.unit.functions[index];
                 functions.push(WovenFunction {
                     id,
                     body: function.body_span,
                     labels: function.labels.clone(),
-                    hooks,
+                    hooks: own()
+                        .filter_map(|entry| hook(entry, with_slots, &plan.file))
+                        .collect(),
+                    assignments,
+                    touches,
                 });
             }
             let woven = match weave_file(&plan.file.unit.source, &functions, Some(run)) {

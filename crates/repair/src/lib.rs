@@ -17,6 +17,9 @@
 
 pub mod classes;
 pub mod error;
+mod execute;
+pub mod family;
+mod hooks;
 pub mod instrument;
 pub mod outcome;
 pub mod prepare;
@@ -44,6 +47,8 @@ pub struct RepairOptions {
     pub max_patches: usize,
     /// Candidates above this cost are not tried.
     pub max_cost: u32,
+    /// The kinds of change to try.
+    pub schemas: patchwright_space::Schemas,
     /// How large the space of a hole may get.
     pub space: patchwright_space::SpaceLimits,
     /// How many leaves terms are made of.
@@ -65,6 +70,7 @@ impl Default for RepairOptions {
             first: false,
             max_patches: 10,
             max_cost: 16,
+            schemas: Default::default(),
             space: Default::default(),
             leaves: Default::default(),
             allow_all_failing: false,

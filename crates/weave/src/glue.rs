@@ -146,6 +146,11 @@ struct __pw_unit {
   __pw_u64 (*value)(unsigned, const __pw_u64 *, unsigned);
   void (*mark)(unsigned, unsigned char *);
   void *(*poisoned)(void *, unsigned long);
+  __pw_u64 watch;
+  unsigned (*enter)(unsigned, __pw_u64 *);
+  void (*visit)(unsigned, const __pw_u64 *, unsigned);
+  unsigned (*touch)(__pw_u64 *);
+  void (*begin)(void);
 };
 #define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
 #define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
@@ -246,7 +251,7 @@ static const unsigned __pw_hole_ids_@[] = {HOLE_IDS};
 static unsigned char __pw_functions_@[FUNCTION_COUNT];
 static unsigned char __pw_holes_@[HOLE_COUNT];
 static struct __pw_unit __pw_unit_@ = {UNIT_VERSION, FUNCTION_COUNT, HOLE_COUNT, 0, __pw_functions_@,
-  __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned};
+  __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned, 0, 0, 0, 0, 0};
 static void __PW_COLD __pw_cold_@(void) { __asm__ __volatile__(""); }
 static int __PW_OURS __pw_on_@(unsigned hole) {
   if (__pw_holes_@[hole] == SELECTED_CANDIDATE) return 1;
@@ -261,6 +266,15 @@ static __pw_u64 __attribute__((__noinline__)) __PW_OURS __pw_value_@(unsigned ho
   for (i = 0; i < count; i++) entries[i] = __builtin_va_arg(list, __pw_u64);
   __builtin_va_end(list);
   return __pw_unit_@.value(__pw_hole_ids_@[hole], entries, count);
+}
+static void __attribute__((__noinline__,__unused__)) __PW_OURS __pw_visit_@(unsigned hole, unsigned count, ...) {
+  __pw_u64 *entries = (__pw_u64 *)__builtin_alloca((count + 1) * sizeof(__pw_u64));
+  __builtin_va_list list;
+  unsigned i;
+  __builtin_va_start(list, count);
+  for (i = 0; i < count; i++) entries[i] = __builtin_va_arg(list, __pw_u64);
+  __builtin_va_end(list);
+  __pw_unit_@.visit(__pw_hole_ids_@[hole], entries, count);
 }
 static void __attribute__((__constructor__(101),__used__)) __PW_COLD __pw_attach_@(void) {
   __pw_enter(&__pw_unit_@, RUN_PROBE, RUN_CHANNEL);

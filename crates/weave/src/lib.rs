@@ -17,9 +17,11 @@ mod glue;
 mod hook;
 mod lexer;
 mod lines;
+mod watch;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind};
 pub use patchwright_probe_abi::{FunctionId, HoleId};
+pub use watch::{AssignmentPlace, Store, StoreKind, Touch};
 pub use weave::{WeaveError, WovenFunction, weave_file};
