@@ -1,9 +1,12 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod complexity;
 mod locations;
+mod plot;
+mod validation;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -20,12 +23,52 @@ enum Command {
     /// Counts the functions and expressions of built programs that can be locations, and why the
     /// others cannot; prints a Markdown table
     Locations {
-        /// Folders of built programs that have a compile_commands.json
+        /// Folders of programs: with a compile_commands.json, or with a build command, which is
+        /// watched
+        #[arg(required = true)]
         projects: Vec<PathBuf>,
+        /// The build command, run from each program's folder, instead of the one in its
+        /// patchwright.toml
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
         /// Also put parentheses round every editable expression of each file at once, compile it
         /// without optimisation, and compare the object code with that of the file as it is
         #[arg(long)]
         check: bool,
+    },
+    /// Validates a set of patches plainly, and again with each technique added to those before it;
+    /// compares the verdicts, and prints a Markdown table
+    Validate {
+        /// The project's folder, with a patchwright.toml
+        project: PathBuf,
+        /// The patches, as for `patchwright validate`
+        #[arg(required = true)]
+        patches: Vec<PathBuf>,
+        /// Measure each step, not only plain validation and all techniques together
+        #[arg(long)]
+        steps: bool,
+        /// Workers of the last step
+        #[arg(short, value_name = "N", default_value_t = 2)]
+        jobs: usize,
+        /// Add the results to this file of JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Plot the times of all sets in the file of JSON
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+    /// Measures the complexity of the commits of a range, and what measuring takes
+    Complexity {
+        /// A folder in a git repository
+        repository: PathBuf,
+        /// The range, A..B
+        range: String,
+        /// Only the newest commits
+        #[arg(short = 'n')]
+        limit: Option<usize>,
+        /// Follow calls through all C files of each revision
+        #[arg(long)]
+        whole_program: bool,
     },
     #[command(name = "__runner", hide = true)]
     Runner,
@@ -39,7 +82,32 @@ fn main() -> ExitCode {
         patchwright_exec::supervisor_main();
     }
     let result = match Cli::parse().command {
-        Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Locations {
+            projects,
+            build,
+            check,
+        } => locations::run(&projects, build.as_deref(), check),
+        Command::Validate {
+            project,
+            patches,
+            steps,
+            jobs,
+            json,
+            svg,
+        } => validation::run(&validation::Request {
+            project: &project,
+            patches: &patches,
+            steps,
+            jobs,
+            results: json.as_deref(),
+            svg: svg.as_deref(),
+        }),
+        Command::Complexity {
+            repository,
+            range,
+            limit,
+            whole_program,
+        } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

@@ -1,10 +1,14 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod complexity;
+mod localize;
 mod places;
 mod progress;
+mod project;
 mod repair;
 mod signals;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -63,6 +67,9 @@ fn main() -> ExitCode {
     };
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
+        Command::Localize(args) => localize::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -207,5 +207,5 @@ fn a_location_with_many_states_takes_less_than_a_gibibyte() {
     let stats = &report["stats"];
     let peak = stats["peak_memory_bytes"].as_u64().unwrap();
     assert!(peak > 1 << 20 && peak < 1 << 30, "{stats}");
-    assert!(stats["executions"].as_u64() > Some(2), "{stats}");
+    assert!(stats["executions"].as_u64() > Some(0), "{stats}");
 }

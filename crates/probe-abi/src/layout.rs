@@ -156,7 +156,8 @@ impl Layout {
     }
 }
 
-const fn align(offset: u64) -> u64 {
+/// The next multiple of the alignment of sections.
+pub(crate) const fn align(offset: u64) -> u64 {
     offset.div_ceil(ALIGNMENT) * ALIGNMENT
 }
 

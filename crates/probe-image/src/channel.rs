@@ -2,14 +2,13 @@
 
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
+use crate::shared::{self, SharedFileError};
 use crate::watch::{self, Watch, Watched};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
 use patchwright_semantics::Instruction;
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use tempfile::NamedTempFile;
 
@@ -36,18 +35,8 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
     /// The file could not be made.
-    #[error(
-        "cannot make a channel of {size} bytes in {}: {source}; make room there, or set PATCHWRIGHT_TMP to a folder on a larger disk",
-        folder.display()
-    )]
-    Create {
-        /// Where it should have been.
-        folder: PathBuf,
-        /// Its size.
-        size: u64,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Create(#[from] SharedFileError),
     /// The limits are beyond what can be mapped.
     #[error("a channel for {states} states in a log of {log_bytes} bytes is too large")]
     TooLarge {
@@ -97,24 +86,7 @@ impl Channel {
             log_bytes: limits.log_bytes,
         };
         let size = layout.size().map_err(|_| too_large())?;
-        let failed = |source| ChannelError::Create {
-            folder: folder.to_path_buf(),
-            size,
-            source,
-        };
-        // The woven programs map the path that they are told, whatever their working directory.
-        let folder = std::path::absolute(folder).map_err(failed)?;
-        let file = tempfile::Builder::new()
-            .prefix("patchwright-channel-")
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let length = libc::off_t::try_from(size).map_err(|_| too_large())?;
-        // SAFETY: the descriptor is our own.
-        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
-            0 => {}
-            code => return Err(failed(io::Error::from_raw_os_error(code))),
-        }
-        let memory = MmapRaw::map_raw(file.as_file()).map_err(failed)?;
+        let (file, memory) = shared::create(folder, "patchwright-channel-", size)?;
         let mut channel = Self {
             file,
             memory,

@@ -5,8 +5,8 @@ use patchwright_weave::{AssignmentPlace, CapturedPart, Hook, HookKind, Store, St
 
 use crate::instrument::{HoleEntry, SourceFile};
 
-/// The hook of a hole that is no place for assignments; without slots it can only be marked.
-pub(crate) fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Option<Hook> {
+/// The hook of a hole that is no place for assignments.
+pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Assignment(_), _) => return None,
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
@@ -23,11 +23,7 @@ pub(crate) fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Op
             ctype: ctype.keywords().unwrap_or("int").to_owned(),
         },
     };
-    let slots = if with_slots {
-        entries(entry)
-    } else {
-        Vec::new()
-    };
+    let slots = entries(entry);
     let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
         span: part.span,
         ctype: type_name(part.ctype, file),
@@ -55,30 +51,23 @@ fn entries(entry: &HoleEntry) -> Vec<String> {
     slots.map(|slot| slot.entry.clone()).collect()
 }
 
-/// The woven place of a hole for assignments; without slots it can only be marked.
-pub(crate) fn assignment_place(entry: &HoleEntry, with_slots: bool) -> Option<AssignmentPlace> {
+/// The woven place of a hole for assignments.
+pub(crate) fn assignment_place(entry: &HoleEntry) -> Option<AssignmentPlace> {
     let HoleKind::Assignment(at) = &entry.hole.kind else {
         return None;
     };
-    let mut place = AssignmentPlace {
+    Some(AssignmentPlace {
         id: entry.id,
         span: entry.hole.span,
         is_body: at.is_body,
-        stores: Vec::new(),
-        assignable: 0,
-        touches: 0,
-        slots: Vec::new(),
-    };
-    if with_slots {
-        place.stores = stores(&at.nameable);
-        place.assignable = at
+        stores: stores(&at.nameable),
+        assignable: at
             .targets
             .iter()
-            .fold(0, |mask, target| mask | 1 << target.variable);
-        place.touches = at.touches;
-        place.slots = entries(entry);
-    }
-    Some(place)
+            .fold(0, |mask, target| mask | 1 << target.variable),
+        touches: at.touches,
+        slots: entries(entry),
+    })
 }
 
 /// A woven touch.

@@ -1,8 +1,8 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions); holes that fewer passing tests visit before
-//! those that more visit; place of the hole in the program (file, then offset); kind of change;
+//! candidates are explored with few executions); suspiciousness of the hole ([`crate::localize`]),
+//! the most suspicious first; place of the hole in the program (file, then offset); kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
@@ -144,13 +144,15 @@ pub fn search(
         .collect();
     let (units, states, families) = families(&instrumented.holes);
     let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|&number| {
-        let entry = &instrumented.holes[units[number].entry];
-        let rank = match entry.hole.kind {
+    order.sort_by(|&a, &b| {
+        let entry = |unit: usize| &instrumented.holes[units[unit].entry];
+        let rank = |unit: usize| match entry(unit).hole.kind {
             HoleKind::Assignment(_) => 2,
-            _ => u8::from(entry.hole.context != Context::Truth),
+            _ => u8::from(entry(unit).hole.context != Context::Truth),
         };
-        (rank, entry.visited_by.len(), number)
+        let suspicion = |unit: usize| entry(unit).suspiciousness;
+        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
+        rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
     });
     let mut search = Search {
         suite: &suite,
@@ -534,7 +536,11 @@ impl Search<'_> {
     /// About how much memory the states of a unit and the classes of its family take.
     fn bytes_of(&self, unit: usize) -> usize {
         let classes = &self.families[self.units[unit].family].classes;
-        self.states[unit].states.bytes() + classes.values().map(|classes| classes.bytes()).sum::<usize>()
+        self.states[unit].states.bytes()
+            + classes
+                .values()
+                .map(|classes| classes.bytes())
+                .sum::<usize>()
     }
 
     fn learn_with_room(&mut self, unit: usize, test: usize, run: Run) -> Learnt {

@@ -9,6 +9,7 @@
 //! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
 //! * [`partition`]: groups of candidates that have the same values in all states seen so far
 //!   (f1x, section 3.3: the value projection).
+//! * [`agreement`]: holes of a source that is compiled in several ways.
 //! * [`edit`]: candidates as edits of the source.
 //!
 //! # Invariants
@@ -16,6 +17,7 @@
 //! * The value of a candidate in a state is what [`term::compile`]d code computes for its term:
 //!   rows and single evaluation agree, and a test shows it.
 
+pub mod agreement;
 pub mod assign;
 mod builder;
 pub mod edit;

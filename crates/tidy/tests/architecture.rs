@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("flow", &["text"]),
+    ("changes", &["flow"]),
     ("semantics", &[]),
     ("probe-abi", &[]),
     ("exec", &["text"]),
@@ -16,6 +18,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
+    ("patches", &["text"]),
+    (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
     (
         "repair",
         &[
@@ -26,21 +33,37 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
         ],
     ),
-    ("report", &["repair"]),
+    (
+        "schemata",
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
+    ),
+    ("validate", &["text", "exec", "patches", "schemata"]),
+    (
+        "report",
+        &[
+            "changes", "exec", "patches", "localize", "repair", "validate",
+        ],
+    ),
     (
         "cli",
         &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -50,12 +73,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -79,6 +107,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.
@@ -128,7 +157,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }

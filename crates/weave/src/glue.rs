@@ -2,8 +2,9 @@
 
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
-    ATTACH_DONE, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId, HoleId, PROBE_FILE,
-    PROBE_VARIABLE, SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION,
+    ATTACH_DONE, ATTACH_PLACES_SYMBOL, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId,
+    HoleId, PLACES_VERSION, PROBE_FILE, PROBE_VARIABLE, PlaceId, SELECTED_CANDIDATE,
+    SELECTED_COVERAGE, UNIT_VERSION,
 };
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
@@ -281,6 +282,80 @@ static void __attribute__((__constructor__(101),__used__)) __PW_COLD __pw_attach
 }
 "#;
 
+/// What the glue of places needs besides.
+const SHARED_PLACES: &str = r#"#ifndef __PW_PLACES
+#define __PW_PLACES
+struct __pw_places {
+  unsigned version, count;
+  unsigned *selected; const unsigned *ids;
+  unsigned (*enter)(unsigned, unsigned *);
+  unsigned (*finish)(unsigned, unsigned, const void *, unsigned long);
+  int (*write)(const volatile void *, unsigned long);
+  int (*bad)(const volatile void *, unsigned long);
+  void *(*poisoned)(void *, unsigned long);
+  const char *single_threaded;
+};
+extern char *__pw_getenv(const char *) __PW_WEAK("getenv");
+extern void *__pw_dlopen(const char *, int) __PW_WEAK("dlopen");
+extern void *__pw_dlsym(void *, const char *) __PW_WEAK("dlsym");
+extern char *__pw_dlerror(void) __PW_WEAK("dlerror");
+extern int *__pw_errno(void) __PW_WEAK("__errno_location");
+extern const char __pw_single_threaded __PW_WEAK("__libc_single_threaded");
+#endif
+"#;
+
+/// What each file with places has for itself.
+const OWN_PLACES: &str = r#"static const unsigned __pw_place_ids_@[] = {PLACE_IDS};
+static unsigned __pw_selected_@[PLACE_COUNT];
+static struct __pw_places __pw_places_@ = {PLACES_VERSION, PLACE_COUNT, __pw_selected_@, __pw_place_ids_@, 0, 0, 0, 0,
+  __pw_poisoned, &__pw_single_threaded};
+static unsigned __attribute__((__noinline__,__cold__)) __PW_OURS __pw_enter_@(unsigned place) {
+  return __pw_places_@.enter(__pw_place_ids_@[place], &__pw_selected_@[place]);
+}
+static unsigned __attribute__((__noinline__,__cold__)) __PW_OURS __pw_finish_@(unsigned place, unsigned control,
+  const void *value, unsigned long size) {
+  return __pw_places_@.finish(__pw_place_ids_@[place], control, value, size);
+}
+static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_write_@(const volatile void *start, unsigned long size) {
+  return __pw_places_@.write(start, size);
+}
+static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_bad_@(const volatile void *start, unsigned long size) {
+  return __pw_places_@.bad(start, size);
+}
+"#;
+
+/// How a process says that it found no channel. System calls, as a program without libc's `open` has no channel either.
+const LOST: &str = r#"#ifndef __PW_LOST
+#define __PW_LOST
+static void __PW_OURS __pw_unobserved(void) {
+  long file = __pw_call(2, (long)PATH, 02000000 | 02000 | 01, 0, 0, 0, 0);
+  if (file >= 0) {
+    __pw_call(1, file, (long)"x", 1, 0, 0, 0);
+    __pw_call(3, file, 0, 0, 0, 0, 0);
+  }
+}
+#endif
+"#;
+
+/// The constructor of a file with places. A process has one probe, however many libraries are woven, because it decides
+/// once which patch it runs: so the probe is loaded as a library.
+const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
+  const char *probe;
+  void *library;
+  void (*attach)(struct __pw_places *, const char *);
+  int error;
+  if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) { LOST; return; }
+  probe = __pw_getenv("PROBE_VARIABLE");
+  if (!probe || !*probe) { LOST; return; }
+  error = *__pw_errno();
+  library = __pw_dlopen(probe, 2);
+  attach = __extension__ (void (*)(struct __pw_places *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
+  if (attach) attach(&__pw_places_@, __pw_getenv("CHANNEL_VARIABLE"));
+  else __pw_dlerror();
+  *__pw_errno() = error;
+}
+"#;
+
 /// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first. In `run`,
 /// if there is one, processes find the run whose environment does not name it.
 pub(crate) fn text(
@@ -290,17 +365,12 @@ pub(crate) fn text(
     newline: &str,
     run: Option<&Path>,
 ) -> String {
-    let mut text = String::new();
-    for warning in IGNORED {
-        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
-    }
-    // Some projects compile their tests with `-Dstatic=`.
-    text += "#pragma push_macro(\"static\")\n#undef static\n";
-    text += &numbered(SHARED);
-    // The file may be included twice.
-    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
-    let in_run = |name: &str| run.map_or("\"\"".to_owned(), |run| literal(&run.join(name)));
-    text += &numbered(OWN)
+    let in_run = |name: &str| {
+        run.map_or("\"\"".to_owned(), |run| {
+            literal(run.join(name).as_os_str().as_bytes())
+        })
+    };
+    let own = numbered(OWN)
         .replace('@', suffix)
         .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
         .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
@@ -309,6 +379,50 @@ pub(crate) fn text(
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
         .replace("RUN_PROBE", &in_run(PROBE_FILE))
         .replace("RUN_CHANNEL", &in_run(CHANNEL_FILE));
+    in_front(&numbered(SHARED), suffix, &own, newline)
+}
+
+/// The glue of a file with these places, as [`text`].
+///
+/// `unobserved` is a file to which processes add a byte that find no channel, as those with a cleared environment.
+pub(crate) fn places_text(
+    suffix: &str,
+    places: &[PlaceId],
+    unobserved: Option<&[u8]>,
+    newline: &str,
+) -> String {
+    let own = OWN_PLACES
+        .replace('@', suffix)
+        .replace("PLACE_IDS", &list(places.iter().map(|id| id.0)))
+        .replace("PLACE_COUNT", &places.len().to_string())
+        .replace("PLACES_VERSION", &PLACES_VERSION.to_string());
+    let unobserved_call = if unobserved.is_some() {
+        "__pw_unobserved();"
+    } else {
+        ""
+    };
+    let attach = numbered(ATTACH_PLACES)
+        .replace('@', suffix)
+        .replace("LOST;", unobserved_call)
+        .replace("ATTACH_SYMBOL", ATTACH_PLACES_SYMBOL);
+    let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &literal(path)));
+    let shared = format!("{}{SHARED_PLACES}{lost}", numbered(SHARED));
+    in_front(&shared, suffix, &format!("{own}{attach}"), newline)
+}
+
+/// What stands in front of a woven file: what its translation unit needs once, what the file has for itself, and a
+/// `#line` that makes the next line the first.
+pub(crate) fn in_front(shared: &str, suffix: &str, own: &str, newline: &str) -> String {
+    let mut text = String::new();
+    for warning in IGNORED {
+        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
+    }
+    // Some projects compile their tests with `-Dstatic=`.
+    text += "#pragma push_macro(\"static\")\n#undef static\n";
+    text += shared;
+    // The file may be included twice.
+    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
+    text += own;
     text += "#endif\n#pragma pop_macro(\"static\")\n#line 1\n";
     text.replace('\n', newline)
 }
@@ -324,10 +438,10 @@ fn numbered(text: &str) -> String {
         .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
 }
 
-/// A path as a string literal that means the same in every character set and standard.
-fn literal(path: &Path) -> String {
+/// Bytes as a string literal that means the same in every character set and standard.
+fn literal(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
             text.push(char::from(byte));
         } else {
@@ -338,11 +452,21 @@ fn literal(path: &Path) -> String {
     text
 }
 
-/// The symbol of libc that the glue names.
-const NAMED: &str = "environ";
+/// The symbol of libc that the glue of holes names.
+pub(crate) const NAMED: [&str; 1] = ["environ"];
 
-/// The name that the glue needs if `source` defines it at file scope, as a function or an object.
-pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
+/// Those that the glue of places and marks names.
+pub(crate) const NAMED_BY_PLACES: [&str; 6] = [
+    "environ",
+    "getenv",
+    "dlopen",
+    "dlsym",
+    "dlerror",
+    "__errno_location",
+];
+
+/// The first of these names that `source` defines at file scope, as a function or an object.
+pub(crate) fn defined_name(source: &[u8], names: &[&'static str]) -> Option<&'static str> {
     let text = Text::new(source);
     let tokens: Vec<Token<'_>> = text
         .tokens()
@@ -355,9 +479,10 @@ pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
             b"}" => braces -= 1,
             _ if braces > 0 || token.kind != TokenKind::Word => {}
             word => {
-                if word == NAMED.as_bytes() && is_definition(&tokens[..place], &tokens[place + 1..])
-                {
-                    return Some(NAMED);
+                let named = names.iter().find(|name| name.as_bytes() == word);
+                let defined = || is_definition(&tokens[..place], &tokens[place + 1..]);
+                if let Some(name) = named.filter(|_| defined()) {
+                    return Some(name);
                 }
             }
         }
@@ -417,7 +542,7 @@ mod tests {
             "extern int other, environ (void);",
             "int getenv(void) { return 0; }",
         ] {
-            assert_eq!(defined_name(source.as_bytes()), None, "{source}");
+            assert_eq!(defined_name(source.as_bytes(), &NAMED), None, "{source}");
         }
     }
 
@@ -429,14 +554,14 @@ mod tests {
             "static const char *environ = \"x\";",
             "static int a, environ;",
         ] {
-            let found = defined_name(source.as_bytes());
+            let found = defined_name(source.as_bytes(), &NAMED);
             assert_eq!(found, Some("environ"), "{source}");
         }
     }
 
     #[test]
     fn any_path_can_be_a_literal() {
-        let path = Path::new("/tmp/a b\"\\??/é.x");
+        let path = "/tmp/a b\"\\??/é.x".as_bytes();
         let expected = r#""/tmp/a\040b\042\134\077\077/\303\251.x""#;
         assert_eq!(literal(path), expected);
     }

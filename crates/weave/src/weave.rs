@@ -104,7 +104,7 @@ pub fn weave_file(
         return Ok(source.to_vec());
     };
     check_ids(functions)?;
-    if let Some(name) = glue::defined_name(source) {
+    if let Some(name) = glue::defined_name(source, &glue::NAMED) {
         return Err(WeaveError::DefinesName { name });
     }
     let suffix = key.to_string();
@@ -126,14 +126,8 @@ pub fn weave_file(
         edits.push(Edit::replace(function.body, text));
     }
     let ids: Vec<FunctionId> = functions.iter().map(|function| function.id).collect();
-    let mark = b"\xef\xbb\xbf";
-    let start = if source.starts_with(mark) {
-        mark.len()
-    } else {
-        0
-    };
     edits.push(Edit::insert(
-        start as u32,
+        after_byte_order_mark(source),
         glue::text(&suffix, &ids, &holes, newline, run),
     ));
     Ok(apply_edits(source, &edits)?)
@@ -173,7 +167,17 @@ fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
     Ok(())
 }
 
-fn newline_of(source: &[u8]) -> &'static str {
+/// Where the text begins: a byte order mark stays in front.
+pub(crate) fn after_byte_order_mark(source: &[u8]) -> u32 {
+    let mark = b"\xef\xbb\xbf";
+    if source.starts_with(mark) {
+        mark.len() as u32
+    } else {
+        0
+    }
+}
+
+pub(crate) fn newline_of(source: &[u8]) -> &'static str {
     match source.iter().position(|byte| *byte == b'\n') {
         Some(place) if place > 0 && source[place - 1] == b'\r' => "\r\n",
         _ => "\n",

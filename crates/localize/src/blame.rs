@@ -1,0 +1,98 @@
+//! Which functions a compiler complains about.
+
+use std::path::Path;
+
+use patchwright_text::{LineMap, Span};
+
+/// A file of which some functions are woven.
+pub struct WovenFile<'a> {
+    /// Relative to the project's root.
+    pub relative: &'a Path,
+    /// Its text before it was woven; `#line` directives keep the numbers of lines.
+    pub source: &'a [u8],
+    /// Number, name and body of each woven function.
+    pub functions: Vec<(u32, &'a str, Span)>,
+}
+
+/// The woven functions in whose lines `message` reports errors: number and name, each once. An error in the body of a
+/// macro is blamed on the functions that the macro is expanded in.
+pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, String)> {
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for (name, number) in blamed_places(message) {
+        for file in files {
+            if Path::new(name).file_name() != file.relative.file_name() {
+                continue;
+            }
+            let lines = LineMap::new(file.source);
+            for &(id, function, body) in &file.functions {
+                let range = lines.line(body.start)..=lines.line(body.end);
+                if range.contains(&number) && !found.iter().any(|(known, _)| *known == id) {
+                    found.push((id, function.to_owned()));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Files and lines of the compiler's errors, or of the macro invocations that they come from.
+fn blamed_places(message: &str) -> Vec<(&str, u32)> {
+    let mut found = Vec::new();
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
+        let Some(error) = place_of_error(line) else {
+            continue;
+        };
+        let start = found.len();
+        while let Some(note) = lines.next_if(|line| place_of_error(line).is_none()) {
+            found.extend(place_before(note, ": note: in expansion of macro"));
+        }
+        if found.len() == start {
+            found.push(error);
+        }
+    }
+    found
+}
+
+fn place_of_error(line: &str) -> Option<(&str, u32)> {
+    place_before(line, ": error:").or_else(|| place_before(line, ": fatal error:"))
+}
+
+/// `FILE:LINE[:COLUMN]` before the mark.
+fn place_before<'l>(line: &'l str, mark: &str) -> Option<(&'l str, u32)> {
+    let mut parts = line[..line.find(mark)?].split(':');
+    let name = parts.next()?;
+    let number = parts.find_map(|part| part.trim().parse().ok())?;
+    Some((name, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_blamed_on_the_function_in_whose_lines_they_are() {
+        let files = [WovenFile {
+            relative: Path::new("src/a.c"),
+            source: b"int f(void)\n{\n return 1;\n}\nint g(void) { return 2; }\n",
+            functions: vec![(3, "f", Span::new(12, 26)), (4, "g", Span::new(39, 52))],
+        }];
+        let blamed = |message| blamed_functions(message, &files);
+        let f = [(3, "f".to_owned())];
+        assert_eq!(blamed("../src/a.c:3:4: error: no\na.c:4: error: no"), f);
+        assert_eq!(blamed("a.c:5:1: fatal error: x")[0].1, "g");
+        assert_eq!(blamed("b.c:3:4: error: no\na.c:3:4: warning: w"), []);
+    }
+
+    #[test]
+    fn errors_in_the_body_of_a_macro_are_blamed_on_its_expansions() {
+        let message = "first error: a.c:3:1: error: expected ';'\n  a.c:9:2: warning: unused\n\
+             \x20 src/a.c:1705:31: error: lvalue required as unary '&' operand\n  1705 |   }}\n       | ^~~\n\
+             \x20 src/a.c:9083:79: note: in expansion of macro 'COPY'\n  9083 | text\n\
+             \x20 b.c:7: fatal error: no\nmake: *** [Makefile:726: a.o] Error 1\n";
+        let found = blamed_places(message);
+        assert!(found.contains(&("src/a.c", 9083)), "{found:?}");
+        assert!(found.contains(&("b.c", 7)), "{found:?}");
+        assert!(!found.contains(&("src/a.c", 1705)), "{found:?}");
+    }
+}
