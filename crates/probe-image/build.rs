@@ -1,11 +1,16 @@
-//! Builds the probe as a small shared library without `std`, for embedding.
+//! Builds the probe as a small shared library without `std`, and turns that into an image, for embedding.
 //!
 //! The compiler is called directly, not through a second cargo: the three crates have no dependencies but each other,
 //! a nested cargo would resolve the whole workspace again, and it would inherit flags (coverage, sanitizers, a lint
 //! driver as compiler) that a library loaded into tested programs must not have.
 #![allow(clippy::disallowed_methods)] // A build script starts the compiler, and runs in nobody's tests.
 
+mod flatten;
+
+use patchwright_probe_abi::ENTRY_SYMBOLS;
+
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,6 +22,14 @@ fn main() {
         println!("cargo::rerun-if-changed={}", source.display());
         compile(&source.join("lib.rs"), name, &out);
     }
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=flatten.rs");
+    let library = out.join("libpatchwright_probe.so");
+    let library =
+        fs::read(&library).unwrap_or_else(|error| panic!("{}: {error}", library.display()));
+    let image = out.join("probe.image");
+    fs::write(&image, flatten::flatten(&library, ENTRY_SYMBOLS))
+        .unwrap_or_else(|error| panic!("{}: {error}", image.display()));
 }
 
 fn variable(name: &str) -> PathBuf {
@@ -44,6 +57,8 @@ fn compile(root: &Path, name: &str, out: &Path) {
         // Nothing that the tested program defines may take the place of the probe's own functions; and a symbol that
         // nobody defines is an error here, not in a test.
         rustc.args(["-Clink-arg=-Wl,-Bsymbolic", "-Clink-arg=-Wl,-z,defs"]);
+        // It is mapped without a loader: nothing runs at its start, and all of its variables stay writable.
+        rustc.args(["-Clink-arg=-nostartfiles", "-Crelro-level=off"]);
         for dependency in ["semantics", "probe-abi"] {
             let dependency = crate_name(dependency);
             let file = out.join(format!("lib{dependency}.rlib"));

@@ -9,6 +9,7 @@ use patchwright_report::{localization, text};
 use crate::{
     Exit,
     args::LocalizeArgs,
+    places::Places,
     progress::Progress,
     project,
     repair::{default_jobs, exit_of},
@@ -39,7 +40,8 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     let project = project::load(&args.project, &scratch)?;
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
-    let progress = Progress::new();
+    let places = Places::new(scratch.path(), &args.project.project);
+    let progress = Progress::new(&places);
     let show = |event| progress.show(event);
     let surroundings = Surroundings {
         program: &program,

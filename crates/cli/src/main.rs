@@ -3,6 +3,7 @@
 mod args;
 mod complexity;
 mod localize;
+mod places;
 mod progress;
 mod project;
 mod repair;

@@ -5,15 +5,18 @@ use std::{io::IsTerminal, sync::Mutex, time::Duration};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_repair::Event;
 
+use crate::places::Places;
+
 /// Shows events on standard error.
-pub struct Progress {
+pub struct Progress<'a> {
+    places: &'a Places,
     bar: ProgressBar,
     phase: Mutex<&'static str>,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// A display; it stays silent but for warnings unless standard error is a terminal.
-    pub fn new() -> Self {
+    pub fn new(places: &'a Places) -> Self {
         let bar = ProgressBar::new_spinner();
         if std::io::stderr().is_terminal() {
             bar.set_style(
@@ -25,6 +28,7 @@ impl Progress {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         Progress {
+            places,
             bar,
             phase: Mutex::new(""),
         }
@@ -49,6 +53,7 @@ impl Progress {
 
     /// Something the user should know.
     pub fn warn(&self, text: &str) {
+        let text = self.places.shown(text);
         self.bar
             .suspend(|| eprintln!("patchwright: warning: {text}"));
     }

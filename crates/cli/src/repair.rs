@@ -12,20 +12,24 @@ use patchwright_report::{json, text};
 use crate::{
     Exit,
     args::{RepairArgs, SchemaName},
+    places::Places,
     progress::Progress,
     project, signals,
 };
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
-    match try_run(args) {
+    let mut places = None;
+    match try_run(args, &mut places) {
         Ok(exit) => exit,
         Err(error) => {
             let exit = exit_of(&error);
             if exit == Exit::Interrupted {
                 eprintln!("patchwright: interrupted before anything was found");
             } else {
-                eprintln!("patchwright: error: {error}");
+                let text = error.to_string();
+                let text = places.map_or(text.clone(), |places| places.shown(&text));
+                eprintln!("patchwright: error: {text}");
             }
             exit
         }
@@ -73,15 +77,16 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
     }
 }
 
-fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
+fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, RepairError> {
     let scratch = Scratch::in_default_place()?;
+    let places = &*places.insert(Places::new(scratch.path(), &args.project.project));
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
     let project = project::load(&args.project, &scratch)?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
-        files::create_folder(folder)?;
+        files::create_output_folder(folder)?;
     }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
@@ -107,7 +112,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
         budget: args.budget,
         ..Default::default()
     };
-    let progress = Progress::new();
+    let progress = Progress::new(places);
     let show = |event| progress.show(event);
     let outcome = repair(
         &project,

@@ -12,7 +12,10 @@ use patchwright_validate::{
     read_set, validate,
 };
 
-use crate::{Exit, args::ValidateArgs, progress::Progress, project, repair::default_jobs, signals};
+use crate::{
+    Exit, args::ValidateArgs, places::Places, progress::Progress, project, repair::default_jobs,
+    signals,
+};
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Exit {
@@ -78,7 +81,7 @@ fn journal(args: &ValidateArgs) -> Option<JournalOptions> {
 
 /// What is shown while the run goes on.
 struct Display<'d> {
-    progress: Progress,
+    progress: Progress<'d>,
     set: &'d PatchSet,
     /// The stream of `--jsonl`.
     stream: Option<Mutex<validation::Stream>>,
@@ -147,7 +150,8 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
-    let progress = Progress::new();
+    let places = Places::new(scratch.path(), root);
+    let progress = Progress::new(&places);
     progress.phase("reading patches");
     let tree = FolderTree::new(&project.root);
     let set = read_set(

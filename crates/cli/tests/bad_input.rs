@@ -177,3 +177,130 @@ fn a_file_that_is_not_c() {
     place.write("notes.txt", "no program\n");
     insta::assert_snapshot!(report(&place, &["project/notes.txt", "project/cases"]));
 }
+
+#[test]
+fn a_test_that_never_ends() {
+    let place = driven();
+    place.script(
+        "driver.sh",
+        "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\nforever) exec sleep 1000 ;;\nesac\n",
+    );
+    let timeout = ["--test-timeout", "300"];
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "forever"], &timeout));
+}
+
+#[test]
+fn tests_that_do_not_start_the_program() {
+    let place = driven();
+    place.script("driver.sh", "#!/bin/sh\ntest $1 = less\n");
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &[]));
+}
+
+#[test]
+fn a_build_that_compiles_nothing() {
+    let build = ["--build", "true"];
+    insta::assert_snapshot!(with_driver(&driven(), &build, &["less", "same"], &[]));
+}
+
+#[test]
+fn a_compile_database_that_is_none() {
+    let place = driven();
+    place.write(
+        "compile_commands.json",
+        "[{\"directory\": \"/\", \"file\":\n",
+    );
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &[]));
+}
+
+#[test]
+fn a_compile_database_of_other_sources() {
+    let place = driven();
+    let text = "[{\"directory\": \"/nowhere\", \"file\": \"a.c\", \"arguments\": [\"cc\", \"-c\", \"a.c\"]}]";
+    place.write("compile_commands.json", text);
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &[]));
+}
+
+#[test]
+fn a_prepare_command_that_fails() {
+    let prepare = ["--prepare", "echo no configure here; exit 7"];
+    insta::assert_snapshot!(with_driver(&driven(), &BUILD, &["less", "same"], &prepare));
+}
+
+/// `max.c` has its bug behind this line.
+fn with_line(line: &[u8]) -> Place {
+    let place = Place::with_max2();
+    let source = fs::read(place.project().join("max.c")).unwrap();
+    place.write("max.c", [line, b"\n", &source[..]].concat());
+    place
+}
+
+#[test]
+fn a_source_that_is_in_utf_16() {
+    let place = Place::with_max2();
+    let source = fs::read_to_string(place.project().join("max.c")).unwrap();
+    let wide: Vec<u8> = source.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("max.c", [&b"\xff\xfe"[..], &wide].concat());
+    let text = report(&place, &["project/max.c"]);
+    let first = text.lines().take(2).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(first);
+}
+
+#[test]
+fn a_source_that_clang_does_not_accept_although_gcc_does() {
+    let place = with_line(b"int nested(void) { int f(void) { return 1; } return f(); }");
+    insta::assert_snapshot!(report(&place, &["project/max.c"]));
+}
+
+/// Puts a program of this name that prints `text` into a folder of the place.
+fn fake(place: &Place, name: &str, text: &str) -> std::path::PathBuf {
+    let folder = place.root.join("fakes");
+    fs::create_dir_all(&folder).unwrap();
+    place.script("fake", &format!("#!/bin/sh\necho '{text}'\n"));
+    fs::rename(place.project().join("fake"), folder.join(name)).unwrap();
+    folder
+}
+
+#[test]
+fn a_clang_that_does_not_exist() {
+    let place = Place::with_max2();
+    let mut command = place.patchwright(["repair", "project/max.c"]);
+    let output = command
+        .env("PATCHWRIGHT_CLANG", "/nonexistent/clang")
+        .output()
+        .unwrap();
+    insta::assert_snapshot!(format!(
+        "exit status {}\n{}",
+        output.status.code().unwrap(),
+        stderr(&output)
+    ));
+}
+
+#[test]
+fn a_clang_that_is_too_old() {
+    let place = Place::with_max2();
+    let old = "Debian clang version 14.0.6";
+    let folder = fake(&place, "clang-14", old);
+    let mut command = place.patchwright(["repair", "project/max.c"]);
+    let output = command
+        .env("PATCHWRIGHT_CLANG", folder.join("clang-14"))
+        .output()
+        .unwrap();
+    let text = stderr(&output).replace(place.root.to_str().unwrap(), "[ROOT]");
+    insta::assert_snapshot!(format!(
+        "exit status {}\n{text}",
+        output.status.code().unwrap()
+    ));
+
+    // The same where only such ones are in PATH.
+    fake(&place, "clang", old);
+    for version in 16..=22 {
+        fake(&place, &format!("clang-{version}"), old);
+    }
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut command = place.patchwright(["repair", "project/max.c"]);
+    let output = command.env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("clang-19: version 14"), "{text}");
+    assert!(text.contains("clang: version 14"), "{text}");
+}

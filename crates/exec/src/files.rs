@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A file or folder that could not be read, written, copied or removed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+#[error("cannot {action} {}: {source}{}", path.display(), remedy(action, source))]
 pub struct FileError {
     /// What was being done, as a verb: "read", "copy", "create the folder", …
     pub action: &'static str,
@@ -43,8 +43,15 @@ impl FileError {
     }
 }
 
-fn remedy(error: &io::Error) -> &'static str {
+const WRITE_PATCHES: &str = "write patches to";
+pub(crate) const USE_TEMPORARY: &str = "use the temporary folder";
+
+fn remedy(action: &str, error: &io::Error) -> &'static str {
     match error.kind() {
+        _ if action == WRITE_PATCHES => "; name another folder with --output",
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if action == USE_TEMPORARY => {
+            "; make it, or set PATCHWRIGHT_TMP to a folder that is there"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space, or set PATCHWRIGHT_TMP to a folder on a larger disk"
         }
@@ -169,6 +176,15 @@ pub(crate) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path contains a NUL byte"))
 }
 
+/// Creates a folder for patches unless it is there, and makes sure that files can be written to it.
+pub fn create_output_folder(path: &Path) -> Result<(), FileError> {
+    create_folder(path).map_err(|error| FileError::new(WRITE_PATCHES, path, error.source))?;
+    let file = temporary_beside(&path.join("x"));
+    fs::write(&file, "")
+        .and_then(|()| fs::remove_file(&file))
+        .context(WRITE_PATCHES, path)
+}
+
 /// Creates a folder and those above it that are missing.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).context("create the folder", path)
@@ -228,6 +244,11 @@ fn make_removable(folder: &Path) {
             make_removable(&entry.path());
         }
     }
+}
+
+/// Makes a symbolic link at `path`, which must not exist yet, to `target`.
+pub fn create_link(target: &Path, path: &Path) -> Result<(), FileError> {
+    std::os::unix::fs::symlink(target, path).context("create", path)
 }
 
 /// Marks a file as executable by those who may read it.

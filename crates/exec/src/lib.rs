@@ -48,7 +48,7 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
 pub use intercept::{InterceptError, intercept_build};
-pub use limits::Limits;
+pub use limits::{Limits, own_peak_memory};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use record::{RecordError, record_build};

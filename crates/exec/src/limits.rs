@@ -69,3 +69,13 @@ impl Limits {
         }
     }
 }
+
+/// Most memory that this process has had resident so far, in bytes.
+pub fn own_peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -42,6 +42,7 @@ pub struct Worker {
     pub sandbox: Sandbox,
     /// A folder for the worker's own files, outside the sandbox.
     pub folder: PathBuf,
+    run: PathBuf,
 }
 
 /// A worker that could not be made.
@@ -64,12 +65,23 @@ impl Worker {
         let folder = options.scratch.create_folder(name)?;
         let tree = folder.join("tree");
         crate::files::create_private_folder(&tree)?;
-        let view = options.view.then(|| View::of_copy(&tree, options.project));
+        let run = folder.join("run");
+        crate::files::create_private_folder(&run)?;
+        let view = options.view.then(|| {
+            let mut view = View::of_copy(&tree, options.project);
+            view.shadow.push((run.clone(), options.scratch.run_path()));
+            view
+        });
         // Before the copy: how links are copied depends on whether the view is permitted.
         let runner = Runner::start(options.program, view, options.cancel.clone())?;
         if let ViewStatus::Refused { reason } = runner.view_status() {
             tracing::info!("the copy keeps its own path: {reason}");
         }
+        let run = if runner.view_active() {
+            run
+        } else {
+            options.scratch.run_path()
+        };
         let copy = CopyOptions {
             viewed: runner.view_active(),
             exclude: options.exclude.clone(),
@@ -80,7 +92,14 @@ impl Worker {
             runner,
             sandbox,
             folder,
+            run,
         })
+    }
+
+    /// The folder that the worker's programs see at [`Scratch::run_path`]. With a view it is the worker's own; without
+    /// one all workers share it.
+    pub fn run_folder(&self) -> &Path {
+        &self.run
     }
 }
 

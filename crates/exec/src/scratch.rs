@@ -17,6 +17,8 @@ use crate::files::{self, Context, FileError};
 
 /// The name of the locked file.
 const LOCK: &str = "lock";
+/// The name of the folder that all workers have at the same path.
+const RUN: &str = "run";
 /// Where memory that processes share has its names.
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -35,11 +37,13 @@ impl Scratch {
     /// # Errors
     /// When `base` does not exist or cannot be written to.
     pub fn new(base: &Path) -> Result<Self, FileError> {
-        let base = fs::canonicalize(base).context("use the temporary folder", base)?;
-        Ok(Scratch {
+        let base = fs::canonicalize(base).context(files::USE_TEMPORARY, base)?;
+        let scratch = Scratch {
             disk: LockedFolder::create(&base)?,
             shared: LockedFolder::create(Path::new(SHARED_MEMORY)).ok(),
-        })
+        };
+        scratch.create_folder(RUN)?;
+        Ok(scratch)
     }
 
     /// Makes a scratch folder in the place that the environment names: `PATCHWRIGHT_TMP`, else
@@ -64,6 +68,12 @@ impl Scratch {
         self.shared
             .as_ref()
             .map_or(&self.disk.path, |folder| &folder.path)
+    }
+
+    /// A folder at the same path for all programs that are tested, in which they find what their worker has for them
+    /// (see [`Worker::run_folder`](crate::Worker::run_folder)).
+    pub fn run_path(&self) -> PathBuf {
+        self.disk.path.join(RUN)
     }
 
     /// Makes a folder in the scratch folder; it must not exist yet.

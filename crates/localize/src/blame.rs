@@ -14,19 +14,12 @@ pub struct WovenFile<'a> {
     pub functions: Vec<(u32, &'a str, Span)>,
 }
 
-/// The woven functions in whose lines `message` reports errors: number and name, each once. An error
-/// in no function's lines, as in a macro's text, is that of the function in which the compiler says
-/// it is (`FILE: In function 'NAME':`).
+/// The woven functions in whose lines `message` reports errors: number and name, each once. An error in the body of a
+/// macro is blamed on the functions that the macro is expanded in, and one in no function's lines on the function in
+/// which the compiler says it is (`FILE: In function 'NAME':`).
 pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
-    let mut in_function = "";
-    for line in message.lines() {
-        if let Some((_, rest)) = line.split_once(": In function ") {
-            in_function = rest.trim_matches([':', '\'', '‘', '’']);
-        }
-        let Some((name, number)) = place_of_error(line) else {
-            continue;
-        };
+    for (name, number, in_function) in blamed_places(message) {
         let mut blamed = Vec::new();
         let mut named = Vec::new();
         for file in files {
@@ -54,15 +47,44 @@ pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, Str
     found
 }
 
-/// `FILE:LINE[:COLUMN]: error: …`
+/// Files and lines of the compiler's errors, or of the macro invocations that they come from, and the function in which
+/// the compiler says that they are.
+fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
+    let mut found = Vec::new();
+    let mut in_function = "";
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
+        if let Some((_, rest)) = line.split_once(": In function ") {
+            in_function = rest.trim_matches([':', '\'', '‘', '’']);
+        }
+        let Some((name, number)) = place_of_error(line) else {
+            continue;
+        };
+        let (start, function) = (found.len(), in_function);
+        while let Some(note) = lines.next_if(|line| place_of_error(line).is_none()) {
+            let expansion = place_before(note, ": note: in expansion of macro");
+            found.extend(expansion.map(|(name, number)| (name, number, function)));
+            if let Some((_, rest)) = note.split_once(": In function ") {
+                in_function = rest.trim_matches([':', '\'', '‘', '’']);
+            }
+        }
+        if found.len() == start {
+            found.push((name, number, function));
+        }
+    }
+    found
+}
+
 fn place_of_error(line: &str) -> Option<(&str, u32)> {
-    let at = line
-        .find(": error:")
-        .or_else(|| line.find(": fatal error:"))?;
-    let mut parts = line[..at].rsplit(':');
-    let numbers: Vec<&str> = parts.by_ref().take(2).collect();
-    let number = numbers.iter().rev().find_map(|n| n.parse().ok())?;
-    Some((line[..at].split(':').next()?, number))
+    place_before(line, ": error:").or_else(|| place_before(line, ": fatal error:"))
+}
+
+/// `FILE:LINE[:COLUMN]` before the mark.
+fn place_before<'l>(line: &'l str, mark: &str) -> Option<(&'l str, u32)> {
+    let mut parts = line[..line.find(mark)?].split(':');
+    let name = parts.next()?;
+    let number = parts.find_map(|part| part.trim().parse().ok())?;
+    Some((name, number))
 }
 
 #[cfg(test)]
@@ -84,5 +106,17 @@ mod tests {
         let macros = "a.c: In function ‘g’:\na.c:9:4: error: no\na.c:5:1: note: here";
         assert_eq!(blamed(macros)[0].1, "g");
         assert_eq!(blamed("b.c:3:4: error: no\na.c:3:4: warning: w"), []);
+    }
+
+    #[test]
+    fn errors_in_the_body_of_a_macro_are_blamed_on_its_expansions() {
+        let message = "first error: a.c:3:1: error: expected ';'\n  a.c:9:2: warning: unused\n\
+             \x20 src/a.c:1705:31: error: lvalue required as unary '&' operand\n  1705 |   }}\n       | ^~~\n\
+             \x20 src/a.c:9083:79: note: in expansion of macro 'COPY'\n  9083 | text\n\
+             \x20 b.c:7: fatal error: no\nmake: *** [Makefile:726: a.o] Error 1\n";
+        let found = blamed_places(message);
+        assert!(found.contains(&("src/a.c", 9083, "")), "{found:?}");
+        assert!(found.contains(&("b.c", 7, "")), "{found:?}");
+        assert!(!found.contains(&("src/a.c", 1705, "")), "{found:?}");
     }
 }

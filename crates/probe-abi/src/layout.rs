@@ -86,7 +86,7 @@ pub struct Header {
     pub visits: AtomicU64,
     /// Records reserved; may exceed the capacity.
     pub records: AtomicU32,
-    /// Processes that found this channel.
+    /// Programs and shared libraries of processes that found this channel.
     pub attached: AtomicU32,
     /// 1 when a state was not logged for want of room.
     pub overflow: AtomicU32,
@@ -95,6 +95,8 @@ pub struct Header {
     /// 1 when a visit handed over another number of entries than the host described slots; that process has ended
     /// itself.
     pub mismatch: AtomicU32,
+    /// Those of `attached` that found it by the run's folder.
+    pub found_by_path: AtomicU32,
     /// 1 when the watched function was entered while one of its windows was open: calls must count as touches.
     pub reentered: AtomicU32,
 }

@@ -37,9 +37,10 @@ pub use trace::{
     TraceMemory, TraceUnit, Trail,
 };
 pub use unit::{
-    ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_VARIABLE, EnterFunction, MarkFunction,
-    PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT,
-    TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
+    ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_FILE, CHANNEL_VARIABLE,
+    ENTRY_SYMBOLS, EnterFunction, ImageTrailer, MarkFunction, PROBE_FILE, PROBE_VARIABLE,
+    PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, TouchFunction,
+    UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

@@ -2,17 +2,52 @@
 
 use core::ffi::{c_char, c_void};
 
-/// Environment variable with the path of the probe's shared library. Without it a woven program is the original.
+/// Environment variable with the path of the probe's image, a file that ends with an [`ImageTrailer`].
 pub const PROBE_VARIABLE: &str = "PATCHWRIGHT_PROBE";
 
 /// Environment variable with the path of the channel.
 pub const CHANNEL_VARIABLE: &str = "PATCHWRIGHT_CHANNEL";
 
+/// Name of the probe's image in a run's folder, where processes look that do not have [`PROBE_VARIABLE`].
+pub const PROBE_FILE: &str = "probe";
+
+/// Name of the channel in a run's folder.
+pub const CHANNEL_FILE: &str = "channel";
+
 /// Name of the probe's only entry point, of type [`Attach`].
 pub const ATTACH_SYMBOL: &str = "patchwright_attach";
 
 /// Version of [`UnitTable`]; the probe ignores a unit of another version.
-pub const UNIT_VERSION: u32 = 2;
+pub const UNIT_VERSION: u32 = 3;
+
+/// The entry points of the probe, in the order of [`ImageTrailer::entries`].
+pub const ENTRY_SYMBOLS: [&str; 1] = [ATTACH_SYMBOL];
+
+/// The last bytes of the probe's image, which is mapped as a whole, readable and executable, and then from `fixed` on
+/// once more, private and writable. The words at `relocations` are offsets of words to which the address of the image
+/// is to be added.
+///
+/// Woven programs map it themselves, by system calls: there is no loader in a program that is linked statically, and
+/// the one of other programs would allocate memory in them. The glue declares the same structure in C. To loaders the
+/// image is an ordinary shared library.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageTrailer {
+    /// Offsets of the entry points.
+    pub entries: [u64; ENTRY_SYMBOLS.len()],
+    /// Offset of the relocations.
+    pub relocations: u64,
+    /// Number of relocations.
+    pub relocation_count: u64,
+    /// Bytes that are never written; a multiple of the page size.
+    pub fixed: u64,
+}
+
+/// The program goes on: it reports, or there is no run to report to.
+pub const ATTACH_DONE: i32 = 0;
+
+/// There is a run, and the program cannot report to it: it must not get to a hole.
+pub const ATTACH_LOST: i32 = 1;
 
 /// Selection byte of a function or a hole: the original code runs.
 pub const SELECTED_NOT: u8 = 0;
@@ -44,8 +79,9 @@ pub type BeginFunction = unsafe extern "C" fn();
 /// AddressSanitizer's `__asan_region_is_poisoned`: the first bad address of a region, or null.
 pub type PoisonedFunction = unsafe extern "C" fn(start: *mut c_void, size: usize) -> *mut c_void;
 
-/// Introduces a translation unit; `channel` is the value of [`CHANNEL_VARIABLE`] or null.
-pub type Attach = unsafe extern "C" fn(unit: *mut UnitTable, channel: *const c_char);
+/// Introduces a translation unit; `channel` is the path of the channel or null. Gives [`ATTACH_DONE`] or
+/// [`ATTACH_LOST`].
+pub type Attach = unsafe extern "C" fn(unit: *mut UnitTable, channel: *const c_char) -> i32;
 
 /// What a woven translation unit tells the probe, and what the probe fills in. The glue in the woven file declares the
 /// same structure in C.
@@ -57,8 +93,8 @@ pub struct UnitTable {
     pub function_count: u32,
     /// Number of holes.
     pub hole_count: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1 when the run was found by its folder, because the environment does not name it.
+    pub found_by_path: u32,
     /// Selection bytes of the functions.
     pub functions: *mut u8,
     /// Ids of the functions.

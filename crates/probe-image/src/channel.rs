@@ -200,6 +200,7 @@ impl Channel {
             &header.overflow,
             &header.undefined,
             &header.mismatch,
+            &header.found_by_path,
             &header.reentered,
         ] {
             counter.store(0, Ordering::Relaxed);
@@ -211,9 +212,15 @@ impl Channel {
         }
     }
 
-    /// Number of woven processes that found the channel since the last reset.
+    /// Number of woven programs and shared libraries of processes that found the channel since the last reset.
     pub fn attached(&self) -> u32 {
         self.shared().header().attached.load(Ordering::Acquire)
+    }
+
+    /// Those of [`attached`](Self::attached) that had to look into the run's folder, because their environment does
+    /// not name the channel.
+    pub fn found_by_path(&self) -> u32 {
+        self.shared().header().found_by_path.load(Ordering::Acquire)
     }
 
     /// The holes visited since the last reset in coverage mode, in ascending order.

@@ -2,7 +2,8 @@
 //! trace in which programs note the statements that they execute.
 //!
 //! A run needs a file with [`PROBE`], a [`Channel`], and both paths in the environment of the test (see
-//! [`Channel::environment`]). Between runs the channel is told what to observe; after a run it is read.
+//! [`Channel::environment`]), or both files in the folder of the run that was woven into the program.
+//! Between runs the channel is told what to observe; after a run it is read.
 
 mod candidate;
 mod channel;
@@ -19,12 +20,50 @@ pub use patches::{
     PatchChannel, PatchReport, PatchTable, SplitGroup, TableAlternative, TableError, TablePlace,
 };
 pub use patchwright_probe_abi::{
-    CHANNEL_VARIABLE, FunctionId, HoleId, MAX_ALTERNATIVES, MAX_CODE, MAX_SLOTS, PROBE_VARIABLE,
-    PlaceId, SplitReason, TRACE_VARIABLE,
+    CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageTrailer, MAX_ALTERNATIVES, MAX_CODE,
+    MAX_SLOTS, PROBE_FILE, PROBE_VARIABLE, PlaceId, SplitReason, TRACE_VARIABLE,
 };
 pub use shared::SharedFileError;
 pub use trace::{ProcessEnd, Trace};
 pub use watch::{Location, VisitedState, Watch, Watched};
 
-/// The probe: a shared library for x86-64 Linux that needs no other library.
-pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libpatchwright_probe.so"));
+/// The probe: an image for x86-64 Linux that ends with an [`ImageTrailer`].
+pub static PROBE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe.image"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    #[test]
+    fn the_image_says_where_its_entries_are_and_is_a_shared_library_too() {
+        let trailer = PROBE.len() - size_of::<ImageTrailer>();
+        // SAFETY: the structure consists of numbers.
+        let trailer: ImageTrailer = unsafe {
+            PROBE[trailer..]
+                .as_ptr()
+                .cast::<ImageTrailer>()
+                .read_unaligned()
+        };
+        assert!(PROBE.len().is_multiple_of(4096) && trailer.fixed.is_multiple_of(4096));
+        assert!(trailer.fixed < PROBE.len() as u64);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file.as_file(), PROBE).unwrap();
+        let path = CString::new(file.path().as_os_str().as_encoded_bytes()).unwrap();
+        for (entry, symbol) in trailer
+            .entries
+            .iter()
+            .zip(patchwright_probe_abi::ENTRY_SYMBOLS)
+        {
+            let symbol = CString::new(symbol).unwrap();
+            // SAFETY: the library runs nothing when it is loaded, and stays loaded.
+            unsafe {
+                let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+                assert!(!library.is_null());
+                let base = libc::dlsym(library, symbol.as_ptr()) as u64 - entry;
+                assert!(base != 0 && base.is_multiple_of(4096));
+                assert_eq!((base as *const [u8; 4]).read(), *b"\x7fELF");
+            }
+        }
+    }
+}

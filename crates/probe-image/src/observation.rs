@@ -121,8 +121,8 @@ impl States {
 /// Everything that the processes of a run have reported about a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Processes of woven programs that found the channel. 0 means that the run observed nothing: the test did not
-    /// start the program, cleared its environment, or the program is linked statically.
+    /// Programs and shared libraries of processes that found the channel. 0 means that the run observed nothing: the
+    /// test did not start the program, or where it could not see the files of the run.
     pub attached: u32,
     /// How often the hole was visited.
     pub visits: u64,

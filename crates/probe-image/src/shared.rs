@@ -8,7 +8,11 @@ use tempfile::NamedTempFile;
 
 /// The file could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make a file of {size} bytes to share with tests in {}: {source}", folder.display())]
+#[error(
+    "cannot make a file of {size} bytes to share with tests in {}: {source}; make room there, or set PATCHWRIGHT_TMP \
+     to a folder on a larger disk",
+    folder.display()
+)]
 pub struct SharedFileError {
     /// Where it should have been.
     pub folder: PathBuf,

@@ -1,30 +1,36 @@
 //! The entry points that woven source calls.
 
+use crate::process::Lost;
 use crate::{observe, process, system, watch};
 use core::ffi::c_char;
 use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering};
-use patchwright_probe_abi::{Mode, SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION, UnitTable};
+use patchwright_probe_abi::{
+    ATTACH_DONE, ATTACH_LOST, Mode, SELECTED_CANDIDATE, SELECTED_COVERAGE, UNIT_VERSION, UnitTable,
+};
 
 /// Introduces a translation unit to the run: fills in its functions and selects what is active in this process.
 ///
-/// When there is no run, or one that this probe does not understand, nothing changes.
+/// When there is no run, nothing changes. When there is one that the process cannot report to, [`ATTACH_LOST`] is
+/// returned: what this process would do at the holes would not be seen.
 ///
 /// # Safety
 /// `unit` must be null or point to a table that stays valid as long as the unit's code; `channel` must be null or a
 /// string that ends with a zero byte.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *const c_char) {
+pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *const c_char) -> i32 {
     // SAFETY: the caller answers for the pointer.
     let Some(unit) = (unsafe { unit.as_mut() }) else {
-        return;
+        return ATTACH_DONE;
     };
     if unit.version != UNIT_VERSION {
-        return;
+        return ATTACH_LOST;
     }
     // SAFETY: the caller answers for the path.
-    let Some(process) = (unsafe { process::attach(channel) }) else {
-        return;
+    let process = match unsafe { process::attach(channel, unit.found_by_path != 0) } {
+        Ok(Some(process)) => process,
+        Ok(None) => return ATTACH_DONE,
+        Err(Lost) => return ATTACH_LOST,
     };
     process::set_poisoned(unit.poisoned);
     unit.value = Some(value);
@@ -64,6 +70,7 @@ pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *cons
             }
         }
     }
+    ATTACH_DONE
 }
 
 /// # Safety

@@ -139,7 +139,7 @@ unsafe fn open(path: *const c_char) -> Option<Run> {
         return None;
     }
     // SAFETY: the caller answers for the path.
-    let (address, length) = unsafe { system::map_file(path) }?;
+    let (address, length) = unsafe { system::map_file(path) }.ok()?;
     // SAFETY: the mapping stays until the process ends.
     let channel = unsafe { PlacesChannel::open(address, length) }?;
     let header = channel.header();

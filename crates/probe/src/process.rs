@@ -116,10 +116,15 @@ impl Process {
     }
 }
 
+/// There is a run, and this process cannot report to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost;
+
 const UNATTACHED: u32 = 0;
 const ATTACHING: u32 = 1;
 const ATTACHED: u32 = 2;
-const FAILED: u32 = 3;
+const ABSENT: u32 = 3;
+const LOST: u32 = 4;
 
 static STATUS: AtomicU32 = AtomicU32::new(UNATTACHED);
 static PROCESS: Once = Once(UnsafeCell::new(Process {
@@ -152,30 +157,43 @@ struct Once(UnsafeCell<Process>);
 // SAFETY: see the type.
 unsafe impl Sync for Once {}
 
-/// The run, attaching to it first when this process has not yet; `None` when there is none.
+/// The run, attaching to it first when this program or library has not yet; `None` when there is none.
 ///
 /// # Safety
 /// `channel` must be null or a string that ends with a zero byte.
-pub unsafe fn attach(channel: *const c_char) -> Option<&'static Process> {
+pub unsafe fn attach(
+    channel: *const c_char,
+    found_by_path: bool,
+) -> Result<Option<&'static Process>, Lost> {
     let taken =
         STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
     if taken.is_ok() {
         // SAFETY: only this thread has come here, and readers wait for `ATTACHED`.
         let process = unsafe { &mut *PROCESS.0.get() };
         // SAFETY: the caller answers for the path.
-        let good = unsafe { open(channel) }.and_then(|channel| process.read(channel));
-        let status = if good.is_some() { ATTACHED } else { FAILED };
+        let status = match unsafe { open(channel) } {
+            Ok(None) => ABSENT,
+            Ok(Some(channel)) => process.read(channel).map_or(LOST, |()| ATTACHED),
+            Err(Lost) => LOST,
+        };
         STATUS.store(status, Ordering::Release);
         if let Some(channel) = process.channel {
-            channel.header().attached.fetch_add(1, Ordering::Relaxed);
+            let header = channel.header();
+            header.attached.fetch_add(1, Ordering::Relaxed);
+            header
+                .found_by_path
+                .fetch_add(u32::from(found_by_path), Ordering::Relaxed);
         }
     }
     // The loader runs constructors one after the other, so this waits only where a program loads plugins in parallel
     // with a loader that does not.
-    while STATUS.load(Ordering::Acquire) == ATTACHING {
-        core::hint::spin_loop();
+    loop {
+        match STATUS.load(Ordering::Acquire) {
+            ATTACHING => core::hint::spin_loop(),
+            LOST => return Err(Lost),
+            _ => return Ok(current()),
+        }
     }
-    current()
 }
 
 /// The run that this process has attached to.
@@ -184,16 +202,23 @@ pub fn current() -> Option<&'static Process> {
     (STATUS.load(Ordering::Acquire) == ATTACHED).then(|| unsafe { &*PROCESS.0.get() })
 }
 
+/// The channel; `None` when there is no file of this name, as after the end of a run.
+///
 /// # Safety
 /// As for [`attach`].
-unsafe fn open(path: *const c_char) -> Option<Channel<'static>> {
+unsafe fn open(path: *const c_char) -> Result<Option<Channel<'static>>, Lost> {
     if path.is_null() {
-        return None;
+        return Ok(None);
     }
     // SAFETY: the caller answers for the path.
-    let (address, length) = unsafe { system::map_file(path) }?;
-    // SAFETY: the mapping stays until the process ends.
-    unsafe { Channel::open(address, length) }
+    match unsafe { system::map_file(path) } {
+        // SAFETY: the mapping stays until the process ends.
+        Ok((address, length)) => unsafe { Channel::open(address, length) }
+            .map(Some)
+            .ok_or(Lost),
+        Err(system::ENOENT | system::ENOTDIR) => Ok(None),
+        Err(_) => Err(Lost),
+    }
 }
 
 /// Address of [`PoisonedFunction`], or 0.

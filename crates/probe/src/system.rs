@@ -23,6 +23,13 @@ const MAP_ANONYMOUS: usize = 0x20;
 const SIGKILL: usize = 9;
 const EFAULT: isize = -14;
 
+/// There is no such file.
+pub const ENOENT: isize = -2;
+/// A folder of the path is none.
+pub const ENOTDIR: isize = -20;
+/// A file without contents.
+const ENODATA: isize = -61;
+
 /// Makes a system call; errors are negative numbers.
 ///
 /// # Safety
@@ -48,14 +55,14 @@ unsafe fn call(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Maps a file for reading and writing, shared with others; its address and length.
+/// Maps a file for reading and writing, shared with others; its address and length, or a negative error.
 ///
 /// # Safety
 /// `path` must be a string that ends with a zero byte.
-pub unsafe fn map_file(path: *const core::ffi::c_char) -> Option<(*mut u8, usize)> {
+pub unsafe fn map_file(path: *const core::ffi::c_char) -> Result<(*mut u8, usize), isize> {
     // SAFETY: the caller answers for the path.
     let descriptor = unsafe { call(OPEN, [path as usize, O_RDWR | O_CLOEXEC, 0, 0, 0, 0]) };
-    let descriptor = usize::try_from(descriptor).ok()?;
+    let descriptor = usize::try_from(descriptor).map_err(|_| descriptor)?;
     // SAFETY: seeking in our own descriptor.
     let length = unsafe { call(LSEEK, [descriptor, 0, SEEK_END, 0, 0, 0]) };
     // SAFETY: a new mapping at an address that the kernel chooses; it refuses a length that is not positive.
@@ -74,8 +81,11 @@ pub unsafe fn map_file(path: *const core::ffi::c_char) -> Option<(*mut u8, usize
     };
     // SAFETY: our own descriptor; the mapping does not need it.
     unsafe { call(CLOSE, [descriptor, 0, 0, 0, 0, 0]) };
-    let errors = -4095..0;
-    (length > 0 && !errors.contains(&address)).then_some((address as *mut u8, length as usize))
+    match address {
+        _ if length <= 0 => Err(ENODATA),
+        -4095..0 => Err(address),
+        _ => Ok((address as *mut u8, length as usize)),
+    }
 }
 
 /// Puts `length` bytes of a file, from `offset` on, in the place of those mapped at `address`, shared with others. When

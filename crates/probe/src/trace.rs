@@ -128,7 +128,7 @@ unsafe fn open(trace: &mut Trace, path: *const c_char) -> Option<()> {
         length += 1;
     }
     // SAFETY: the caller answers for the path.
-    let (address, length) = unsafe { system::map_file(path) }?;
+    let (address, length) = unsafe { system::map_file(path) }.ok()?;
     // SAFETY: the mapping stays until the process ends.
     trace.memory = Some(unsafe { TraceMemory::open(address, length) }?);
     Some(())

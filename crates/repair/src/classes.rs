@@ -8,6 +8,8 @@
 //! without a branch it needs an execution, and where its value is undefined no execution is
 //! needed: it would get there, and do what C leaves undefined.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::FxHashMap;
 
 use patchwright_exec::FailReason;
@@ -45,15 +47,56 @@ pub struct Classes {
     count: usize,
 }
 
+/// There is one for each distinct state of each class, so they are kept small.
 #[derive(Clone, Debug)]
 enum Node {
     State {
         state: u32,
-        branches: FxHashMap<u64, usize>,
+        branches: Branches,
     },
-    End(ClassVerdict),
+    End(Box<ClassVerdict>),
     /// A branch that no execution has followed to its end.
     Unknown,
+}
+
+/// Nodes by value. Most states have one.
+#[derive(Clone, Debug, Default)]
+struct Branches {
+    first: Option<(u64, u32)>,
+    others: Option<Box<FxHashMap<u64, u32>>>,
+}
+
+impl Branches {
+    fn get(&self, value: u64) -> Option<usize> {
+        let (known, node) = self.first?;
+        if known == value {
+            return Some(node as usize);
+        }
+        self.others.as_ref()?.get(&value).map(|&node| node as usize)
+    }
+
+    /// The node of a value, which is `next` if it has none yet.
+    fn get_or_insert(&mut self, value: u64, next: usize) -> usize {
+        if let Some(node) = self.get(value) {
+            return node;
+        }
+        // The number of nodes is limited by `Classes::bytes`, whoever limits that.
+        let node = u32::try_from(next).expect("fewer than 2^32 nodes");
+        if self.first.is_none() {
+            self.first = Some((value, node));
+        } else {
+            self.others.get_or_insert_default().insert(value, node);
+        }
+        next
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, usize)> {
+        let others = self.others.iter().flat_map(|others| others.iter());
+        self.first
+            .into_iter()
+            .chain(others.map(|(&value, &node)| (value, node)))
+            .map(|(value, node)| (value, node as usize))
+    }
 }
 
 /// Where the tree leads a candidate.
@@ -78,6 +121,12 @@ impl Classes {
         self.count
     }
 
+    /// About how much memory the classes take.
+    pub fn bytes(&self) -> usize {
+        let states: usize = self.runs.iter().map(|(states, _)| states.capacity()).sum();
+        self.nodes.capacity() * size_of::<Node>() + states * size_of::<(u32, Option<u64>)>()
+    }
+
     /// No execution has been seen.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -90,7 +139,7 @@ impl Classes {
             match self.nodes.get(at)? {
                 Node::Unknown => return None,
                 Node::End(_) => return Some(at),
-                Node::State { state, branches } => at = *branches.get(&value(*state)?)?,
+                Node::State { state, branches } => at = branches.get(value(*state)?)?,
             }
         }
         None
@@ -116,11 +165,11 @@ impl Classes {
                         value: None,
                     }));
                 }
-                Some(Node::End(verdict)) => return Lookup::Known(verdict.clone()),
+                Some(Node::End(verdict)) => return Lookup::Known((**verdict).clone()),
                 Some(Node::State { state, branches }) => match value(*state) {
                     None => return Lookup::Known(ClassVerdict::Undefined),
-                    Some(value) => match branches.get(&value) {
-                        Some(&next) => at = next,
+                    Some(value) => match branches.get(value) {
+                        Some(next) => at = next,
                         None => {
                             return Lookup::Unknown(Some(Missing {
                                 node: at,
@@ -138,7 +187,7 @@ impl Classes {
         !self.unordered
             && match (self.nodes.get(missing.node), missing.value) {
                 (None | Some(Node::Unknown), None) => true,
-                (Some(Node::State { branches, .. }), Some(value)) => !branches.contains_key(&value),
+                (Some(Node::State { branches, .. }), Some(value)) => branches.get(value).is_none(),
                 _ => false,
             }
     }
@@ -147,14 +196,50 @@ impl Classes {
     /// value of the executed candidate there, and the verdict.
     pub fn insert(&mut self, states: Vec<(u32, Option<u64>)>, verdict: ClassVerdict) {
         self.count += 1;
-        if !self.unordered && !self.insert_ordered(&states, &verdict) {
+        if !self.unordered {
+            if self.insert_ordered(&states, &verdict).is_continue() {
+                return;
+            }
             self.unordered = true;
+            self.runs = self.paths();
+            self.nodes = Vec::new();
         }
         self.runs.push((states, verdict));
     }
 
-    /// Whether the execution agrees with the earlier ones.
-    fn insert_ordered(&mut self, states: &[(u32, Option<u64>)], verdict: &ClassVerdict) -> bool {
+    /// The executions that the tree was made of, but for those that undefined values have ended.
+    fn paths(&self) -> Vec<Run> {
+        let mut found = Vec::new();
+        let mut open = vec![(0, Vec::new())];
+        while let Some((at, path)) = open.pop() {
+            match self.nodes.get(at) {
+                Some(Node::End(verdict)) => found.push((path, (**verdict).clone())),
+                Some(Node::State { state, branches }) => {
+                    let mut nexts = branches.iter().peekable();
+                    // A path without branches is long, and moves.
+                    let mut path = Some(path);
+                    while let Some((value, next)) = nexts.next() {
+                        let longer = match nexts.peek() {
+                            Some(_) => path.clone(),
+                            None => path.take(),
+                        };
+                        let mut longer: Vec<_> = longer.unwrap_or_default();
+                        longer.push((*state, Some(value)));
+                        open.push((next, longer));
+                    }
+                }
+                Some(Node::Unknown) | None => {}
+            }
+        }
+        found
+    }
+
+    /// Adds an execution to the tree, unless it contradicts an earlier one.
+    fn insert_ordered(
+        &mut self,
+        states: &[(u32, Option<u64>)],
+        verdict: &ClassVerdict,
+    ) -> ControlFlow<()> {
         if self.nodes.is_empty() {
             self.nodes.push(Node::Unknown);
         }
@@ -163,7 +248,7 @@ impl Classes {
             if matches!(self.nodes[at], Node::Unknown) {
                 self.nodes[at] = Node::State {
                     state,
-                    branches: FxHashMap::default(),
+                    branches: Branches::default(),
                 };
             }
             let next = self.nodes.len();
@@ -172,25 +257,32 @@ impl Classes {
                 branches,
             } = &mut self.nodes[at]
             else {
-                return false;
+                return ControlFlow::Break(());
             };
             if *known != state {
-                return false;
+                return ControlFlow::Break(());
             }
             // An undefined value ended the execution; the tree knows that by itself.
-            let Some(value) = value else { return true };
-            at = *branches.entry(value).or_insert(next);
+            let Some(value) = value else {
+                return ControlFlow::Continue(());
+            };
+            at = branches.get_or_insert(value, next);
             if at == next {
                 self.nodes.push(Node::Unknown);
             }
         }
-        match &self.nodes[at] {
+        let agrees = match &self.nodes[at] {
             Node::Unknown => {
-                self.nodes[at] = Node::End(verdict.clone());
+                self.nodes[at] = Node::End(Box::new(verdict.clone()));
                 true
             }
             Node::End(known) => known.is_pass() == verdict.is_pass(),
             Node::State { .. } => false,
+        };
+        if agrees {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     }
 }

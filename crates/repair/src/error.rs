@@ -75,7 +75,7 @@ pub enum RepairError {
     },
     /// The woven program does not report.
     #[error(
-        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically"
+        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes in this tree, or starts it where the files of the run cannot be seen (in a chroot)"
     )]
     NothingAttached {
         /// The test.

@@ -12,7 +12,7 @@ use patchwright_exec::{
     run_test, runner::Environment,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
-use patchwright_probe_image::{Channel, PROBE};
+use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
 use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
 use patchwright_text::LineMap;
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weave_file};
@@ -252,29 +252,27 @@ pub fn instrument<'a>(
     phases.read = started.elapsed();
     let started = Instant::now();
     events(Event::Phase("weaving and building"));
-    let probe = surroundings.scratch.path().join("probe.so");
+    let probe = surroundings.scratch.path().join("probe");
     files::write_atomic(&probe, PROBE)?;
     let base = prepared.worker.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(0, "woven-0", &worker_options(project, &base, surroundings))?;
     for plan in &mut plans {
         plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
     }
-    let mut channel = Channel::create(
-        surroundings.scratch.shared_path(),
-        entries.len() as u32,
-        Default::default(),
-    )?;
+    let mut channel = new_channel(surroundings, entries.len())?;
+    show_run(&worker, &probe, &channel)?;
     build_woven(
         &mut worker,
         project,
         &plans,
         &mut entries,
+        &surroundings.scratch.run_path(),
         events,
         &mut left_alone.refused,
     )?;
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
-    coverage(
+    let mut found_by_path = coverage(
         &mut worker,
         &mut channel,
         &probe,
@@ -309,7 +307,7 @@ pub fn instrument<'a>(
         passing.retain(|test| tests.contains(test));
     }
     let mut differing = BTreeSet::new();
-    coverage(
+    found_by_path |= coverage(
         &mut worker,
         &mut channel,
         &probe,
@@ -341,17 +339,25 @@ pub fn instrument<'a>(
     };
     let mut workers = vec![(worker, channel)];
     let folder = workers[0].0.sandbox.folder().to_path_buf();
-    for index in 1..options.jobs.max(1) {
+    let mut jobs = options.jobs.max(1);
+    if found_by_path && jobs > 1 && !workers[0].0.runner.view_active() {
+        events(Event::Warning(
+            "the tests start the program without their environment, and this system does not let \
+             each worker have its own files at one path: going on with one worker"
+                .to_owned(),
+        ));
+        jobs = 1;
+    }
+    for index in 1..jobs {
         let worker = Worker::start(
             index,
             &format!("woven-{index}"),
             &worker_options(project, &folder, surroundings),
         )?;
-        let channel = Channel::create(
-            surroundings.scratch.shared_path(),
-            holes_in_all as u32,
-            Default::default(),
-        )?;
+        let channel = new_channel(surroundings, holes_in_all)?;
+        if worker.runner.view_active() {
+            show_run(&worker, &probe, &channel)?;
+        }
         workers.push((worker, channel));
     }
     phases.weave = started.elapsed();
@@ -365,6 +371,23 @@ pub fn instrument<'a>(
         left_alone,
         set_aside,
     })
+}
+
+/// A channel in memory, or on disk where there is too little memory for files, as in many containers.
+fn new_channel(surroundings: &Surroundings<'_>, holes: usize) -> Result<Channel, ChannelError> {
+    let create = |folder| Channel::create(folder, holes as u32, Default::default());
+    let shared = surroundings.scratch.shared_path();
+    create(shared).or_else(|error| {
+        tracing::info!("{error}");
+        create(surroundings.scratch.path())
+    })
+}
+
+/// Puts the run where processes look for it that have lost their environment.
+fn show_run(worker: &Worker, probe: &Path, channel: &Channel) -> Result<(), RepairError> {
+    files::create_link(probe, &worker.run_folder().join(PROBE_FILE))?;
+    files::create_link(channel.path(), &worker.run_folder().join(CHANNEL_FILE))?;
+    Ok(())
 }
 
 fn names(prepared: &Prepared, tests: &[usize]) -> String {
@@ -605,17 +628,21 @@ impl<'a> Reader<'a> {
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
 /// out, with their holes, and reported.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn build_woven(
     worker: &mut Worker,
     project: &Project,
     plans: &[Plan],
     entries: &mut Vec<HoleEntry>,
+    run: &Path,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
 ) -> Result<(), RepairError> {
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
+    let mut texts = Vec::new();
     for attempt in 0.. {
+        texts.clear();
         let mut number = 0;
         // The ways of one source follow one another.
         for ways in plans.chunk_by(|a, b| a.host_path == b.host_path) {
@@ -627,7 +654,7 @@ pub(crate) fn build_woven(
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;
-            let woven = match weave_file(&unit.source, &functions) {
+            let woven = match weave_file(&unit.source, &functions, Some(run)) {
                 Ok(woven) => woven,
                 Err(error) => {
                     tracing::error!("{}: {error}", relative.display());
@@ -643,6 +670,7 @@ pub(crate) fn build_woven(
             if files::read(&ways[0].host_path)? != woven {
                 files::replace(&ways[0].host_path, &woven)?;
             }
+            texts.push(woven);
         }
         let built = run_build(
             &mut worker.runner,
@@ -671,6 +699,21 @@ pub(crate) fn build_woven(
                 }
             }
         }
+    }
+    let ways = plans.chunk_by(|a, b| a.host_path == b.host_path);
+    for (ways, woven) in ways.zip(&texts) {
+        if files::read(&ways[0].host_path)? == *woven {
+            continue;
+        }
+        events(Event::Warning(format!(
+            "{} is written by the build, which undoes every change of it; it is left alone",
+            ways[0].file.relative.display()
+        )));
+        *refused
+            .entry("it stands in a file that the build writes".to_owned())
+            .or_default() += ways[0].functions.len();
+        let functions = ways.iter().flat_map(|plan| &plan.functions);
+        left_out.extend(functions.map(|&(_, id)| id));
     }
     entries.retain(|entry| !left_out.contains(&entry.function));
     Ok(())
@@ -703,7 +746,8 @@ fn blamed(
     found.map(|(id, name)| (FunctionId(id), name)).collect()
 }
 
-/// Runs tests once in coverage mode; notes visits, and tests whose verdict differs.
+/// Runs tests once in coverage mode; notes visits, and tests whose verdict differs. Tells whether some process found
+/// the run by its folder only.
 #[allow(clippy::too_many_arguments)]
 fn coverage(
     worker: &mut Worker,
@@ -714,7 +758,7 @@ fn coverage(
     tests: &[usize],
     entries: &mut [HoleEntry],
     differing: &mut BTreeSet<usize>,
-) -> Result<(), RepairError> {
+) -> Result<bool, RepairError> {
     let suite = project.require_tests()?;
     let mut environment = suite.environment.clone();
     for (name, value) in channel.environment(probe) {
@@ -725,7 +769,7 @@ fn coverage(
         .enumerate()
         .map(|(i, entry)| (entry.id, i))
         .collect();
-    let mut attached = false;
+    let (mut attached, mut found_by_path) = (false, false);
     for &test in tests {
         let known = &prepared.baseline.tests[test];
         channel.set_coverage();
@@ -741,6 +785,7 @@ fn coverage(
             &limits,
         )?;
         attached |= channel.attached() > 0;
+        found_by_path |= channel.found_by_path() > 0;
         if run.verdict.is_pass() != known.verdict.is_pass() {
             differing.insert(test);
         }
@@ -758,7 +803,7 @@ fn coverage(
             test: prepared.baseline.tests[test].name.clone(),
         });
     }
-    Ok(())
+    Ok(found_by_path)
 }
 
 /// The slots of a hole as the probe wants them.

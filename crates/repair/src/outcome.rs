@@ -95,6 +95,8 @@ pub struct Stats {
     pub interrupted: bool,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
+    /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
+    pub peak_memory: u64,
     /// Tests: failing, passing, flaky.
     pub tests: (usize, usize, usize),
     /// Time by phase.
@@ -146,6 +148,7 @@ impl RepairOutcome {
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,
+            peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
             ..found.stats
         };
         RepairOutcome {

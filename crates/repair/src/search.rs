@@ -32,6 +32,9 @@ use crate::{
 /// rest of its candidates is left out.
 const LONE_EXECUTIONS: usize = 32;
 
+/// States and classes take about this much memory at most. What is executed beyond is known by itself only.
+const MOST_BYTES: usize = 400 << 20;
+
 /// Spaces that are kept in memory between costs.
 const KEPT_SPACES: usize = 48;
 
@@ -130,6 +133,8 @@ pub(crate) struct Search<'a> {
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
     pub(crate) found: Found,
+    /// About how much memory the states and classes of all locations take.
+    bytes: usize,
     /// Verdicts at the hole and cost that are being explored, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
@@ -182,6 +187,7 @@ pub fn search(
         failing,
         set_aside: &instrumented.set_aside,
         found: Found::default(),
+        bytes: 0,
         decided: Vec::new(),
     };
     (surroundings.events)(Event::Phase("searching"));
@@ -566,6 +572,27 @@ impl Search<'_> {
 
     /// Adds the class of an execution.
     fn learn(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
+        if self.bytes > MOST_BYTES {
+            return Learnt::Nothing;
+        }
+        let before = self.bytes_of(unit);
+        let learnt = self.learn_with_room(unit, test, run);
+        // Windows have states at other places of the variable, too; there are few of them.
+        self.bytes += self.bytes_of(unit).saturating_sub(before);
+        learnt
+    }
+
+    /// About how much memory the states of a unit and the classes of its family take.
+    fn bytes_of(&self, unit: usize) -> usize {
+        let classes = &self.families[self.units[unit].family].classes;
+        self.states[unit].states.bytes()
+            + classes
+                .values()
+                .map(|classes| classes.bytes())
+                .sum::<usize>()
+    }
+
+    fn learn_with_room(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
         let family = self.units[unit].family;
         match run.report {
             Report::States(observation) => {

@@ -52,7 +52,16 @@ impl WovenCopy {
             plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
         }
         let refused = &mut left_alone.refused;
-        build_woven(&mut worker, project, &plans, &mut holes, events, refused)?;
+        let run = surroundings.scratch.run_path();
+        build_woven(
+            &mut worker,
+            project,
+            &plans,
+            &mut holes,
+            &run,
+            events,
+            refused,
+        )?;
         Ok(WovenCopy {
             worker,
             files: plans.into_iter().map(|plan| plan.file).collect(),

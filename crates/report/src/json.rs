@@ -55,6 +55,7 @@ struct Stats<'a> {
     stopped_early: bool,
     interrupted: bool,
     rejected_by_verification: &'a [String],
+    peak_memory_bytes: u64,
     milliseconds: Milliseconds,
 }
 
@@ -133,6 +134,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
             rejected_by_verification: &stats.rejected,
+            peak_memory_bytes: stats.peak_memory,
             milliseconds: Milliseconds {
                 copy: milliseconds(phases.copy),
                 build: milliseconds(phases.build),

@@ -211,6 +211,10 @@ pub fn stats(stats: &Stats) -> String {
             grouped(stats.disagreements as u64),
         );
     }
+    row(
+        "peak memory of Patchwright",
+        format!("{} MiB", grouped(stats.peak_memory >> 20)),
+    );
     let phases = &stats.phases;
     for (name, time) in [
         ("copy", phases.copy),

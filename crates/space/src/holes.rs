@@ -253,6 +253,24 @@ impl Finder<'_, '_, '_> {
         }
     }
 
+    /// The block of a statement expression, whose value is that of its last statement.
+    fn statement_expression(&mut self, block: StmtId) {
+        let StmtKind::Compound(inner) = &self.function.stmt(block).kind else {
+            return;
+        };
+        let Some((&last, others)) = inner.split_last() else {
+            return;
+        };
+        for &stmt in others {
+            self.stmt(stmt, Position::Block);
+        }
+        match self.function.stmt(last).kind {
+            // A guard would leave the block without a value.
+            StmtKind::Expression(value) => self.full(value, Use::Same),
+            _ => self.stmt(last, Position::Block),
+        }
+    }
+
     fn guard(&mut self, id: StmtId, position: Position) {
         let stmt = self.function.stmt(id);
         let eligible = match &stmt.kind {
@@ -628,7 +646,7 @@ impl Finder<'_, '_, '_> {
                 }
                 if let Some(body) = body {
                     let scope = self.scope.take();
-                    self.stmt(body, Position::Fixed);
+                    self.statement_expression(body);
                     self.scope = scope;
                 }
             }

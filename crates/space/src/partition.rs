@@ -79,6 +79,14 @@ impl StateSet {
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
+
+    /// About how much memory they take.
+    pub fn bytes(&self) -> usize {
+        let slots = self.states.first().map_or(0, |(values, _)| values.len());
+        // Each is there twice: as a key, and by its number.
+        let state = size_of::<(Box<[u64]>, u32)>() + size_of::<StateRow>() + slots * 17;
+        self.states.len() * state
+    }
 }
 
 /// A group: candidates with equal values in all states that the level was refined by.

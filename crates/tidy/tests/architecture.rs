@@ -150,8 +150,12 @@ fn files(folder: &str) -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
             let kind = entry.file_type().unwrap();
+            // In a worktree of git that is a file.
+            if entry.file_name() == ".git" {
+                continue;
+            }
             if kind.is_dir() {
-                if entry.file_name() != "target" && entry.file_name() != ".git" {
+                if entry.file_name() != "target" {
                     walk(root, &entry.path(), found);
                 }
             } else if kind.is_file() && entry.file_name() != ".git" {

@@ -2,10 +2,13 @@
 
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
-    ATTACH_PLACES_SYMBOL, ATTACH_SYMBOL, CHANNEL_VARIABLE, FunctionId, HoleId, PLACES_VERSION,
-    PROBE_VARIABLE, PlaceId, SELECTED_CANDIDATE, UNIT_VERSION,
+    ATTACH_DONE, ATTACH_PLACES_SYMBOL, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId,
+    HoleId, PLACES_VERSION, PROBE_FILE, PROBE_VARIABLE, PlaceId, SELECTED_CANDIDATE,
+    SELECTED_COVERAGE, UNIT_VERSION,
 };
 use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Diagnostics that woven code may trigger where the original did not. Those that one compiler does not know are
 /// ignored by the first two; the third is all of clang's.
@@ -125,14 +128,20 @@ const IGNORED: &[&str] = &[
     "-Wzero-as-null-pointer-constant",
 ];
 
-/// What all woven files of a translation unit share. Names of libc are declared under names of our own, so that the
-/// program may use them otherwise; weakly, so that a program without them links and stays as it was.
+/// What all woven files of a translation unit share.
+///
+/// The probe is mapped by system calls, so that it is there also in programs that are linked statically, that have
+/// names of libc for themselves, or no libc at all; and nothing is allocated. The one symbol from elsewhere is
+/// `environ`, declared under a name of our own, and weakly. All units of a program or of a shared library use one
+/// image, which they know by a symbol that the linker merges.
+///
+/// Elsewhere than on x86-64 Linux nothing is mapped, and nothing selected.
 const SHARED: &str = r#"#ifndef __PW_GLUE
 #define __PW_GLUE
 typedef unsigned long __pw_u64;
 typedef unsigned long __pw_uptr;
 struct __pw_unit {
-  unsigned version, function_count, hole_count, reserved;
+  unsigned version, function_count, hole_count, found_by_path;
   unsigned char *functions; const unsigned *function_ids;
   unsigned char *holes; const unsigned *hole_ids;
   __pw_u64 (*value)(unsigned, const __pw_u64 *, unsigned);
@@ -146,17 +155,91 @@ struct __pw_unit {
 };
 #define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
 #define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
-extern char *__pw_getenv(const char *) __PW_WEAK("getenv");
-extern void *__pw_dlopen(const char *, int) __PW_WEAK("dlopen");
-extern void *__pw_dlsym(void *, const char *) __PW_WEAK("dlsym");
-extern char *__pw_dlerror(void) __PW_WEAK("dlerror");
-extern int *__pw_errno(void) __PW_WEAK("__errno_location");
+#define __PW_COLD __attribute__((__unused__,__no_instrument_function__,__noinline__,__cold__))
 extern void *__pw_poisoned(void *, unsigned long) __PW_WEAK("__asan_region_is_poisoned");
 union __pw_float { float f32; double f64; __pw_u64 u64; };
 static __inline__ __PW_OURS __pw_u64 __pw_f32(float x) { union __pw_float u; u.u64 = 0; u.f32 = x; return u.u64; }
 static __inline__ __PW_OURS __pw_u64 __pw_f64(double x) { union __pw_float u; u.f64 = x; return u.u64; }
 static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f32; }
 static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
+#if defined __x86_64__ && defined __LP64__ && defined __linux__
+extern char **__pw_environ __PW_WEAK("environ");
+struct __pw_image { __pw_u64 entries[ENTRY_COUNT], relocations, relocation_count, fixed; };
+typedef int (*__pw_attach)(struct __pw_unit *, const char *);
+extern const struct __pw_image *__pw_loaded;
+__attribute__((__weak__,__visibility__("hidden"))) const struct __pw_image *__pw_loaded = 0;
+extern __pw_u64 __pw_base;
+__attribute__((__weak__,__visibility__("hidden"))) __pw_u64 __pw_base = 0;
+static long __PW_COLD __pw_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  long result;
+  __asm__ __volatile__("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+    : "rcx", "r11", "memory");
+  return result;
+}
+static const char *__PW_COLD __pw_variable(const char *name) {
+  char **entry;
+  if (!&__pw_environ || !__pw_environ) return 0;
+  for (entry = __pw_environ; *entry; entry++) {
+    const char *have = *entry, *want = name;
+    while (*want && *have == *want) have++, want++;
+    if (!*want && *have == '=') return have + 1;
+  }
+  return 0;
+}
+static long __PW_COLD __pw_load(const char *path) {
+  long file = __pw_call(2, (long)path, 02000000, 0, 0, 0, 0), length, base, error;
+  const struct __pw_image *image;
+  __pw_u64 i, at;
+  if (file < 0) return file;
+  length = __pw_call(8, file, 0, 2, 0, 0, 0);
+  base = error = __pw_call(9, 0, length, 5, 2, file, 0);
+  if ((__pw_u64)base < (__pw_u64)-4095) {
+    image = (const struct __pw_image *)(base + length) - 1;
+    error = __pw_call(9, base + (long)image->fixed, length - (long)image->fixed, 3, 18, file, (long)image->fixed);
+  }
+  __pw_call(3, file, 0, 0, 0, 0, 0);
+  if ((__pw_u64)error >= (__pw_u64)-4095) return error;
+  image = (const struct __pw_image *)(base + length) - 1;
+  for (i = 0; i < image->relocation_count; i++) {
+    at = ((const __pw_u64 *)(base + (long)image->relocations))[i];
+    *(__pw_u64 *)(base + (long)at) += (__pw_u64)base;
+  }
+  __pw_base = (__pw_u64)base;
+  __pw_loaded = image;
+  return 0;
+}
+static void __PW_COLD __pw_lost(unsigned hole, unsigned char *selection) {
+  (void)hole; (void)selection;
+  for (;;) {
+    __pw_call(62, __pw_call(39, 0, 0, 0, 0, 0, 0), 9, 0, 0, 0, 0);
+    __pw_call(231, 137, 0, 0, 0, 0, 0);
+  }
+}
+static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
+  const char *probe = __pw_variable("PROBE_VARIABLE"), *channel = __pw_variable("CHANNEL_VARIABLE");
+  long error = 0;
+  unsigned i;
+  if (!probe || !*probe) {
+    probe = run_probe;
+    channel = run_channel;
+    unit->found_by_path = 1;
+  }
+  if (!*probe) return;
+  if (!__pw_loaded) error = __pw_load(probe);
+  if (error == -2 || error == -20) return;
+  if (!error && ((__pw_attach)(__pw_base + __pw_loaded->entries[0]))(unit, channel) == ATTACH_DONE) return;
+  unit->mark = __pw_lost;
+  for (i = 0; i < unit->function_count; i++) unit->functions[i] = SELECTED_CANDIDATE;
+  for (i = 0; i < unit->hole_count; i++) unit->holes[i] = SELECTED_COVERAGE;
+}
+#else
+static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
+  (void)unit; (void)run_probe; (void)run_channel;
+}
+#endif
 #endif
 "#;
 
@@ -170,7 +253,7 @@ static unsigned char __pw_functions_@[FUNCTION_COUNT];
 static unsigned char __pw_holes_@[HOLE_COUNT];
 static struct __pw_unit __pw_unit_@ = {UNIT_VERSION, FUNCTION_COUNT, HOLE_COUNT, 0, __pw_functions_@,
   __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned, 0, 0, 0, 0, 0};
-static void __attribute__((__noinline__,__cold__)) __PW_OURS __pw_cold_@(void) { __asm__ __volatile__(""); }
+static void __PW_COLD __pw_cold_@(void) { __asm__ __volatile__(""); }
 static int __PW_OURS __pw_on_@(unsigned hole) {
   if (__pw_holes_@[hole] == SELECTED_CANDIDATE) return 1;
   __pw_unit_@.mark(__pw_hole_ids_@[hole], &__pw_holes_@[hole]);
@@ -194,6 +277,9 @@ static void __attribute__((__noinline__,__unused__)) __PW_OURS __pw_visit_@(unsi
   __builtin_va_end(list);
   __pw_unit_@.visit(__pw_hole_ids_@[hole], entries, count);
 }
+static void __attribute__((__constructor__(101),__used__)) __PW_COLD __pw_attach_@(void) {
+  __pw_enter(&__pw_unit_@, RUN_PROBE, RUN_CHANNEL);
+}
 "#;
 
 /// What the glue of places needs besides.
@@ -209,6 +295,11 @@ struct __pw_places {
   void *(*poisoned)(void *, unsigned long);
   const char *single_threaded;
 };
+extern char *__pw_getenv(const char *) __PW_WEAK("getenv");
+extern void *__pw_dlopen(const char *, int) __PW_WEAK("dlopen");
+extern void *__pw_dlsym(void *, const char *) __PW_WEAK("dlsym");
+extern char *__pw_dlerror(void) __PW_WEAK("dlerror");
+extern int *__pw_errno(void) __PW_WEAK("__errno_location");
 extern const char __pw_single_threaded __PW_WEAK("__libc_single_threaded");
 #endif
 "#;
@@ -236,72 +327,59 @@ static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_bad_@(const vol
 /// How a process says that it found no channel. System calls, as a program without libc's `open` has no channel either.
 const LOST: &str = r#"#ifndef __PW_LOST
 #define __PW_LOST
-static long __PW_OURS __pw_call(long number, long a, long b, long c) {
-  long result;
-  __asm__ __volatile__("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-  return result;
-}
-static void __PW_OURS __pw_lost(void) {
-  long file = __pw_call(2, (long)PATH, 02000000 | 02000 | 01, 0);
+static void __PW_OURS __pw_unobserved(void) {
+  long file = __pw_call(2, (long)PATH, 02000000 | 02000 | 01, 0, 0, 0, 0);
   if (file >= 0) {
-    __pw_call(1, file, (long)"x", 1);
-    __pw_call(3, file, 0, 0);
+    __pw_call(1, file, (long)"x", 1, 0, 0, 0);
+    __pw_call(3, file, 0, 0, 0, 0, 0);
   }
 }
 #endif
 "#;
 
-/// A string literal with these bytes.
-fn c_string(bytes: &[u8]) -> String {
-    let mut text = String::from("\"");
-    for byte in bytes {
-        match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'.' | b'-' | b'_' => {
-                text.push(char::from(*byte));
-            }
-            _ => text += &format!("\\{byte:03o}"),
-        }
-    }
-    text.push('"');
-    text
-}
-
-/// The constructor. `UNIT` is the type of the table and the beginning of its name.
-const ATTACH: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
+/// The constructor of a file with places. A process has one probe, however many libraries are woven, because it decides
+/// once which patch it runs: so the probe is loaded as a library.
+const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
   const char *probe;
   void *library;
-  void (*attach)(struct UNIT *, const char *);
+  void (*attach)(struct __pw_places *, const char *);
   int error;
   if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) { LOST; return; }
   probe = __pw_getenv("PROBE_VARIABLE");
   if (!probe || !*probe) { LOST; return; }
   error = *__pw_errno();
   library = __pw_dlopen(probe, 2);
-  attach = __extension__ (void (*)(struct UNIT *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
-  if (attach) attach(&UNIT_@, __pw_getenv("CHANNEL_VARIABLE"));
+  attach = __extension__ (void (*)(struct __pw_places *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
+  if (attach) attach(&__pw_places_@, __pw_getenv("CHANNEL_VARIABLE"));
   else __pw_dlerror();
   *__pw_errno() = error;
 }
 "#;
 
-/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first.
+/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first. In `run`,
+/// if there is one, processes find the run whose environment does not name it.
 pub(crate) fn text(
     suffix: &str,
     functions: &[FunctionId],
     holes: &[HoleId],
     newline: &str,
+    run: Option<&Path>,
 ) -> String {
-    let own = OWN
+    let in_run = |name: &str| {
+        run.map_or("\"\"".to_owned(), |run| {
+            literal(run.join(name).as_os_str().as_bytes())
+        })
+    };
+    let own = numbered(OWN)
         .replace('@', suffix)
         .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
         .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
         .replace("FUNCTION_COUNT", &functions.len().to_string())
         // An array has at least one element.
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
-        .replace("UNIT_VERSION", &UNIT_VERSION.to_string())
-        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string());
-    let attach = attach_text(suffix, "__pw_unit", ATTACH_SYMBOL).replace("LOST;", "");
-    in_front(SHARED, suffix, &format!("{own}{attach}"), newline)
+        .replace("RUN_PROBE", &in_run(PROBE_FILE))
+        .replace("RUN_CHANNEL", &in_run(CHANNEL_FILE));
+    in_front(&numbered(SHARED), suffix, &own, newline)
 }
 
 /// The glue of a file with these places, as [`text`].
@@ -318,27 +396,18 @@ pub(crate) fn places_text(
         .replace("PLACE_IDS", &list(places.iter().map(|id| id.0)))
         .replace("PLACE_COUNT", &places.len().to_string())
         .replace("PLACES_VERSION", &PLACES_VERSION.to_string());
-    let attach = attach_text(suffix, "__pw_places", ATTACH_PLACES_SYMBOL).replace(
-        "LOST;",
-        if unobserved.is_some() {
-            "__pw_lost();"
-        } else {
-            ""
-        },
-    );
-    let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &c_string(path)));
-    let shared = format!("{SHARED}{SHARED_PLACES}{lost}");
-    in_front(&shared, suffix, &format!("{own}{attach}"), newline)
-}
-
-/// The constructor that introduces the file's table, of type `struct UNIT`.
-fn attach_text(suffix: &str, unit: &str, symbol: &str) -> String {
-    ATTACH
+    let unobserved_call = if unobserved.is_some() {
+        "__pw_unobserved();"
+    } else {
+        ""
+    };
+    let attach = numbered(ATTACH_PLACES)
         .replace('@', suffix)
-        .replace("UNIT", unit)
-        .replace("PROBE_VARIABLE", PROBE_VARIABLE)
-        .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
-        .replace("ATTACH_SYMBOL", symbol)
+        .replace("LOST;", unobserved_call)
+        .replace("ATTACH_SYMBOL", ATTACH_PLACES_SYMBOL);
+    let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &literal(path)));
+    let shared = format!("{}{SHARED_PLACES}{lost}", numbered(SHARED));
+    in_front(&shared, suffix, &format!("{own}{attach}"), newline)
 }
 
 /// What stands in front of a woven file: what its translation unit needs once, what the file has for itself, and a
@@ -358,11 +427,46 @@ pub(crate) fn in_front(shared: &str, suffix: &str, own: &str, newline: &str) -> 
     text.replace('\n', newline)
 }
 
-/// The functions of libc that the glue calls.
-const CALLED: [&str; 5] = ["getenv", "dlopen", "dlsym", "dlerror", "__errno_location"];
+/// The text with the numbers and names that the glue shares with the probe.
+fn numbered(text: &str) -> String {
+    text.replace("UNIT_VERSION", &UNIT_VERSION.to_string())
+        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
+        .replace("SELECTED_COVERAGE", &SELECTED_COVERAGE.to_string())
+        .replace("ATTACH_DONE", &ATTACH_DONE.to_string())
+        .replace("ENTRY_COUNT", &ENTRY_SYMBOLS.len().to_string())
+        .replace("PROBE_VARIABLE", PROBE_VARIABLE)
+        .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
+}
 
-/// The first name that the glue needs and that `source` defines at file scope, as a function or an object.
-pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
+/// Bytes as a string literal that means the same in every character set and standard.
+fn literal(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for &byte in bytes {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text += &format!("\\{byte:03o}");
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// The symbol of libc that the glue of holes names.
+pub(crate) const NAMED: [&str; 1] = ["environ"];
+
+/// Those that the glue of places and marks names.
+pub(crate) const NAMED_BY_PLACES: [&str; 6] = [
+    "environ",
+    "getenv",
+    "dlopen",
+    "dlsym",
+    "dlerror",
+    "__errno_location",
+];
+
+/// The first of these names that `source` defines at file scope, as a function or an object.
+pub(crate) fn defined_name(source: &[u8], names: &[&'static str]) -> Option<&'static str> {
     let text = Text::new(source);
     let tokens: Vec<Token<'_>> = text
         .tokens()
@@ -375,8 +479,9 @@ pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
             b"}" => braces -= 1,
             _ if braces > 0 || token.kind != TokenKind::Word => {}
             word => {
-                let called = CALLED.iter().find(|name| name.as_bytes() == word);
-                if let Some(name) = called.filter(|_| is_definition(&tokens[place + 1..])) {
+                let named = names.iter().find(|name| name.as_bytes() == word);
+                let defined = || is_definition(&tokens[..place], &tokens[place + 1..]);
+                if let Some(name) = named.filter(|_| defined()) {
                     return Some(name);
                 }
             }
@@ -385,8 +490,16 @@ pub(crate) fn defined_name(source: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// Whether the declarator whose name stands before `rest` is followed by a body, or is no function.
-fn is_definition(rest: &[Token<'_>]) -> bool {
+/// Whether the declarator whose name stands between `before` and `rest` is followed by a body, or is an object that is
+/// not declared `extern`.
+fn is_definition(before: &[Token<'_>], rest: &[Token<'_>]) -> bool {
+    let declaration = before
+        .iter()
+        .rev()
+        .take_while(|token| !matches!(token.text, b";" | b"{" | b"}"));
+    if declaration.into_iter().any(|token| token.text == b"extern") {
+        return false;
+    }
     let mut parentheses = 0;
     for (place, token) in rest.iter().enumerate() {
         match token.text {
@@ -421,29 +534,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uses_and_declarations_of_libc_are_no_definitions() {
+    fn uses_and_declarations_of_environ_are_no_definitions() {
         for source in [
-            "extern char *getenv(const char *);",
-            "int f(void) { return dlopen(0, 1) && getenv(\"x\"); }",
-            "char *s = NULL; // dlopen = 1\n#define getenv(x) {\n",
-            "extern void *dlsym (void *, const char *) __attribute__((nothrow)), *other(void);",
+            "extern char **environ;",
+            "int f(void) { char **environ = 0; return environ == 0; }",
+            "char *s = NULL; // environ = 1\n#define environ {\n",
+            "extern int other, environ (void);",
+            "int getenv(void) { return 0; }",
         ] {
-            assert_eq!(defined_name(source.as_bytes()), None, "{source}");
+            assert_eq!(defined_name(source.as_bytes(), &NAMED), None, "{source}");
         }
     }
 
     #[test]
-    fn definitions_of_functions_and_objects_are_found() {
-        for (source, name) in [
-            ("static int dlopen(int x)\n{ return x; }", "dlopen"),
-            (
-                "char *getenv(name) const char *name; { return 0; }",
-                "getenv",
-            ),
-            ("static const char *dlerror = \"x\";", "dlerror"),
-            ("static int a, dlsym;", "dlsym"),
+    fn definitions_of_environ_are_found() {
+        for source in [
+            "static int environ(int x)\n{ return x; }",
+            "extern int a; char *environ(name) const char *name; { return 0; }",
+            "static const char *environ = \"x\";",
+            "static int a, environ;",
         ] {
-            assert_eq!(defined_name(source.as_bytes()), Some(name), "{source}");
+            let found = defined_name(source.as_bytes(), &NAMED);
+            assert_eq!(found, Some("environ"), "{source}");
         }
+    }
+
+    #[test]
+    fn any_path_can_be_a_literal() {
+        let path = "/tmp/a b\"\\??/é.x".as_bytes();
+        let expected = r#""/tmp/a\040b\042\134\077\077/\303\251.x""#;
+        assert_eq!(literal(path), expected);
     }
 }

@@ -4,7 +4,7 @@
 //! the probe, and the original. So a program in which nothing is selected runs the code it always ran, at the price of
 //! that test, and what a compiler derives from the source (`__LINE__`, `__func__`, warnings as errors, debugging
 //! information) stays as it was. A few lines of C in front of the file, the *glue*, hold the selection bytes and a
-//! constructor that loads the probe when the environment asks for it.
+//! constructor that maps the probe into the process when there is a run to report to.
 //!
 //! [`mark_file`] does less: it puts a mark in front of statements and operands, which notes in shared memory that they are executed.
 //! Bodies are not given twice, so that it takes functions that [`weave_file`] does not.

@@ -108,7 +108,7 @@ pub fn mark_file(
     if marks.is_empty() {
         return Ok(source.to_vec());
     }
-    if let Some(name) = glue::defined_name(source) {
+    if let Some(name) = glue::defined_name(source, &glue::NAMED_BY_PLACES) {
         return Err(WeaveError::DefinesName { name });
     }
     let suffix = first.to_string();

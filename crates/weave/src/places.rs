@@ -204,7 +204,7 @@ pub fn weave_places(
     if let Some(place) = places.iter().find(|place| !ids.insert(place.id)) {
         return Err(PlacesError::DuplicateId(place.id));
     }
-    if let Some(name) = glue::defined_name(source) {
+    if let Some(name) = glue::defined_name(source, &glue::NAMED_BY_PLACES) {
         return Err(PlacesError::DefinesName { name });
     }
     let mut order: Vec<usize> = (0..places.len()).collect();

@@ -8,6 +8,7 @@ use crate::watch::{AssignmentPlace, Touch};
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
 use patchwright_text::{Edit, EditError, Span, apply_edits};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// A function to weave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,9 +69,9 @@ pub enum WeaveError {
         /// Number of entries.
         count: usize,
     },
-    /// The file defines a name of libc that the glue needs. As both mean the same symbol of the object file, a definition
-    /// that is `static` would take the place of libc's.
-    #[error("the file defines `{name}`, by which it could not find the probe")]
+    /// The file defines a name of libc that the glue needs. As both mean the same symbol of the object file, its
+    /// definition would take the place of libc's.
+    #[error("the file defines `{name}`, by which it would find the run")]
     DefinesName {
         /// The name.
         name: &'static str,
@@ -88,14 +89,22 @@ pub enum WeaveError {
 /// The result compiles to what `source` compiles to, until a process is told to select a hole. A byte order mark stays
 /// in front; added lines end as the first line of the file does. Without functions the result is the source.
 ///
+/// `run` is the absolute path of a folder that a run fills with
+/// [`PROBE_FILE`](patchwright_probe_abi::PROBE_FILE) and [`CHANNEL_FILE`](patchwright_probe_abi::CHANNEL_FILE), so
+/// that processes find them whose environment has been cleared. It need not exist.
+///
 /// # Errors
 /// Functions that cannot be woven, and spans that do not fit; nothing is woven then.
-pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>, WeaveError> {
+pub fn weave_file(
+    source: &[u8],
+    functions: &[WovenFunction],
+    run: Option<&Path>,
+) -> Result<Vec<u8>, WeaveError> {
     let Some(key) = functions.iter().map(|function| function.id.0).min() else {
         return Ok(source.to_vec());
     };
     check_ids(functions)?;
-    if let Some(name) = glue::defined_name(source) {
+    if let Some(name) = glue::defined_name(source, &glue::NAMED) {
         return Err(WeaveError::DefinesName { name });
     }
     let suffix = key.to_string();
@@ -119,7 +128,7 @@ pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>,
     let ids: Vec<FunctionId> = functions.iter().map(|function| function.id).collect();
     edits.push(Edit::insert(
         after_byte_order_mark(source),
-        glue::text(&suffix, &ids, &holes, newline),
+        glue::text(&suffix, &ids, &holes, newline, run),
     ));
     Ok(apply_edits(source, &edits)?)
 }

@@ -344,15 +344,23 @@ fn deep_recursion_needs_little_more_stack_than_before() {
 }
 
 #[test]
-fn a_static_program_runs_as_the_original_and_does_not_attach() {
+fn a_static_program_reports() {
     let mut bench = Bench::new();
     bench.write("strict.c", strict().woven());
-    // The linker warns about `dlopen`, which other parts of libc have brought in.
-    let output = bench.try_compile("gcc -static -o strict strict.c");
-    assert!(output.status.success());
-    bench.candidate(9, 6, &[Slot::Value(Ty::I32)], &[Instruction::constant(1)]);
-    assert_eq!(bench.run("strict", &[]), bench.plain("strict", &[]));
-    assert_eq!(bench.channel.attached(), 0);
+    for flags in [
+        "gcc -static",
+        "gcc -static-pie -fPIE -O2",
+        "gcc -static -flto -O2",
+        "clang-19 -static -O1",
+        "gcc -static -fno-pie -no-pie -ffunction-sections -fdata-sections -Wl,--gc-sections",
+    ] {
+        bench.compile(&format!("{flags} -o strict strict.c"));
+        let original = bench.plain("strict", &[]);
+        bench.candidate(9, 6, &[Slot::Value(Ty::I32)], &[Instruction::constant(1)]);
+        assert_ne!(bench.run("strict", &[]), original, "{flags}");
+        assert_eq!(bench.channel.attached(), 1, "{flags}");
+        assert!(bench.observation().visits > 0, "{flags}");
+    }
 }
 
 #[test]

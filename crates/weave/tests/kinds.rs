@@ -89,7 +89,7 @@ fn without_a_channel_or_a_mode_the_program_is_the_original() {
     let no_channel = common::stdout(
         bench
             .command("kinds")
-            .env("PATCHWRIGHT_CHANNEL", "/dev/null"),
+            .env("PATCHWRIGHT_CHANNEL", "/nonexistent"),
     );
     assert_eq!(
         (no_probe, no_channel),

@@ -8,6 +8,7 @@ use patchwright_probe_image::Slot;
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt;
 
 const LIBRARY: &str = "int twice(int x)\n{\n  return x * 2;\n}\n";
 
@@ -90,7 +91,8 @@ fn a_plugin_attaches_when_it_is_opened() {
     let observation = bench.observation();
     assert_eq!(
         (rows(&observation), observation.attached),
-        (vec![vec![0], vec![1]], 1)
+        // It is another library each time.
+        (vec![vec![0], vec![1]], 2)
     );
 }
 
@@ -224,7 +226,9 @@ void *malloc(unsigned long size) { void *p = arena + used; used += (size + 15) /
 void free(void *p) { (void)p; }
 void *calloc(unsigned long n, unsigned long size) { void *p = malloc(n * size); return p ? memset(p, 0, n * size) : p; }
 void *realloc(void *p, unsigned long size) { void *q = malloc(size); return p && q ? memcpy(q, p, size) : q; }
-static int open(int x) { return x + 1; }
+char *getenv(const char *name) { (void)name; return 0; }
+static int dlopen(int x) { return x; }
+static int open(int x) { return dlopen(x) + 1; }
 int mmap(int x)
 {
   return open(x) * 2;
@@ -274,4 +278,80 @@ fn a_woven_file_may_be_included_more_than_once_and_built_into_several_objects() 
     // The order in which the arguments of one call are evaluated is the compiler's choice.
     let seen: BTreeSet<Vec<u64>> = rows(&bench.observation()).into_iter().collect();
     assert_eq!(seen, BTreeSet::from([vec![1], vec![2]]));
+}
+
+/// `same(n)` is called with `n` from the arguments, in a process that has nothing of its parent's environment.
+const BARE: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int same(int n)
+{
+  return n + 1;
+}
+int main(int argc, char **argv)
+{
+  char *again[] = { argv[0], argv[1], argv[1], NULL }, *none[] = { NULL };
+  if (argc == 2)
+    execve("/proc/self/exe", again, none);
+  printf("%d\n", same(atoi(argv[1])));
+  return 0;
+}
+"#;
+
+fn bare(run: Option<std::path::PathBuf>) -> Program {
+    let program = Program::new(BARE)
+        .function(3, "static int same(", &[])
+        .hole(3, "n + 1", integer("int"), &["(__pw_u64)(n)"]);
+    match run {
+        Some(run) => program.run_folder(run),
+        None => program,
+    }
+}
+
+#[test]
+fn a_process_without_its_environment_finds_the_run_in_its_folder() {
+    let mut bench = Bench::new();
+    let run = bench.path("a \"run\" ??/");
+    bench.write("bare.c", bare(Some(run.clone())).woven());
+    for flags in ["gcc -Wall -Wextra -Werror -pedantic", "clang-19 -static"] {
+        bench.compile(&format!("{flags} -o bare bare.c"));
+        bench.candidate(3, 3, &[Slot::Value(Ty::I32)], &[Instruction::slot(0)]);
+        // There is no such folder, so there is no run.
+        assert_eq!(bench.run("bare", &["7"]), "8\n");
+        assert_eq!(bench.channel.found_by_path(), 0);
+        std::fs::create_dir(&run).unwrap();
+        std::fs::write(run.join("probe"), patchwright_probe_image::PROBE).unwrap();
+        std::os::unix::fs::symlink(bench.channel.path(), run.join("channel")).unwrap();
+        bench.candidate(3, 3, &[Slot::Value(Ty::I32)], &[Instruction::slot(0)]);
+        assert_eq!(bench.run("bare", &["7"]), "7\n");
+        let observation = bench.observation();
+        assert_eq!((observation.attached, observation.visits), (2, 1));
+        assert_eq!(bench.channel.found_by_path(), 1);
+        std::fs::remove_dir_all(&run).unwrap();
+    }
+}
+
+#[test]
+fn a_process_that_cannot_report_to_its_run_is_ended_at_the_first_hole() {
+    let mut bench = Bench::new();
+    bench.write("bare.c", bare(None).woven());
+    bench.compile("gcc -o bare bare.c");
+    bench.candidate(3, 3, &[Slot::Value(Ty::I32)], &[Instruction::slot(0)]);
+    let folder = bench.folder().to_path_buf();
+    bench.write("empty", "");
+    for (probe, channel) in [
+        ("probe", "empty"),
+        ("probe", "."),
+        (".", "probe"),
+        ("empty", "probe"),
+    ] {
+        let mut command = bench.plain_command("bare");
+        command
+            .env("PATCHWRIGHT_PROBE", folder.join(probe))
+            .env("PATCHWRIGHT_CHANNEL", folder.join(channel));
+        // With two arguments it does not execute itself.
+        let output = command.args(["7", "7"]).output().unwrap();
+        assert_eq!(output.status.signal(), Some(9), "{probe} {channel}");
+        assert_eq!(output.stdout, b"", "{probe} {channel}");
+    }
 }

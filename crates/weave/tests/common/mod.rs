@@ -16,6 +16,7 @@ use tempfile::TempDir;
 pub struct Program {
     source: String,
     functions: Vec<WovenFunction>,
+    run: Option<PathBuf>,
 }
 
 impl Program {
@@ -23,7 +24,14 @@ impl Program {
         Self {
             source: source.to_owned(),
             functions: Vec::new(),
+            run: None,
         }
+    }
+
+    /// Lets processes find the run in this folder.
+    pub fn run_folder(mut self, run: PathBuf) -> Self {
+        self.run = Some(run);
+        self
     }
 
     /// Weaves the function whose head is `head`, up to its `{`; later holes lie in it.
@@ -83,7 +91,7 @@ impl Program {
     }
 
     pub fn woven(&self) -> Vec<u8> {
-        weave_file(self.source.as_bytes(), &self.functions).unwrap()
+        weave_file(self.source.as_bytes(), &self.functions, self.run.as_deref()).unwrap()
     }
 
     pub fn source(&self) -> &str {
@@ -110,7 +118,7 @@ impl Bench {
 
     pub fn with_limits(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("probe.so"), PROBE).unwrap();
+        std::fs::write(folder.path().join("probe"), PROBE).unwrap();
         let channel = Channel::create(folder.path(), 64, limits).unwrap();
         Self { folder, channel }
     }
@@ -143,7 +151,7 @@ impl Bench {
     /// A command that runs with the channel in its environment.
     pub fn command(&self, program: &str) -> Command {
         let mut command = self.plain_command(program);
-        command.envs(self.channel.environment(&self.path("probe.so")));
+        command.envs(self.channel.environment(&self.path("probe")));
         command
     }
 

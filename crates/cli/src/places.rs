@@ -1,0 +1,62 @@
+//! Messages speak of the user's own files, not of the copies that they were found in.
+
+use std::path::{Path, PathBuf};
+
+/// Where the copies are, and what they are copies of.
+pub struct Places {
+    scratch: String,
+    /// The project's folder, or that of the single file.
+    folder: String,
+}
+
+impl Places {
+    /// The places of a run that copies `project`, a folder or a file, into `scratch`.
+    pub fn new(scratch: &Path, project: &Path) -> Self {
+        let folder = match project.parent() {
+            _ if project.is_dir() => project.to_path_buf(),
+            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let name = |path: &Path| path.display().to_string();
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        Places {
+            scratch: format!("{}/", name(scratch)),
+            folder: name(&folder),
+        }
+    }
+
+    /// The text with the paths that the user knows.
+    pub fn shown(&self, text: &str) -> String {
+        let mut parts = text.split(&self.scratch);
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            // `WORKER/tree/…` or `single-file/…`
+            let (first, rest) = part.split_once('/').unwrap_or((part, ""));
+            if let Some(rest) = part.strip_prefix("single-file") {
+                shown += &self.folder;
+                shown += rest;
+            } else if let (false, Some(rest)) = (first.is_empty(), rest.strip_prefix("tree")) {
+                shown += &self.folder;
+                shown += rest;
+            } else {
+                shown += &self.scratch;
+                shown += part;
+            }
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_called_by_the_names_of_what_they_are_copies_of() {
+        let places = Places::new(Path::new("/tmp/pw-1"), Path::new("/home/me/max.c"));
+        let text =
+            "/tmp/pw-1/base/tree/a.c:3: x\n/tmp/pw-1/single-file/max.c /tmp/pw-1/probe /tmp/pw-12/";
+        let shown = "/home/me/a.c:3: x\n/home/me/max.c /tmp/pw-1/probe /tmp/pw-12/";
+        assert_eq!(places.shown(text), shown);
+    }
+}

@@ -1,0 +1,211 @@
+//! Patchwright in places that are poor in something: what it can do it does, and else it says what is missing.
+//!
+//! Most of them are made with `unshare`, which needs either root or a kernel that lets everyone have namespaces.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+mod common;
+
+use std::process::{Command, Output, Stdio};
+
+use common::{Place, stderr, stdout};
+
+/// Runs a shell script as root of namespaces of its own, in the place. `$P` is Patchwright.
+fn within(place: &Place, script: &str) -> Output {
+    Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-ec", script])
+        .current_dir(&place.root)
+        .env("P", env!("CARGO_BIN_EXE_patchwright"))
+        .env("PATCHWRIGHT_TMP", place.root.join("scratch"))
+        .env_remove("PATCHWRIGHT_LOG")
+        .output()
+        .unwrap()
+}
+
+/// Exit status and standard error, with the folder of the test called `[ROOT]`.
+fn said(place: &Place, output: &Output) -> String {
+    let text = stderr(output).replace(place.root.to_str().unwrap(), "[ROOT]");
+    format!(
+        "exit status {}\n{}",
+        output.status.code().unwrap(),
+        without_numbers(&text)
+    )
+}
+
+/// Scratch folders and temporary files have numbers in their names.
+fn without_numbers(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("patchwright-") {
+        let end = at + "patchwright-".len();
+        shown += &rest[..end];
+        rest = rest[end..].trim_start_matches(|c: char| c.is_ascii_hexdigit() || c == '-');
+    }
+    shown + rest
+}
+
+#[test]
+fn a_root_that_is_read_only_and_little_shared_memory() {
+    let place = Place::with_max2();
+    let output = within(
+        &place,
+        "mount -t tmpfs -o size=64k none /dev/shm\nmount -t tmpfs none scratch\nmount --rbind / /mnt\n\
+         mount -o remount,bind,ro /mnt\nmount --bind scratch /mnt/$PWD/scratch 2>/dev/null || true\n\
+         exec chroot /mnt sh -c 'cd \"$0\" && ! touch project/x 2>/dev/null && exec \"$P\" repair project/max.c --first --json -j 2' \"$PWD\"",
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    assert!(stdout(&output).contains("a >= b"));
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let place = Place::with_max2();
+    place.write("large", vec![7; 3 << 20]);
+    place.script("driver", "#!/bin/sh\ntest \"$(./max $1 $1)\" = 0\n");
+    let output = within(
+        &place,
+        "mount -t tmpfs -o size=2m none scratch\n\
+         exec \"$P\" repair project --build 'cc -o max max.c' --driver driver --tests 1 2",
+    );
+    insta::assert_snapshot!(said(&place, &output));
+}
+
+#[test]
+fn a_disk_that_is_full_only_for_the_channel() {
+    let place = Place::with_max2();
+    let output = within(
+        &place,
+        "mount -t tmpfs -o size=64k none /dev/shm\nmount -t tmpfs -o size=4m none scratch\n\
+         exec \"$P\" repair project/max.c",
+    );
+    insta::assert_snapshot!(said(&place, &output));
+}
+
+#[test]
+fn an_output_folder_that_is_read_only() {
+    let place = Place::with_max2();
+    let output = within(
+        &place,
+        "mkdir out\nmount --bind out out\nmount -o remount,bind,ro out\n\
+         exec \"$P\" repair project/max.c --first --output out",
+    );
+    insta::assert_snapshot!(said(&place, &output));
+}
+
+#[test]
+fn a_temporary_folder_that_is_read_only_or_missing() {
+    let place = Place::with_max2();
+    let output = within(
+        &place,
+        "mount --bind scratch scratch\nmount -o remount,bind,ro scratch\nexec \"$P\" repair project/max.c",
+    );
+    let missing = place
+        .patchwright(["repair", "project/max.c"])
+        .env("PATCHWRIGHT_TMP", place.root.join("nowhere"))
+        .output()
+        .unwrap();
+    insta::assert_snapshot!(format!(
+        "{}{}",
+        said(&place, &output),
+        said(&place, &missing)
+    ));
+}
+
+/// A program that executes itself without its environment.
+fn bare() -> Place {
+    let place = Place::new();
+    let program = include_str!("constructs/cleared_environment.c");
+    place.write("bare.c", program);
+    for (number, (argument, output)) in [("3", "1"), ("0", "1"), ("-1", "0")].iter().enumerate() {
+        place.write(&format!("cases/{number}.args"), argument);
+        place.write(&format!("cases/{number}.out"), format!("{output}\n"));
+    }
+    place
+}
+
+#[test]
+fn where_no_copy_can_appear_at_the_projects_path() {
+    let place = bare();
+    // No capabilities, and no further namespaces: as in many containers.
+    let output = within(
+        &place,
+        "echo 0 >/proc/sys/user/max_user_namespaces\n\
+         exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all \"$P\" repair project/bare.c --first --json -j 2",
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["patches"][0]["function"], "natural");
+    let message = stderr(&output);
+    assert!(message.contains("going on with one worker"), "{message}");
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn two_runs_at_once_give_what_each_gives_alone() {
+    let place = bare();
+    let patches = |output: &Output| -> serde_json::Value {
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+        let report: serde_json::Value = serde_json::from_str(&stdout(output)).unwrap();
+        report["patches"].clone()
+    };
+    let arguments = ["repair", "project/bare.c", "--json", "--first", "-j", "2"];
+    let alone = patches(&place.run(arguments));
+    let start = || {
+        let mut command = place.patchwright(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let runs: Vec<_> = (0..3).map(|_| start()).collect();
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(patches(&output), alone);
+    }
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_location_with_many_states_takes_less_than_a_gibibyte() {
+    let place = Place::new();
+    place.write(
+        "many.c",
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n\
+         \x20 unsigned n = (unsigned)atoi(argv[1]), sum = 0, i, j = 0;\n  for (i = 0; i < n; i++) {\n\
+         \x20   j = j * 1103515245u + 12345u + (unsigned)argc;\n    if (i % 7 > 4 || j < 9)\n      sum += i;\n  }\n\
+         \x20 printf(\"%u\\n\", sum);\n  return 0;\n}\n",
+    );
+    // Right is `i % 7 > 3`.
+    let right = |n: u32| (0..n).filter(|i| i % 7 > 3).sum::<u32>();
+    for n in [0, 3, 2_000] {
+        place.write(&format!("cases/{n}.args"), n.to_string());
+        place.write(&format!("cases/{n}.out"), format!("{}\n", right(n)));
+    }
+    let output = place.run([
+        "repair",
+        "project/many.c",
+        "--json",
+        "--files",
+        "project/many.c:8",
+        "--budget",
+        "5s",
+    ]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let stats = &report["stats"];
+    let peak = stats["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak > 1 << 20 && peak < 1 << 30, "{stats}");
+    assert!(stats["executions"].as_u64() > Some(0), "{stats}");
+}
