@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("semantics", &[]),
+    ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
     ("exec", &["text"]),
     ("csource", &["text", "exec"]),
