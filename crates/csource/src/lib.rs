@@ -15,6 +15,8 @@
 
 mod build;
 mod clang;
+pub mod detail;
+mod layout;
 pub mod lex;
 mod locate;
 pub mod locations;
@@ -28,6 +30,7 @@ pub mod types;
 use patchwright_exec::{CompileCommand, Runner};
 
 pub use clang::{Clang, OLDEST_VERSION, ParseError};
+pub use layout::RecordLayout;
 pub use scope::{Scope, ScopeMap, scopes};
 pub use tree::*;
 
@@ -67,9 +70,17 @@ pub fn parse(
             builder.functions,
             builder.functions_elsewhere,
             builder.enumerations,
+            (
+                builder.functions_in_headers,
+                builder.files,
+                builder.declarations,
+                builder.declared,
+                builder.initializers,
+            ),
         ))
     })?;
-    let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
+    let (mut types, variables, globals, functions, functions_elsewhere, enumerations, more) = built;
+    let (functions_in_headers, files, declarations, declared, initializers) = more;
     let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
     Ok(TranslationUnit {
         source,
@@ -78,6 +89,11 @@ pub fn parse(
         globals,
         functions,
         functions_elsewhere,
+        functions_in_headers,
+        files,
+        declarations,
+        declared,
+        initializers,
         macros: constants,
         enumerations,
     })
