@@ -744,7 +744,7 @@ pub(crate) fn is_expression(node: &Node) -> bool {
         || kind == "ExprWithCleanups"
 }
 
-fn cast_kind(name: &str) -> CastKind {
+pub(crate) fn cast_kind(name: &str) -> CastKind {
     match name {
         "LValueToRValue" => CastKind::LValueToRValue,
         "ArrayToPointerDecay" => CastKind::ArrayToPointer,

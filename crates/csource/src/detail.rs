@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     build::{FunctionBuilder, UnitBuilder},
     raw::Node,
-    tree::{ExprId, ExprKind, Function, StmtId, VarId},
+    tree::{CastKind, ExprId, ExprKind, Function, StmtId, VarId},
     types::{RecordId, TypeId, TypeKind},
 };
 
@@ -269,6 +269,11 @@ impl FunctionBuilder<'_, '_> {
             "MemberExpr" => {
                 let (record, index) = *self.unit.fields.get(&node.referenced_member)?;
                 Detail::Member { record, index }
+            }
+            "ImplicitCastExpr" | "CStyleCastExpr"
+                if crate::build::cast_kind(&node.cast_kind) == CastKind::Other =>
+            {
+                Detail::Operator(node.cast_kind.clone())
             }
             "AtomicExpr" => Detail::Operator(node.name.clone()),
             _ => return None,

@@ -284,6 +284,91 @@ impl Instruction {
         }
     }
 
+    /// Calls `visit` with each operand, in the order of [`Instruction::operands`].
+    pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        use InstructionKind::*;
+        match &mut self.kind {
+            Read { .. } | Live { .. } | Dead { .. } | LocalAddress { .. } | Unsupported { .. } => {}
+            Write { value: a, .. }
+            | Extend { value: a, .. }
+            | Load { address: a, .. }
+            | LoadBits { address: a, .. }
+            | Zero { address: a, .. }
+            | Unary { a, .. }
+            | Convert { a, .. }
+            | MemberAddress { a, .. }
+            | VaStart { list: a }
+            | VaArg { list: a, .. }
+            | Allocate { size: a, .. } => visit(a),
+            Store {
+                address: a,
+                value: b,
+                ..
+            }
+            | StoreBits {
+                address: a,
+                value: b,
+                ..
+            }
+            | Binary { a, b, .. }
+            | Shift { a, b, .. }
+            | Copy { to: a, from: b, .. }
+            | VaCopy { to: a, from: b } => {
+                visit(a);
+                visit(b);
+            }
+            PointerAdd { a, index, size, .. } => {
+                visit(a);
+                visit(index);
+                visit(size);
+            }
+            PointerDifference { a, b, size, .. } => {
+                visit(a);
+                visit(b);
+                visit(size);
+            }
+            Call {
+                callee,
+                arguments,
+                result_address,
+                ..
+            } => {
+                if let Callee::Indirect(callee) = callee {
+                    visit(callee);
+                }
+                for argument in arguments {
+                    visit(&mut argument.value);
+                }
+                if let Some(address) = result_address {
+                    visit(address);
+                }
+            }
+        }
+    }
+
+    /// The temporary that it defines, to be renamed.
+    pub fn defines_mut(&mut self) -> Option<&mut TempId> {
+        use InstructionKind::*;
+        match &mut self.kind {
+            Read { dst, .. }
+            | LocalAddress { dst, .. }
+            | Load { dst, .. }
+            | LoadBits { dst, .. }
+            | Extend { dst, .. }
+            | Unary { dst, .. }
+            | Binary { dst, .. }
+            | Shift { dst, .. }
+            | Convert { dst, .. }
+            | PointerAdd { dst, .. }
+            | PointerDifference { dst, .. }
+            | MemberAddress { dst, .. }
+            | VaArg { dst, .. }
+            | Allocate { dst, .. } => Some(dst),
+            Call { dst, .. } | Unsupported { dst, .. } => dst.as_mut(),
+            _ => None,
+        }
+    }
+
     /// The reason, if this stands for what could not be lowered.
     pub fn unsupported(&self) -> Option<&str> {
         match &self.kind {
@@ -359,6 +444,38 @@ impl Terminator {
             TerminatorKind::Return(_)
             | TerminatorKind::ReturnNothing
             | TerminatorKind::Unreachable => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with each way out, in the order of [`Terminator::edges`].
+    pub fn for_each_edge_mut(&mut self, visit: &mut dyn FnMut(&mut Edge)) {
+        match &mut self.kind {
+            TerminatorKind::Goto(edge) => visit(edge),
+            TerminatorKind::Branch {
+                then, otherwise, ..
+            } => {
+                visit(then);
+                visit(otherwise);
+            }
+            TerminatorKind::Switch { cases, default, .. } => {
+                for case in cases {
+                    visit(&mut case.edge);
+                }
+                visit(default);
+            }
+            TerminatorKind::Return(_)
+            | TerminatorKind::ReturnNothing
+            | TerminatorKind::Unreachable => {}
+        }
+    }
+
+    /// Its operand, to be changed.
+    pub fn operand_mut(&mut self) -> Option<&mut Operand> {
+        match &mut self.kind {
+            TerminatorKind::Branch { condition, .. } => Some(condition),
+            TerminatorKind::Switch { value, .. } => Some(value),
+            TerminatorKind::Return(value) => value.as_mut(),
+            _ => None,
         }
     }
 

@@ -31,6 +31,7 @@ mod module;
 mod text;
 mod types;
 mod verify;
+pub mod wide;
 
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
 pub use graph::Dominators;
