@@ -141,7 +141,7 @@ fn count(unit: &mut TranslationUnit, row: &mut Row) {
                     condition: true, ..
                 } => "conditions",
                 HoleKind::Expression { .. } => "values",
-                HoleKind::Refinement => "impure conditions",
+                HoleKind::Refinement(_) => "impure conditions",
                 HoleKind::Guard { .. } => "statements",
             };
             *row.holes.entry(kind).or_default() += 1;

@@ -13,13 +13,13 @@ use patchwright_exec::{
 };
 use patchwright_probe_image::{Channel, PROBE};
 use patchwright_space::{
-    AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes, leaves,
-    mentions,
+    Added, AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes,
+    leaves, mentions,
     term::{CType, Term},
 };
 use patchwright_text::LineMap;
 use patchwright_weave::{
-    FunctionId, HoleId, Hook, HookKind, WovenFunction, can_duplicate, weave_file,
+    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, can_duplicate, weave_file,
 };
 
 use crate::{
@@ -476,7 +476,9 @@ fn plan_file(
 fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement, _) => HookKind::AfterImpure,
+        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
+        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
+        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
         (HoleKind::Expression { .. }, None) => HookKind::Condition,
         (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
         (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
@@ -487,26 +489,37 @@ fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
             ctype: ctype.keywords().unwrap_or("int").to_owned(),
         },
     };
-    // The truth of an impure condition is handed over by the hook itself.
-    let own = usize::from(kind == HookKind::AfterImpure);
     let slots = if with_slots {
         entry
             .hole
             .atoms
             .slots
             .iter()
-            .skip(own)
             .map(|slot| slot.entry.clone())
             .collect()
     } else {
         Vec::new()
     };
+    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
+        span: part.span,
+        ctype: type_name(part.ctype, file),
+    });
     Hook {
         id: entry.id,
         span: entry.hole.span,
         kind,
         slots,
+        captured,
     }
+}
+
+/// A type's name in casts and declarations.
+fn type_name(ctype: CType, file: &SourceFile) -> String {
+    match ctype {
+        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
+        _ => ctype.keywords().map(str::to_owned),
+    }
+    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left

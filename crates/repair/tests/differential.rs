@@ -414,3 +414,52 @@ int main(int argc, char **argv) {
         ],
     }));
 }
+
+#[test]
+fn verdicts_of_candidates_round_calls_with_effects_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *rest;
+
+static int next(void) { return *rest ? *rest++ : -1; }
+
+static const char *skip(const char *text, int count) {
+  while (count > 0 && *text) { text++; count--; }
+  return *text ? text : NULL;
+}
+
+static int words(const char *text) {
+  int c, count = 0, inside = 0;
+  rest = text;
+  while ((c = next()) > 'a') {
+    if (c == 'x') { inside = 0; continue; }
+    if (!inside) count++;
+    inside = 1;
+  }
+  if (next() >= 'a' || !skip(text, count))
+    count = count + abs(c) % 7;
+  return count;
+}
+
+int main(int argc, char **argv) {
+  char *copy = calloc(strlen(argv[1]) + 8, 1);
+  memcpy(copy, argv[1], strlen(argv[1]));
+  if (skip(copy, 2) != NULL && strlen(copy) < 9)
+    copy[strlen(copy) - 1] = 'x';
+  printf("%d\n", words(copy));
+  return 0;
+}
+"#,
+        names: &["rest", "next", "skip", "words"],
+        cases: &[
+            ("abxc", "1\n"),
+            ("bcxd", "1\n"),
+            ("xx", "0\n"),
+            ("aaaxbbbxcccxd", "4\n"),
+            ("b", "2\n"),
+        ],
+    }));
+}

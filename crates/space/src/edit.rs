@@ -3,9 +3,9 @@
 use patchwright_text::{Edit, Span};
 
 use crate::{
-    holes::HoleKind,
+    holes::{Added, HoleKind},
     space::{CandidateId, Schema, Space},
-    term::{Atom, Kind, Pointees, Precedence, Term},
+    term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
 
 impl Space {
@@ -33,13 +33,12 @@ impl Space {
                 _ => term,
             }
         })?;
-        let atoms = &table;
         match &self.hole.kind {
             HoleKind::Guard { is_body, .. } if block.schema == Schema::Deletion => {
                 Some(delete_statement(source, self.hole.span, *is_body))
             }
             HoleKind::Guard { is_body, .. } => {
-                let condition = filling.display(atoms, pointees).to_string();
+                let condition = filling.display(&table, pointees).to_string();
                 Some(guard_statement(
                     source,
                     self.hole.span,
@@ -48,6 +47,26 @@ impl Space {
                 ))
             }
             _ => {
+                let filling = match &self.hole.kind {
+                    HoleKind::Refinement(
+                        added @ (Added::AndBefore(precedence) | Added::OrBefore(precedence)),
+                    ) => {
+                        let whole = table.add(Atom {
+                            spelling: String::from_utf8_lossy(&source[site.span.range()])
+                                .into_owned(),
+                            precedence: *precedence,
+                            ctype: CType::Int,
+                            slot: 0,
+                        });
+                        let whole = Term::atom(whole, &table);
+                        match added {
+                            Added::AndBefore(_) => Term::logical_and(filling, whole),
+                            _ => Term::logical_or(filling, whole),
+                        }
+                    }
+                    _ => filling,
+                };
+                let atoms = &table;
                 let least = match filling.kind() {
                     Kind::LogicalOr(..) if site.below_or => Precedence::LogicalOr,
                     _ => site.least,

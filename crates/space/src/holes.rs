@@ -14,7 +14,6 @@ use patchwright_csource::{
 use patchwright_text::Span;
 
 use crate::{
-    model::binary_op,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},
 };
@@ -30,8 +29,8 @@ pub enum HoleKind {
         /// It is a condition.
         condition: bool,
     },
-    /// A condition with effects: what is added behind it (REFINEMENT). Slot 0 is its truth.
-    Refinement,
+    /// A condition with effects: what is added to it (REFINEMENT).
+    Refinement(Added),
     /// A statement: the condition under which it is executed (GUARD).
     Guard {
         /// Number of nodes of the statement: the price of deleting it.
@@ -40,6 +39,27 @@ pub enum HoleKind {
         /// deleting it leaves `;`.
         is_body: bool,
     },
+}
+
+/// Where something is added to a condition that has effects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Added {
+    /// `C && b`, `C || b`: slot 0 is the truth of `C`.
+    Behind,
+    /// `b && C`: the value is that of `b`. The precedence is that of `C`.
+    AndBefore(Precedence),
+    /// `b || C`: the value is that of `b`.
+    OrBefore(Precedence),
+}
+
+/// A part of an expression that has effects: it is evaluated once, by the program itself, and
+/// its value is handed over in slot 0. Terms at the hole contain it exactly once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Captured {
+    /// The part's text.
+    pub span: Span,
+    /// Its type.
+    pub ctype: CType,
 }
 
 /// A location of the program with everything that candidates there need.
@@ -63,6 +83,15 @@ pub struct Hole {
     pub expr: Option<ExprId>,
     /// It lies in a macro's argument.
     pub in_macro_argument: bool,
+    /// The part of the expression that has effects.
+    pub captured: Option<Captured>,
+}
+
+impl Hole {
+    /// Slot 0 is handed over by the hook itself, and no term but the original reads it.
+    pub fn hands_over_a_value(&self) -> bool {
+        self.captured.is_some() || self.kind == HoleKind::Refinement(Added::Behind)
+    }
 }
 
 /// Finds the holes of one function.
@@ -98,7 +127,7 @@ enum Position {
 
 /// What happens to the value of an expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Use {
+pub(crate) enum Use {
     Truth,
     Convert(CType),
     /// The type matters to what is around: it must stay.
@@ -107,15 +136,28 @@ enum Use {
     Discard,
 }
 
-struct Finder<'b, 'a, 'f> {
-    builder: &'b mut AtomBuilder<'a>,
-    function_index: usize,
-    function: &'f Function,
+impl Use {
+    /// The context of terms in place of an expression of type `own`, and the type that the woven
+    /// source gives them.
+    pub(crate) fn context(self, own: CType) -> Option<(Context, Option<CType>)> {
+        match self {
+            Use::Truth => Some((Context::Truth, None)),
+            Use::Convert(to) => Some((Context::Convert(to), Some(to))),
+            Use::Same => Some((Context::Same, Some(promote(own)))),
+            Use::Discard => None,
+        }
+    }
+}
+
+pub(crate) struct Finder<'b, 'a, 'f> {
+    pub(crate) builder: &'b mut AtomBuilder<'a>,
+    pub(crate) function_index: usize,
+    pub(crate) function: &'f Function,
     scopes: &'f ScopeMap,
-    scope: Option<Scope>,
-    found: Vec<Hole>,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) found: Vec<Hole>,
     /// Expression spans that have a hole: a macro may use an argument several times.
-    spans: rustc_hash::FxHashSet<Span>,
+    pub(crate) spans: rustc_hash::FxHashSet<Span>,
 }
 
 impl Finder<'_, '_, '_> {
@@ -242,6 +284,7 @@ impl Finder<'_, '_, '_> {
             scope: scope.clone(),
             expr: None,
             in_macro_argument: false,
+            captured: None,
         });
     }
 
@@ -351,11 +394,8 @@ impl Finder<'_, '_, '_> {
         let Some(own) = self.builder.ctype(decayed.unwrap_or(ty)) else {
             return false;
         };
-        let (context, ctype) = match usage {
-            Use::Truth => (Context::Truth, None),
-            Use::Convert(to) => (Context::Convert(to), Some(to)),
-            Use::Same => (Context::Convert(promote(own)), Some(promote(own))),
-            Use::Discard => return false,
+        let Some((context, ctype)) = usage.context(own) else {
+            return false;
         };
         self.spans.insert(span);
         self.found.push(Hole {
@@ -365,16 +405,13 @@ impl Finder<'_, '_, '_> {
                 original,
                 condition: usage == Use::Truth,
             },
-            context: if usage == Use::Same {
-                Context::Same
-            } else {
-                context
-            },
+            context,
             ctype,
             atoms,
             scope,
             expr: Some(id),
             in_macro_argument: matches!(place, Place::MacroArgument { .. }),
+            captured: None,
         });
         true
     }
@@ -396,7 +433,7 @@ impl Finder<'_, '_, '_> {
         }
     }
 
-    fn modelled(&mut self, atoms: &mut Atoms, id: ExprId) -> Option<Term> {
+    pub(crate) fn modelled(&mut self, atoms: &mut Atoms, id: ExprId) -> Option<Term> {
         self.builder.model(atoms, self.function, id)
     }
 
@@ -494,6 +531,7 @@ impl Finder<'_, '_, '_> {
             }
             ExprKind::Binary { left, right, .. } => {
                 self.refinement(id, usage);
+                self.captured_operand(id, left, right, usage);
                 self.expr(left, Use::Same);
                 self.expr(right, Use::Same);
             }
@@ -543,6 +581,7 @@ impl Finder<'_, '_, '_> {
                 prototyped,
             } => {
                 self.refinement(id, usage);
+                self.captured_whole(id, usage);
                 for (i, argument) in arguments.into_iter().enumerate() {
                     let ty = self.function.expr(argument).ty;
                     let inner = match self.builder.ctype(ty) {
@@ -608,50 +647,5 @@ impl Finder<'_, '_, '_> {
             ExprKind::Variable(_) => {}
             _ => self.below(id, Use::Same),
         }
-    }
-
-    /// A hole for what is added to a condition that has effects.
-    fn refinement(&mut self, id: ExprId, usage: Use) {
-        let expr = self.function.expr(id);
-        let (Use::Truth, Some(span), Some(scope)) =
-            (usage, expr.place.editable(), self.scope.clone())
-        else {
-            return;
-        };
-        if self.builder.ctype(expr.ty).is_none() || !self.spans.insert(span) {
-            return;
-        }
-        let mut atoms = Atoms::default();
-        let text = self.builder.unit.text(span).into_owned();
-        let precedence = match &self.function.expr(self.function.stripped(id)).kind {
-            ExprKind::Binary { operator, .. } => match operator {
-                BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
-                BinaryOperator::LogicalOr => Precedence::LogicalOr,
-                operator => binary_op(*operator).map_or(Precedence::Assignment, Precedence::of),
-            },
-            ExprKind::Call { .. } | ExprKind::Member { .. } | ExprKind::Subscript { .. } => {
-                Precedence::Postfix
-            }
-            ExprKind::Unary { .. } => Precedence::Unary,
-            _ => Precedence::Assignment,
-        };
-        // In a macro's text precedences are not what they seem.
-        let precedence = if matches!(expr.place, Place::Written(_)) && !text.starts_with('(') {
-            precedence
-        } else {
-            Precedence::Assignment
-        };
-        atoms.add_captured_truth(&text, precedence);
-        self.found.push(Hole {
-            function: self.function_index,
-            span,
-            kind: HoleKind::Refinement,
-            context: Context::Truth,
-            ctype: None,
-            atoms,
-            scope,
-            expr: Some(id),
-            in_macro_argument: matches!(expr.place, Place::MacroArgument { .. }),
-        });
     }
 }

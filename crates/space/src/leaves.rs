@@ -8,7 +8,7 @@ use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    holes::{Hole, HoleKind},
+    holes::Hole,
     slots::{AtomBuilder, ElementIndex},
     term::{CType, Kind, Precedence, Term},
 };
@@ -156,7 +156,7 @@ pub fn leaves(
     limits: LeafLimits,
 ) -> Vec<Term> {
     let mut atoms = std::mem::take(&mut hole.atoms);
-    let captured = matches!(hole.kind, HoleKind::Refinement);
+    let captured = hole.hands_over_a_value();
     let own = atoms.table.iter().count();
     let limit = own + limits.atoms;
     let full = |atoms: &crate::slots::Atoms| atoms.table.iter().count() >= limit;
@@ -256,6 +256,13 @@ pub fn leaves(
         .map(|id| Term::atom(id, &atoms.table))
         .collect();
     found.extend(constants(builder, mentions, hole, limits.constants));
+    let pointers = found
+        .iter()
+        .any(|term| matches!(term.ctype(), CType::Pointer(_)))
+        || matches!(hole.ctype, Some(CType::Pointer(_)));
+    if pointers {
+        found.extend(null(builder));
+    }
     found.extend(sizes(builder, &mut atoms, &variables));
     hole.atoms = atoms;
     found
@@ -357,6 +364,19 @@ fn constants(
         add(&mut found, *value, *ctype, Some(spelling));
     }
     found
+}
+
+/// The null pointer constant, as the file writes it.
+fn null(builder: &mut AtomBuilder<'_>) -> Option<Term> {
+    let ctype = builder.types.void_pointer(&mut builder.unit.types)?;
+    let name = "NULL";
+    let is_used = builder
+        .unit
+        .source
+        .windows(name.len())
+        .any(|text| text == name.as_bytes());
+    let spelling = if is_used { name } else { "0" };
+    Some(Term::constant(0, ctype, spelling))
 }
 
 /// `sizeof` of the arrays and records in scope.

@@ -17,6 +17,7 @@
 
 pub mod edit;
 pub mod holes;
+mod impure;
 pub mod leaves;
 pub mod model;
 pub mod partition;
@@ -27,7 +28,7 @@ pub mod space;
 pub mod term;
 pub mod types;
 
-pub use holes::{Hole, HoleKind, holes};
+pub use holes::{Added, Captured, Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Fate, GroupId, Level, StateSet};
 pub use sites::Parents;

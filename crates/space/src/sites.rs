@@ -1,6 +1,8 @@
 //! The places inside of a hole's expression where a candidate differs from it: sites.
 
-use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, Function, Place};
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, UnaryOperator,
+};
 use patchwright_text::Span;
 
 use crate::term::{Kind, Precedence, Term};
@@ -85,8 +87,13 @@ fn collect(
             let truth = *op == patchwright_semantics::UnaryOp::Not;
             collect(function, parents, *operand, inner, truth, below(0), found);
         }
-        (ExprKind::Unary { operand, .. }, _) => {
-            // `__extension__`
+        (
+            ExprKind::Unary {
+                operator: UnaryOperator::Extension,
+                operand,
+            },
+            _,
+        ) => {
             collect(function, parents, *operand, term, truth, path, found);
         }
         (

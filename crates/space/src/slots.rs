@@ -125,18 +125,23 @@ impl Atoms {
         id
     }
 
-    /// Makes slot 0 the truth of the condition itself, evaluated once by the program; `text` is
-    /// the condition's.
-    pub fn add_captured_truth(&mut self, text: &str, precedence: Precedence) -> Option<AtomId> {
+    /// Makes slot 0 the value of what has effects, evaluated once by the program; `text` is its
+    /// text and `ctype` its type (`int` for the truth of a condition).
+    pub fn add_captured(
+        &mut self,
+        text: &str,
+        precedence: Precedence,
+        ctype: CType,
+    ) -> Option<AtomId> {
         let slot = self.add_slot(
             text.to_owned(),
             Slot {
-                entry: String::new(),
+                entry: value_entry("__pw_c", ctype),
                 source: SlotSource::Value,
-                ty: Ty::I32,
+                ty: ctype.value_type(),
             },
         )?;
-        Some(self.add_atom(text.to_owned(), precedence, CType::Int, slot))
+        Some(self.add_atom(text.to_owned(), precedence, ctype, slot))
     }
 
     /// Adds an expression that can always be evaluated, by value.

@@ -9,7 +9,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    holes::{Hole, HoleKind},
+    holes::{Added, Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
     term::{
@@ -181,7 +181,9 @@ const ARITHMETIC: [BinaryOp; 10] = [
 pub fn original(hole: &Hole) -> Term {
     match &hole.kind {
         HoleKind::Expression { original, .. } => original.clone(),
-        HoleKind::Refinement => Term::atom(term::AtomId(0), &hole.atoms.table),
+        HoleKind::Refinement(Added::Behind) => Term::atom(term::AtomId(0), &hole.atoms.table),
+        HoleKind::Refinement(Added::OrBefore(_)) => Term::constant(0, CType::Int, "0"),
+        HoleKind::Refinement(Added::AndBefore(_)) => Term::constant(1, CType::Int, "1"),
         HoleKind::Guard { .. } => Term::constant(1, CType::Int, "1"),
     }
 }
@@ -237,7 +239,7 @@ impl Space {
         match builder.space.hole.kind.clone() {
             HoleKind::Expression { .. } => builder.expression_level_1(),
             HoleKind::Guard { size, .. } => builder.deletion(size),
-            HoleKind::Refinement => {}
+            HoleKind::Refinement(_) => {}
         }
         for level in [2, 3, 5, 7] {
             if level > limits.term_size {
@@ -461,6 +463,9 @@ impl SpaceBuilder<'_> {
         if length == 0 || self.space.candidates + length > most || length > u32::MAX as usize {
             return;
         }
+        if !self.keeps_what_is_captured(site, template) || self.is_zero_for_null(template) {
+            return;
+        }
         let Some(filling) = self.filling_type(template) else {
             return;
         };
@@ -514,12 +519,47 @@ impl SpaceBuilder<'_> {
         }
     }
 
+    /// Pointers are compared with the leaf for the null pointer, not with the number 0 as well.
+    fn is_zero_for_null(&self, template: Template) -> bool {
+        let Template::Binary(_, a, b) = template else {
+            return false;
+        };
+        let is_pointer =
+            |pool: PoolId| matches!(self.space.pools.get(pool).ctype, CType::Pointer(_));
+        let is_zero = |pool: PoolId| {
+            !is_pointer(pool)
+                && self.leaves.contains(&pool)
+                && self.space.pools.operand(pool).is_null_pointer_constant
+        };
+        is_pointer(a) && is_zero(b) || is_pointer(b) && is_zero(a)
+    }
+
+    /// What has effects must be evaluated exactly once, whatever else changes.
+    fn keeps_what_is_captured(&self, site: usize, template: Template) -> bool {
+        if self.space.hole.captured.is_none() || !contains_captured(&self.space.sites[site].term) {
+            return true;
+        }
+        if matches!(
+            template,
+            Template::And(..) | Template::Or(..) | Template::Select(..)
+        ) {
+            return false;
+        }
+        Space::pools_of(template)
+            .into_iter()
+            .filter(|&pool| self.space.part(pool, 0).is_some_and(contains_captured))
+            .count()
+            == 1
+    }
+
     /// Whether values of this type make sense in place of `old`: numbers for numbers, no floating
     /// ones for integers, pointers for pointers.
     fn fits(&self, new: Operand, old: &Term) -> bool {
         match (new.ctype, old.ctype()) {
             (CType::Pointer(_), CType::Pointer(_)) => true,
-            (_, CType::Pointer(_)) | (CType::Pointer(_), _) => {
+            // Only what may stand for a null pointer: it has a leaf of its own where pointers are.
+            (_, CType::Pointer(_)) => false,
+            (CType::Pointer(_), _) => {
                 old.operand(self.pointees).is_null_pointer_constant && new.is_null_pointer_constant
             }
             (new, old) => !new.is_floating() || old.is_floating(),
@@ -822,11 +862,22 @@ impl SpaceBuilder<'_> {
             return;
         }
         let additions = self.additions(level);
-        if matches!(self.space.hole.kind, HoleKind::Guard { .. }) {
+        let alone = match self.space.hole.kind {
+            HoleKind::Guard { .. } => Some(Schema::Guard),
+            HoleKind::Refinement(Added::AndBefore(_) | Added::OrBefore(_)) => {
+                Some(Schema::Refinement)
+            }
+            _ => None,
+        };
+        if let Some(schema) = alone {
             for added in additions {
                 let cost = 1 + self.size(added);
-                self.block(site, Template::One(added), cost, Schema::Guard, most);
+                self.block(site, Template::One(added), cost, schema, most);
             }
+            return;
+        }
+        // What is added to a condition with effects has holes of its own.
+        if self.space.hole.captured.is_some() {
             return;
         }
         let Some(whole) = self.fixed(&term) else {
@@ -834,7 +885,7 @@ impl SpaceBuilder<'_> {
         };
         // What is added goes behind, unless the term can be undefined: then in front of it too.
         let may_fail = may_be_undefined(&term);
-        let captured = matches!(self.space.hole.kind, HoleKind::Refinement);
+        let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
         for added in additions {
             let cost = 1 + self.size(added);
             let schema = Schema::Refinement;
@@ -972,6 +1023,12 @@ impl SpaceBuilder<'_> {
             }
         }
     }
+}
+
+/// The term contains the part of its hole that has effects, which is atom 0.
+fn contains_captured(term: &Term) -> bool {
+    matches!(term.kind(), Kind::Atom(term::AtomId(0)))
+        || operands(term).into_iter().any(contains_captured)
 }
 
 /// A term can be undefined in some state: it loads, divides, shifts, or overflows.

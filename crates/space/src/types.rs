@@ -39,6 +39,12 @@ impl TermTypes {
         }
     }
 
+    /// The type `void *`.
+    pub fn void_pointer(&mut self, types: &mut TypeTable) -> Option<CType> {
+        let void = types.plain(TypeKind::Void);
+        self.pointee(types, void).map(CType::Pointer)
+    }
+
     fn pointee(&mut self, types: &mut TypeTable, to: TypeId) -> Option<PointeeId> {
         if let Some(&id) = self.index.get(&to) {
             return Some(id);

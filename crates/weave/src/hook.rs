@@ -26,9 +26,13 @@ pub enum HookKind {
     /// An expression of which only the truth matters: a condition, an operand of `!`, `&&` or `||`. The hole gives an
     /// `int`, 0 or 1.
     Condition,
-    /// A condition with side effects. It is evaluated once, first, and its truth (0 or 1) becomes the first entry,
-    /// before those of [`Hook::slots`]. The hole gives an `int`, 0 or 1.
+    /// A condition with side effects. It is evaluated once, first, and its truth (0 or 1), named `__pw_c`, can be
+    /// handed over by [`Hook::slots`]. The hole gives an `int`, 0 or 1.
     AfterImpure,
+    /// A condition with side effects that is evaluated only if the value is true; else it counts as false.
+    AndBefore,
+    /// A condition with side effects that is evaluated only if the value is false; else it counts as true.
+    OrBefore,
     /// A statement, with its `;` if it has one, that is executed when the value is true. Neither a declaration nor a
     /// labelled statement.
     Guard,
@@ -47,6 +51,17 @@ pub struct Hook {
     /// `__pw_u64` and in canonical form. `(__pw_u64)(x)` for integers, `(__pw_u64)(__pw_uptr)(p)` for pointers,
     /// `__pw_f32(x)` and `__pw_f64(x)` for floats, the signed offset in bytes for loads.
     pub slots: Vec<String>,
+    /// A part of the expression, or all of it, that is evaluated once, first, whether the hole is selected or not.
+    pub captured: Option<CapturedPart>,
+}
+
+/// A part of an expression whose value slots can name as `__pw_c`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedPart {
+    /// Its text.
+    pub span: Span,
+    /// Name of its type.
+    pub ctype: String,
 }
 
 /// Names of a file's glue, as the hooks use them.
@@ -57,8 +72,8 @@ pub(crate) struct Names<'a> {
     pub hole: usize,
 }
 
-/// The text of a hook round `inner`, the text of its span in which inner hooks are already woven; `original` is the
-/// span's text in the source. `None` when the text of a pointer's expression cannot be repeated.
+/// The text of a hook round `inner`, the text of its span in which inner hooks are already woven and what is captured
+/// is replaced by its name; `original` is the span's text in the source. `None` when the text of a pointer's expression cannot be repeated.
 pub(crate) fn hook_text(
     hook: &Hook,
     names: &Names<'_>,
@@ -67,14 +82,8 @@ pub(crate) fn hook_text(
 ) -> Option<Vec<u8>> {
     let Names { suffix, hole } = names;
     let selected = format!("__pw_holes_{suffix}[{hole}]&&__pw_on_{suffix}({hole})");
-    let first = matches!(hook.kind, HookKind::AfterImpure).then_some("(__pw_u64)__pw_c");
-    let slots = || {
-        first
-            .into_iter()
-            .chain(hook.slots.iter().map(String::as_str))
-    };
-    let mut value = format!("__pw_value_{suffix}({hole},{}", slots().count());
-    for slot in slots() {
+    let mut value = format!("__pw_value_{suffix}({hole},{}", hook.slots.len());
+    for slot in &hook.slots {
         // Writing into a string cannot fail.
         let _ = write!(value, ",{slot}");
     }
@@ -100,6 +109,14 @@ pub(crate) fn hook_text(
             text.extend_from_slice(rest.as_bytes());
             return Some(text);
         }
+        HookKind::AndBefore => (
+            format!("(__extension__({{int __pw_g={selected}?{value}!=0:1;__pw_g?("),
+            ")?1:0:0;}))",
+        ),
+        HookKind::OrBefore => (
+            format!("(__extension__({{int __pw_g={selected}?{value}!=0:0;__pw_g?1:("),
+            ")?1:0;}))",
+        ),
         HookKind::Guard => (format!("{{if({selected}?{value}!=0:1)"), "}"),
     };
     let mut text = before.into_bytes();

@@ -20,6 +20,6 @@ mod lines;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
-pub use hook::{Hook, HookKind};
+pub use hook::{CapturedPart, Hook, HookKind};
 pub use patchwright_probe_abi::{FunctionId, HoleId};
 pub use weave::{WeaveError, WovenFunction, weave_file};

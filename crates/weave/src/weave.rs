@@ -2,7 +2,7 @@
 
 use crate::duplicate::{Refusal, can_duplicate};
 use crate::glue;
-use crate::hook::{Hook, Names, hook_text};
+use crate::hook::{CapturedPart, Hook, Names, hook_text};
 use crate::lines::Lines;
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
 use patchwright_text::{Edit, EditError, Span, apply_edits};
@@ -251,11 +251,43 @@ impl WovenBody<'_> {
             }
             *rest = tail;
             text.extend_from_slice(self.original(Span::new(copied, hook.span.start)));
-            let inner = self.hooked_text(hook.span, rest)?;
-            text.extend_from_slice(&self.hook(hook, *place, &inner)?);
+            let woven = match &hook.captured {
+                None => {
+                    let inner = self.hooked_text(hook.span, rest)?;
+                    self.hook(hook, *place, &inner)?
+                }
+                Some(part) => self.capturing(hook, part, *place, rest)?,
+            };
+            text.extend_from_slice(&woven);
             copied = hook.span.end;
         }
         text.extend_from_slice(self.original(Span::new(copied, span.end)));
+        Ok(text)
+    }
+
+    /// A hook whose `part` is evaluated first and named.
+    fn capturing(
+        &self,
+        hook: &Hook,
+        part: &CapturedPart,
+        place: usize,
+        rest: &mut &[usize],
+    ) -> Result<Vec<u8>, WeaveError> {
+        if !hook.span.contains_span(part.span) {
+            let (hole, span) = (hook.id, part.span);
+            return Err(WeaveError::BadSpan { hole, span });
+        }
+        let mut inner = self.hooked_text(Span::new(hook.span.start, part.span.start), rest)?;
+        let captured = self.hooked_text(part.span, rest)?;
+        // The name stands between what may be words.
+        inner.extend_from_slice(b" __pw_c ");
+        let behind = Span::new(part.span.end, hook.span.end);
+        inner.extend_from_slice(&self.hooked_text(behind, rest)?);
+        let mut text = format!("(__extension__({{{} __pw_c=(", part.ctype).into_bytes();
+        text.extend_from_slice(&captured);
+        text.extend_from_slice(b");");
+        text.extend_from_slice(&self.hook(hook, place, &inner)?);
+        text.extend_from_slice(b";}))");
         Ok(text)
     }
 

@@ -113,7 +113,12 @@ fn strict() -> Program {
             &[n],
         )
         .function(11, "static int counter(", &[])
-        .hole(10, "++count > 1", HookKind::AfterImpure, &[])
+        .hole(
+            10,
+            "++count > 1",
+            HookKind::AfterImpure,
+            &["(__pw_u64)__pw_c"],
+        )
         .function(12, "static void jump(", &[])
         .hole(11, "value > 0", HookKind::Condition, &["(__pw_u64)(value)"])
         .function(13, "static int jumped(", &[])

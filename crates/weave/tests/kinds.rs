@@ -55,7 +55,7 @@ fn kinds() -> Program {
             &[address],
         )
         .hole(6, "a > b", HookKind::Condition, &[a, b])
-        .hole(7, "next()", HookKind::AfterImpure, &[a])
+        .hole(7, "next()", HookKind::AfterImpure, &["(__pw_u64)__pw_c", a])
         .hole(8, "printf(\"guarded \");", HookKind::Guard, &[a, b])
         .hole(
             9,

@@ -19,6 +19,7 @@ fn function(id: u32, body: (u32, u32), holes: &[(u32, u32, u32)]) -> WovenFuncti
                 span: Span::new(*start, *end),
                 kind: HookKind::Condition,
                 slots: Vec::new(),
+                captured: None,
             })
             .collect(),
     }

@@ -5,7 +5,9 @@
 use patchwright_probe_image::{Candidate, Channel, Limits, Observation, PROBE, Slot};
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_text::Span;
-use patchwright_weave::{FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file};
+use patchwright_weave::{
+    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -60,6 +62,20 @@ impl Program {
             span: Span::new(start, start + text.len() as u32),
             kind,
             slots: slots.iter().map(|slot| (*slot).to_owned()).collect(),
+            captured: None,
+        });
+        self
+    }
+
+    /// What the last hole takes in advance.
+    pub fn capturing(mut self, text: &str, ctype: &str) -> Self {
+        let hook = self.functions.last_mut().unwrap().hooks.last_mut().unwrap();
+        let inside = hook.span.slice(self.source.as_bytes()).unwrap();
+        let place = std::str::from_utf8(inside).unwrap().find(text).unwrap() as u32;
+        let start = hook.span.start + place;
+        hook.captured = Some(CapturedPart {
+            span: Span::new(start, start + text.len() as u32),
+            ctype: ctype.to_owned(),
         });
         self
     }
