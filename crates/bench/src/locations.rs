@@ -46,6 +46,42 @@ pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn
 }
 
 fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
+    let mut row = Row::default();
+    let files = each_unit(project, &mut |worker, command, host, name, unit| {
+        let mut unit = match unit {
+            Ok(unit) => unit,
+            Err(error) => {
+                eprintln!("{error}");
+                row.rejected += 1;
+                return Ok(());
+            }
+        };
+        if check {
+            match same_code(worker, command, host, &unit)? {
+                None => row.same_code += 1,
+                Some(problem) => row.other_code.push(format!("{name}: {problem}")),
+            }
+        }
+        count(&mut unit, &mut row);
+        Ok(())
+    })?;
+    row.files = files;
+    Ok(row)
+}
+
+/// What is done with each source file: the worker, the compile command, where the file is for us,
+/// its name in the project, and its tree, or why it is not accepted.
+pub type Visit<'a> = dyn FnMut(
+        &mut Worker,
+        &CompileCommand,
+        &Path,
+        &str,
+        Result<TranslationUnit, ParseError>,
+    ) -> Result<(), Box<dyn Error>>
+    + 'a;
+
+/// Reads every C file of a built project, in a copy of it; the number of files.
+pub fn each_unit(project: &Path, visit: &mut Visit<'_>) -> Result<usize, Box<dyn Error>> {
     let project = std::fs::canonicalize(project)?;
     let scratch = Scratch::in_default_place()?;
     let program = RunnerProgram::current_exe(["__runner"])?;
@@ -66,7 +102,7 @@ fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
         .ok_or_else(|| format!("{} has no compile_commands.json", project.display()))?;
     let clang = Clang::find(&mut worker.runner)?;
     let root = worker.sandbox.run_root().to_path_buf();
-    let mut row = Row::default();
+    let mut files = 0;
     let mut seen = std::collections::BTreeSet::new();
     for command in read_compile_database(&database)? {
         let command = if worker.runner.view_active() {
@@ -85,27 +121,15 @@ fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
             continue;
         }
         let name = relative.display().to_string();
-        row.files += 1;
+        files += 1;
         let source = files::read(&host)?;
-        let mut unit =
-            match patchwright_csource::parse(&clang, &mut worker.runner, &command, source) {
-                Ok(unit) => unit,
-                Err(error @ ParseError::Rejected { .. }) => {
-                    eprintln!("{error}");
-                    row.rejected += 1;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
-        if check {
-            match same_code(&mut worker, &command, &host, &unit)? {
-                None => row.same_code += 1,
-                Some(problem) => row.other_code.push(format!("{name}: {problem}")),
-            }
-        }
-        count(&mut unit, &mut row);
+        let unit = match patchwright_csource::parse(&clang, &mut worker.runner, &command, source) {
+            Err(error) if !matches!(error, ParseError::Rejected { .. }) => return Err(error.into()),
+            unit => unit,
+        };
+        visit(&mut worker, &command, &host, &name, unit)?;
     }
-    Ok(row)
+    Ok(files)
 }
 
 fn count(unit: &mut TranslationUnit, row: &mut Row) {

@@ -2,6 +2,7 @@
 //! its subcommands, so that anyone can make it again.
 
 mod locations;
+mod lowering;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -27,6 +28,15 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Counts the functions of built programs that are lowered to the IR as a whole, and why the
+    /// others are not; verifies the IR and reads its text form back
+    Lowering {
+        /// Folders of built programs that have a compile_commands.json
+        projects: Vec<PathBuf>,
+        /// Name each function that is not lowered as a whole
+        #[arg(long)]
+        list: bool,
+    },
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -40,6 +50,7 @@ fn main() -> ExitCode {
     }
     let result = match Cli::parse().command {
         Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Lowering { projects, list } => lowering::run(&projects, list),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

@@ -95,8 +95,46 @@ impl<'a> FunctionLowerer<'_, 'a> {
             _ if expr.lvalue && !matches!(expr.kind, ExprKind::Assign { .. }) => {
                 self.location(id);
             }
+            _ if self.class(id) == Class::Void => self.void_effect(id),
             _ => {
                 self.rvalue(id);
+            }
+        }
+    }
+
+    /// Evaluates an expression that has no value, of a kind that has nothing else to say.
+    fn void_effect(&mut self, id: ExprId) {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        match &source.expr(id).kind {
+            ExprKind::Unary {
+                operator: UnaryOperator::Extension,
+                operand,
+            }
+            | ExprKind::Cast {
+                operand,
+                cast: CastKind::NoOp,
+                ..
+            } => self.effect(*operand),
+            ExprKind::Other { kind, children, .. } => {
+                match (kind.as_str(), source.details.of.get(&id), children.as_slice()) {
+                    (_, Some(Detail::Same(same)), _) => self.effect(*same),
+                    ("ChooseExpr", _, [condition, then, otherwise]) => {
+                        match self.scope().integer(*condition) {
+                            Some(0) => self.effect(*otherwise),
+                            Some(_) => self.effect(*then),
+                            None => self.unsupported_effect(origin, "a choice not known"),
+                        }
+                    }
+                    _ => {
+                        let reason = self.reason(id, "an expression");
+                        self.unsupported_effect(origin, &reason);
+                    }
+                }
+            }
+            _ => {
+                let reason = self.reason(id, "an expression");
+                self.unsupported_effect(origin, &reason);
             }
         }
     }

@@ -89,7 +89,6 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             switches: Vec::new(),
             scopes: vec![Vec::new()],
             result: function.result,
-            no_return: false,
         };
         if !declared {
             // An old-style definition, or a type that the declaration does not tell.
