@@ -3,6 +3,7 @@
 mod args;
 mod progress;
 mod repair;
+mod run;
 mod signals;
 
 use std::process::ExitCode;
@@ -60,8 +61,16 @@ fn main() -> ExitCode {
             };
         }
     };
+    if let Command::Run(args) = &cli.command {
+        // Its status is the one of the program that is executed.
+        return match std::panic::catch_unwind(|| run::run(args)) {
+            Ok(status) => status.into(),
+            Err(_) => bug(),
+        };
+    }
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
+        Command::Run(_) => unreachable!("it has returned above"),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,
@@ -81,11 +90,11 @@ fn main() -> ExitCode {
     });
     match exit {
         Ok(exit) => exit.into(),
-        Err(_) => {
-            eprintln!(
-                "patchwright: this is a bug of Patchwright; please report it with the lines above"
-            );
-            Exit::Bug.into()
-        }
+        Err(_) => bug(),
     }
+}
+
+fn bug() -> ExitCode {
+    eprintln!("patchwright: this is a bug of Patchwright; please report it with the lines above");
+    Exit::Bug.into()
 }

@@ -117,7 +117,11 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 ..
             } => self.effect(*operand),
             ExprKind::Other { kind, children, .. } => {
-                match (kind.as_str(), source.details.of.get(&id), children.as_slice()) {
+                match (
+                    kind.as_str(),
+                    source.details.of.get(&id),
+                    children.as_slice(),
+                ) {
                     (_, Some(Detail::Same(same)), _) => self.effect(*same),
                     ("ChooseExpr", _, [condition, then, otherwise]) => {
                         match self.scope().integer(*condition) {

@@ -16,8 +16,8 @@ use crate::{
     types::{Class, class},
 };
 
-/// Lowers a translation unit: all functions that it defines, those of its headers included, and
-/// the objects and functions that they use. `path` is how the compile command names its main
+/// Lowers a translation unit: all functions that its main file defines, and the objects and
+/// functions that they use, those that headers define included. `path` is how the compile command names its main
 /// file, which becomes file 0 of the module.
 pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
     let main_file = unit.files.iter().position(|name| name == path);
@@ -31,12 +31,7 @@ pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
         strings: FxHashMap::default(),
     };
     lowerer.files();
-    let defined: Vec<&c::Function> = unit
-        .functions_in_headers
-        .iter()
-        .chain(&unit.functions)
-        .collect();
-    for function in &defined {
+    for function in &unit.functions {
         lowerer.declare(&function.name);
     }
     for initializer in &unit.initializers {
@@ -45,10 +40,22 @@ pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
     for &variable in &unit.globals {
         lowerer.tentative(variable);
     }
-    for function in defined {
-        let id = lowerer.declare(&function.name);
-        let lowered = FunctionLowerer::lower(&mut lowerer, function, id);
-        lowerer.module.functions[id.index()] = lowered;
+    for function in &unit.functions {
+        lowerer.define(function);
+    }
+    // Of the functions of headers, those that are used; they may use others in turn.
+    let mut waiting: Vec<&c::Function> = unit.functions_in_headers.iter().collect();
+    loop {
+        let (used, rest): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|function| lowerer.functions.contains_key(&function.name));
+        waiting = rest;
+        if used.is_empty() {
+            break;
+        }
+        for function in used {
+            lowerer.define(function);
+        }
     }
     lowerer.module
 }
@@ -123,6 +130,12 @@ impl<'a> Lowerer<'a> {
         function.parameters = parameters.into_iter().map(|ty| Parameter { ty }).collect();
         function.variadic = variadic;
         self.push_function(name, function)
+    }
+
+    fn define(&mut self, function: &'a c::Function) {
+        let id = self.declare(&function.name);
+        let lowered = FunctionLowerer::lower(self, function, id);
+        self.module.functions[id.index()] = lowered;
     }
 
     fn push_function(&mut self, name: &str, function: Function) -> FunctionId {
