@@ -1,8 +1,10 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod interpreter;
 mod locations;
 mod lowering;
+mod programs;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -28,6 +30,22 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Executes generated programs in the interpreter and compiled by gcc and clang, with and
+    /// without optimisation, and compares what they print and their exit status
+    Interpreter {
+        /// Number of programs of our own generator
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        programs: u64,
+        /// Number of programs of csmith, which must be installed
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        csmith: u64,
+        /// The first seed
+        #[arg(long, value_name = "SEED", default_value_t = 1)]
+        seed: u64,
+        /// Write the programs that differ into this folder
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
     /// Counts the functions of built programs that are lowered to the IR as a whole, and why the
     /// others are not; verifies the IR and reads its text form back
     Lowering {
@@ -50,6 +68,12 @@ fn main() -> ExitCode {
     }
     let result = match Cli::parse().command {
         Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Interpreter {
+            programs,
+            csmith,
+            seed,
+            keep,
+        } => interpreter::run(programs, csmith, seed, keep.as_deref()),
         Command::Lowering { projects, list } => lowering::run(&projects, list),
         Command::Runner => patchwright_exec::supervisor_main(),
     };

@@ -176,12 +176,14 @@ pub(crate) fn declared(node: &Node) -> Declared {
     }
 }
 
-/// The result's spelling in a function type's: what stands before the parameters. Pointers to
-/// functions as results give `None`.
+/// The result's spelling in a function type's: what stands before the parameters. Parameters
+/// never begin with `*`; what does is the declarator of a result that points to a function or an
+/// array, for which this gives `None`.
 fn result_spelling(text: &str) -> Option<&str> {
     let text = text.split(" __attribute__").next()?;
     let open = text.find('(')?;
-    text[open..].ends_with(')').then(|| text[..open].trim())
+    let plain = !text[open + 1..].starts_with('*') && text.ends_with(')');
+    plain.then(|| text[..open].trim())
 }
 
 impl UnitBuilder<'_> {
@@ -192,17 +194,17 @@ impl UnitBuilder<'_> {
             .as_ref()
             .map_or(String::new(), |ty| ty.spelled.clone());
         let result = match result_spelling(&spelled) {
-            // `int (*(int))(char)` returns a pointer.
-            Some(result) if !spelled.contains(")(") => {
+            Some(result) => {
                 let result = result.to_owned();
                 let id = self.types.parse(&result);
                 (!matches!(self.types.kind(id), TypeKind::Other(_))).then_some(id)
             }
-            _ if spelled.contains("(*") => {
+            // `int (*(int))(char)`
+            None if spelled.contains("(*") => {
                 let function = self.types.plain(TypeKind::Function);
                 Some(self.types.plain(TypeKind::Pointer(function)))
             }
-            _ => None,
+            None => None,
         };
         let parameters: Vec<TypeId> = node
             .inner

@@ -1,6 +1,13 @@
 //! Sizes, alignments and offsets, as the ABI of x86-64 Linux has them.
 
-use crate::types::{FloatKind, IntegerKind, RecordId, TypeId, TypeKind, TypeTable};
+use patchwright_exec::{CompileCommand, Runner};
+
+use crate::{
+    clang::{Clang, ParseError},
+    detail::Detail,
+    tree::Function,
+    types::{FloatKind, IntegerKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
+};
 
 /// Where the members of a record are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,10 +46,10 @@ impl TypeTable {
                 Some((size.checked_mul(length.unwrap_or(0))?, align))
             }
             TypeKind::VariableArray(_) | TypeKind::Other(_) => None,
-            TypeKind::Record(record) => {
-                let layout = self.layout(*record)?;
-                Some((layout.size, layout.align))
-            }
+            TypeKind::Record(record) => match self.layout(*record) {
+                Some(layout) => Some((layout.size, layout.align)),
+                None => self.told_size(*record),
+            },
         }
     }
 
@@ -114,4 +121,55 @@ impl TypeTable {
             offsets,
         })
     }
+}
+
+/// Records that are defined inside of `sizeof` are not in the dump of the tree: their sizes are
+/// asked for, when there are any.
+pub(crate) fn ask<'f>(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    types: &mut TypeTable,
+    functions: impl Iterator<Item = &'f Function>,
+) -> Result<(), ParseError> {
+    let mut unknown = Vec::new();
+    for function in functions {
+        for detail in function.details.of.values() {
+            if let Detail::SizeOf(ty) | Detail::AlignOf(ty) = detail
+                && let TypeKind::Record(record) = *types.kind(*ty)
+                && types.size_and_align(*ty).is_none()
+            {
+                unknown.push(record);
+            }
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let dump = clang.layouts(runner, command)?;
+    for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
+        let Some((place, size, align)) = read(layout) else {
+            continue;
+        };
+        if let Some(record) = types.record_by_name(&unnamed_at(place))
+            && unknown.contains(&record)
+        {
+            types.set_told_size(record, size, align);
+        }
+    }
+    Ok(())
+}
+
+/// Where an unnamed record is declared, its size and its alignment.
+fn read(layout: &str) -> Option<(&str, u64, u64)> {
+    let head = layout.lines().find(|line| line.contains(" | "))?;
+    let (_, place) = head.split_once(" at ")?;
+    let size = layout.split_once("[sizeof=")?.1;
+    let (size, rest) = size.split_once(',')?;
+    let align = rest.split_once("align=")?.1.split(']').next()?;
+    Some((
+        place.trim_end().strip_suffix(')')?,
+        size.parse().ok()?,
+        align.parse().ok()?,
+    ))
 }

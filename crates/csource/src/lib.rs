@@ -82,6 +82,8 @@ pub fn parse(
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations, more) = built;
     let (functions_in_headers, files, declarations, declared, initializers) = more;
     let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
+    let all = functions.iter().chain(&functions_in_headers);
+    layout::ask(clang, runner, command, &mut types, all)?;
     Ok(TranslationUnit {
         source,
         types,

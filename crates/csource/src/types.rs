@@ -118,6 +118,8 @@ pub struct TypeTable {
     spelled: FxHashMap<String, TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
     layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
+    /// Size and alignment of records whose definition the dump does not show.
+    told_sizes: FxHashMap<RecordId, (u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -202,6 +204,18 @@ impl TypeTable {
 
     pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: crate::detail::LayoutNotes) {
         self.layout_notes.insert(id, notes);
+    }
+
+    pub(crate) fn set_told_size(&mut self, id: RecordId, size: u64, align: u64) {
+        self.told_sizes.insert(id, (size, align));
+    }
+
+    pub(crate) fn told_size(&self, id: RecordId) -> Option<(u64, u64)> {
+        // The compiler's own record has no declaration in the dump.
+        if self.record(id).name == "__va_list_tag" {
+            return Some((24, 8));
+        }
+        self.told_sizes.get(&id).copied()
     }
 
     /// What attributes say of the layout of a record that is defined.

@@ -14,6 +14,15 @@ use crate::{
 };
 
 impl<'a> FunctionLowerer<'_, 'a> {
+    /// The value is what a call gives, perhaps converted.
+    fn is_call(&self, id: ExprId) -> bool {
+        match self.source.expr(id).kind {
+            ExprKind::Paren(inner) | ExprKind::Cast { operand: inner, .. } => self.is_call(inner),
+            ExprKind::Call { .. } => true,
+            _ => false,
+        }
+    }
+
     /// What to say of an expression that is not understood.
     pub(crate) fn reason(&self, id: ExprId, what: &str) -> String {
         match &self.source.expr(id).kind {
@@ -178,8 +187,16 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 value,
             } => match operator {
                 None => {
-                    let location = self.location(*target);
-                    let value = self.rvalue(*value);
+                    let (location, value) = match self.is_call(*value) {
+                        true => {
+                            let location = self.location(*target);
+                            (location, self.rvalue(*value))
+                        }
+                        false => {
+                            let value = self.rvalue(*value);
+                            (self.location(*target), value)
+                        }
+                    };
                     let Some(ty) = self.scalar(*target) else {
                         return self.unsupported_expr(id);
                     };
@@ -665,8 +682,16 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 target,
                 value,
             } => {
-                let address = self.address_of(*target);
-                let from = self.aggregate(*value);
+                let (address, from) = match self.is_call(*value) {
+                    true => {
+                        let address = self.address_of(*target);
+                        (address, self.aggregate(*value))
+                    }
+                    false => {
+                        let from = self.aggregate(*value);
+                        (self.address_of(*target), from)
+                    }
+                };
                 self.emit(
                     InstructionKind::Copy {
                         to: address,

@@ -9,8 +9,8 @@
 //!
 //! # Order of evaluation
 //! Where C leaves the order open, this is what gcc 12 does without optimisation: operands of
-//! operators from left to right; the place that is assigned before the value, but after it for
-//! compound assignments; arguments of calls from the last to the first, after the function itself
+//! operators from left to right; a value that is assigned before its place, but after it when the
+//! value is a call; arguments of calls from the last to the first, after the function itself
 //! is evaluated.
 //!
 //! # Lifetimes
