@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("exec", &["text"]),
     ("csource", &["text", "exec"]),
     ("lower", &["text", "semantics", "csource", "ir"]),
+    ("interpret", &["semantics", "ir"]),
     ("probe", &["semantics", "probe-abi"]),
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
