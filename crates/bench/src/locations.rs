@@ -1,19 +1,25 @@
 //! How much of real programs can be changed, and the test of exactness of all places.
 
-use std::{collections::BTreeMap, error::Error, ffi::OsString, path::Path};
-
-use patchwright_csource::{Clang, ParseError, TranslationUnit, locations, scopes};
-use patchwright_exec::{
-    CancelToken, CompileCommand, Limits, Request, RunnerProgram, Scratch, Worker, WorkerOptions,
-    files, intercept, read_compile_database,
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
 };
-use patchwright_space::{AtomBuilder, HoleKind, TermTypes, holes};
+
+use patchwright_csource::{Clang, ParseError, TranslationUnit, locations};
+use patchwright_exec::{
+    CancelToken, CompileCommand, Limits, Project, ProjectFlags, Request, RunnerProgram, Scratch,
+    Worker, WorkerOptions, files, record, record_build,
+};
+use patchwright_repair::locate::locate;
+use patchwright_space::{HoleKind, LeafLimits, Schemas};
 use patchwright_text::apply_edits;
-use patchwright_weave::can_duplicate;
 
 #[derive(Default)]
 struct Row {
     files: usize,
+    ways: usize,
     rejected: usize,
     functions: usize,
     functions_usable: usize,
@@ -27,10 +33,14 @@ struct Row {
 }
 
 /// Prints the table; false if a check failed.
-pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn Error>> {
+pub fn run(
+    projects: &[PathBuf],
+    build: Option<&OsStr>,
+    check: bool,
+) -> Result<bool, Box<dyn Error>> {
     let mut rows = Vec::new();
     for project in projects {
-        let row = measure(project, check)?;
+        let row = measure(project, build, check)?;
         let name = project
             .file_name()
             .unwrap_or_default()
@@ -45,44 +55,75 @@ pub fn run(projects: &[std::path::PathBuf], check: bool) -> Result<bool, Box<dyn
     Ok(rows.iter().all(|(_, row)| row.other_code.is_empty()))
 }
 
-fn measure(project: &Path, check: bool) -> Result<Row, Box<dyn Error>> {
+fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Box<dyn Error>> {
     let mut row = Row::default();
-    let files = each_unit(project, &mut |worker, command, host, name, unit| {
-        let mut unit = match unit {
-            Ok(unit) => unit,
-            Err(error) => {
+    row.files = each_source(project, build, &mut |source| {
+        let runner = &mut source.worker.runner;
+        let units = match patchwright_csource::parse_variants(
+            source.clang,
+            runner,
+            source.commands,
+            &source.text,
+        ) {
+            Ok(units) => units,
+            Err(error @ ParseError::Rejected { .. }) => {
                 eprintln!("{error}");
                 row.rejected += 1;
                 return Ok(());
             }
+            Err(error) => return Err(error.into()),
         };
+        row.ways += units.len();
         if check {
-            match same_code(worker, command, host, &unit)? {
+            match same_code(
+                source.worker,
+                source.commands,
+                &source.host,
+                &source.text,
+                &units,
+            )? {
                 None => row.same_code += 1,
-                Some(problem) => row.other_code.push(format!("{name}: {problem}")),
+                Some(problem) => row.other_code.push(format!("{}: {problem}", source.name)),
             }
         }
-        count(&mut unit, &mut row);
+        row.count(units);
         Ok(())
     })?;
-    row.files = files;
     Ok(row)
 }
 
-/// What is done with each source file: the worker, the compile command, where the file is for us,
-/// its name in the project, and its tree, or why it is not accepted.
-pub type Visit<'a> = dyn FnMut(
-        &mut Worker,
-        &CompileCommand,
-        &Path,
-        &str,
-        Result<TranslationUnit, ParseError>,
-    ) -> Result<(), Box<dyn Error>>
-    + 'a;
+/// A source file of a project that has been built in a copy.
+pub struct SourceFile<'a> {
+    /// Where the copy is.
+    pub worker: &'a mut Worker,
+    /// Reads C.
+    pub clang: &'a Clang,
+    /// How it is compiled.
+    pub commands: &'a [CompileCommand],
+    /// Where it is for us.
+    pub host: PathBuf,
+    /// Its path in the project.
+    pub name: String,
+    /// Its contents.
+    pub text: Vec<u8>,
+}
 
-/// Reads every C file of a built project, in a copy of it; the number of files.
-pub fn each_unit(project: &Path, visit: &mut Visit<'_>) -> Result<usize, Box<dyn Error>> {
-    let project = std::fs::canonicalize(project)?;
+/// What is done with each source file.
+pub type Visit<'a> = dyn FnMut(SourceFile<'_>) -> Result<(), Box<dyn Error>> + 'a;
+
+/// Visits every C file of a project, in a copy of it; the number of files.
+pub fn each_source(
+    project: &Path,
+    build: Option<&OsStr>,
+    visit: &mut Visit<'_>,
+) -> Result<usize, Box<dyn Error>> {
+    let flags = ProjectFlags {
+        build: build.map(OsStr::to_owned),
+        ..ProjectFlags::default()
+    };
+    let mut project = Project::load(project, &flags)?;
+    // The whole program is measured, not what is suspicious.
+    project.files.clear();
     let scratch = Scratch::in_default_place()?;
     let program = RunnerProgram::current_exe(["__runner"])?;
     let mut worker = Worker::start(
@@ -91,146 +132,142 @@ pub fn each_unit(project: &Path, visit: &mut Visit<'_>) -> Result<usize, Box<dyn
         &WorkerOptions {
             program: &program,
             scratch: &scratch,
-            project: &project,
-            source: &project,
+            project: &project.root,
+            source: &project.root,
             view: true,
             exclude: Vec::new(),
             cancel: CancelToken::new()?,
         },
     )?;
-    let database = intercept::find_database(worker.sandbox.folder(), 2)?
-        .ok_or_else(|| format!("{} has no compile_commands.json", project.display()))?;
+    let commands = record_build(&mut worker, &project)?;
     let clang = Clang::find(&mut worker.runner)?;
-    let root = worker.sandbox.run_root().to_path_buf();
-    let mut files = 0;
-    let mut seen = std::collections::BTreeSet::new();
-    for command in read_compile_database(&database)? {
-        let command = if worker.runner.view_active() {
-            command.rebase(worker.sandbox.folder(), &project)
-        } else {
-            command.rebase(&project, worker.sandbox.folder())
-        };
-        let Ok(relative) = command.file.strip_prefix(&root) else {
-            continue;
-        };
-        let host = worker.sandbox.folder().join(relative);
-        if relative.extension().is_none_or(|e| e != "c")
-            || !host.exists()
-            || !seen.insert(host.clone())
-        {
-            continue;
-        }
-        let name = relative.display().to_string();
-        files += 1;
-        let source = files::read(&host)?;
-        let unit = match patchwright_csource::parse(&clang, &mut worker.runner, &command, source) {
-            Err(error) if !matches!(error, ParseError::Rejected { .. }) => return Err(error.into()),
-            unit => unit,
-        };
-        visit(&mut worker, &command, &host, &name, unit)?;
+    let mut files_visited = 0;
+    for (relative, commands) in record::sources(&commands, &worker.sandbox) {
+        let host = worker.sandbox.folder().join(&relative);
+        let text = files::read(&host)?;
+        files_visited += 1;
+        visit(SourceFile {
+            worker: &mut worker,
+            clang: &clang,
+            commands: &commands,
+            host,
+            name: relative.display().to_string(),
+            text,
+        })?;
     }
-    Ok(files)
+    Ok(files_visited)
 }
 
-fn count(unit: &mut TranslationUnit, row: &mut Row) {
-    let functions = std::mem::take(&mut unit.functions);
-    let mut types = TermTypes::default();
-    for (index, function) in functions.iter().enumerate() {
-        row.functions += 1;
-        let found = locations::locations(&unit.types, function);
-        row.expressions += found.editable.len() + found.refused_in_total();
-        row.editable += found.editable.len();
-        for (refusal, n) in found.refused {
-            *row.refused.entry(refusal.reason().to_owned()).or_default() += n;
+impl Row {
+    fn count(&mut self, units: Vec<TranslationUnit>) {
+        let located = locate(units, LeafLimits::default(), Schemas::default(), &|_| true);
+        for (reason, n) in located.refused() {
+            *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
-        let refusal = match function.refusal {
-            Some(refusal) => Some(refusal.reason().to_owned()),
-            None => can_duplicate(&unit.source[function.body_span.range()])
-                .err()
-                .map(|refusal| refusal.to_string()),
-        };
-        if let Some(reason) = refusal {
-            *row.functions_refused.entry(reason).or_default() += 1;
-            continue;
-        }
-        row.functions_usable += 1;
-        let scopes = scopes(unit, function);
-        let mut builder = AtomBuilder {
-            unit,
-            types: &mut types,
-        };
-        for hole in holes(&mut builder, index, function, &scopes) {
-            let kind = match hole.kind {
-                HoleKind::Expression {
-                    condition: true, ..
-                } => "conditions",
-                HoleKind::Expression { .. } => "values",
-                HoleKind::Refinement(_) => "impure conditions",
-                HoleKind::Guard { .. } => "statements",
-            };
-            *row.holes.entry(kind).or_default() += 1;
-        }
-    }
-    unit.functions = functions;
-}
-
-/// Compiles the file as it is and with parentheses; what differs, if anything.
-fn same_code(
-    worker: &mut Worker,
-    command: &CompileCommand,
-    host: &Path,
-    unit: &TranslationUnit,
-) -> Result<Option<String>, Box<dyn Error>> {
-    let output = worker.folder.join("object.o");
-    let compile = |worker: &mut Worker| -> Result<Result<Vec<u8>, String>, Box<dyn Error>> {
-        let mut request =
-            Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
-        let mut arguments = command.arguments.iter().skip(1).cloned();
-        while let Some(argument) = arguments.next() {
-            let text = argument.to_string_lossy();
-            if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
-                arguments.next();
-            } else if !(text.starts_with("-O")
-                || text.starts_with("-g")
-                || text.starts_with("-MD")
-                || text.starts_with("-MMD")
-                || text.starts_with("-Werror")
-                || matches!(text.as_ref(), "-c" | "-MP"))
-            {
-                request = request.arg(argument.clone());
+        for way in &located.ways {
+            for (index, refusal) in &way.all {
+                self.functions += 1;
+                self.functions_usable += usize::from(refusal.is_none());
+                let function = &way.unit.functions[*index];
+                let found = locations::locations(&way.unit.types, function);
+                self.expressions += found.editable.len() + found.refused_in_total();
+                self.editable += found.editable.len();
+                for (refusal, n) in found.refused {
+                    *self.refused.entry(refusal.reason().to_owned()).or_default() += n;
+                }
+            }
+            let holes = way.functions.iter().flat_map(|function| &function.holes);
+            for (hole, _) in holes {
+                let kind = match hole.kind {
+                    HoleKind::Expression {
+                        condition: true, ..
+                    } => "conditions",
+                    HoleKind::Expression { .. } => "values",
+                    HoleKind::Refinement(_) => "impure conditions",
+                    HoleKind::Assignment(_) => "places for assignments",
+                    HoleKind::Guard { .. } => "statements",
+                };
+                *self.holes.entry(kind).or_default() += 1;
             }
         }
-        let last: [OsString; 6] = [
-            "-w".into(),
-            "-O0".into(),
-            "-g0".into(),
-            "-c".into(),
-            "-o".into(),
-            output.clone().into(),
-        ];
-        let outcome = worker.runner.run(&request.args(last))?;
-        if outcome.ending.is_success() {
-            Ok(Ok(files::read(&output)?))
-        } else {
-            let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
-            let line = text
-                .lines()
-                .find(|line| line.contains("error"))
-                .unwrap_or("fails");
-            Ok(Err(line.to_owned()))
-        }
-    };
-    let before = compile(worker)?;
-    let text = apply_edits(&unit.source, &locations::parentheses(unit))?;
+    }
+}
+
+/// Compiles the file as it is and with parentheses, with each of its commands; what differs, if
+/// anything.
+fn same_code(
+    worker: &mut Worker,
+    commands: &[CompileCommand],
+    host: &Path,
+    source: &[u8],
+    units: &[TranslationUnit],
+) -> Result<Option<String>, Box<dyn Error>> {
+    let before = objects(worker, commands)?;
+    let text = apply_edits(source, &locations::parentheses(units))?;
     files::replace(host, &text)?;
-    let after = compile(worker);
-    files::replace(host, &unit.source)?;
-    Ok(match (before, after?) {
+    let after = objects(worker, commands);
+    files::replace(host, source)?;
+    let problem = before.into_iter().zip(after?).find_map(|pair| match pair {
         (Ok(a), Ok(b)) if a == b => None,
         (Ok(_), Ok(_)) => Some("the object code differs".to_owned()),
         (Err(error), _) => Some(format!("does not compile as it is: {error}")),
         (_, Err(error)) => Some(format!("does not compile with parentheses: {error}")),
-    })
+    });
+    Ok(problem)
+}
+
+/// The object code that each command gives at `-O0`, or the compiler's first error.
+fn objects(
+    worker: &mut Worker,
+    commands: &[CompileCommand],
+) -> Result<Vec<Result<Vec<u8>, String>>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for command in commands {
+        found.push(object(worker, command)?);
+    }
+    Ok(found)
+}
+
+fn object(
+    worker: &mut Worker,
+    command: &CompileCommand,
+) -> Result<Result<Vec<u8>, String>, Box<dyn Error>> {
+    let output = worker.folder.join("object.o");
+    let mut request =
+        Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
+    let mut arguments = command.arguments.iter().skip(1).cloned();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
+            arguments.next();
+        } else if !(text.starts_with("-O")
+            || text.starts_with("-g")
+            || text.starts_with("-MD")
+            || text.starts_with("-MMD")
+            || text.starts_with("-Werror")
+            || matches!(text.as_ref(), "-c" | "-MP"))
+        {
+            request = request.arg(argument.clone());
+        }
+    }
+    let last: [OsString; 6] = [
+        "-w".into(),
+        "-O0".into(),
+        "-g0".into(),
+        "-c".into(),
+        "-o".into(),
+        output.clone().into(),
+    ];
+    let outcome = worker.runner.run(&request.args(last))?;
+    if outcome.ending.is_success() {
+        return Ok(Ok(files::read(&output)?));
+    }
+    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    let line = text
+        .lines()
+        .find(|line| line.contains("error"))
+        .unwrap_or("fails");
+    Ok(Err(line.to_owned()))
 }
 
 fn print(rows: &[(String, Row)], check: bool) {
@@ -242,10 +279,10 @@ fn print(rows: &[(String, Row)], check: bool) {
         }
     };
     println!(
-        "| program | files | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements |{}",
+        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements |{}",
         if check { " same object code |" } else { "" }
     );
-    println!("| --- |{}", " ---: |".repeat(10 + usize::from(check)));
+    println!("| --- |{}", " ---: |".repeat(11 + usize::from(check)));
     for (name, row) in rows {
         let holes = |kind: &str| row.holes.get(kind).copied().unwrap_or(0);
         let checked = if check {
@@ -254,8 +291,9 @@ fn print(rows: &[(String, Row)], check: bool) {
             String::new()
         };
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} |{checked}",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} |{checked}",
             row.files,
+            row.ways,
             row.rejected,
             row.functions,
             row.functions_usable,

@@ -1,10 +1,11 @@
 //! How many functions of real programs the IR can hold.
 
-use std::{collections::BTreeMap, error::Error, path::PathBuf};
+use std::{collections::BTreeMap, error::Error, ffi::OsStr, path::PathBuf};
 
+use patchwright_csource::ParseError;
 use patchwright_ir::{Module, print_module, read_module, verify};
 
-use crate::locations::each_unit;
+use crate::locations::each_source;
 
 #[derive(Default)]
 struct Row {
@@ -19,20 +20,29 @@ struct Row {
 
 /// Prints the table; false if the IR of some function violates an invariant, or its text does not
 /// read back. Functions of headers are counted once for each file that includes them.
-pub fn run(projects: &[PathBuf], list: bool) -> Result<bool, Box<dyn Error>> {
+pub fn run(
+    projects: &[PathBuf],
+    build: Option<&OsStr>,
+    list: bool,
+) -> Result<bool, Box<dyn Error>> {
     let mut rows = Vec::new();
     for project in projects {
         let mut row = Row::default();
-        row.files = each_unit(project, &mut |_, command, _, name, unit| {
-            let unit = match unit {
+        row.files = each_source(project, build, &mut |source| {
+            // One of the ways in which it is compiled.
+            let command = &source.commands[0];
+            let runner = &mut source.worker.runner;
+            let unit = match patchwright_csource::parse(source.clang, runner, command, source.text)
+            {
                 Ok(unit) => unit,
-                Err(error) => {
+                Err(error @ ParseError::Rejected { .. }) => {
                     eprintln!("{error}");
                     return Ok(());
                 }
+                Err(error) => return Err(error.into()),
             };
             let module = patchwright_lower::lower(&unit, &command.file.to_string_lossy());
-            count(&module, name, list, &mut row);
+            count(&module, &source.name, list, &mut row);
             Ok(())
         })?;
         let name = project

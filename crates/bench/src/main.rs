@@ -4,9 +4,11 @@
 mod interpreter;
 mod locations;
 mod lowering;
+mod plot;
 mod programs;
+mod validation;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -23,8 +25,14 @@ enum Command {
     /// Counts the functions and expressions of built programs that can be locations, and why the
     /// others cannot; prints a Markdown table
     Locations {
-        /// Folders of built programs that have a compile_commands.json
+        /// Folders of programs: with a compile_commands.json, or with a build command, which is
+        /// watched
+        #[arg(required = true)]
         projects: Vec<PathBuf>,
+        /// The build command, run from each program's folder, instead of the one in its
+        /// patchwright.toml
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
         /// Also put parentheses round every editable expression of each file at once, compile it
         /// without optimisation, and compare the object code with that of the file as it is
         #[arg(long)]
@@ -49,11 +57,35 @@ enum Command {
     /// Counts the functions of built programs that are lowered to the IR as a whole, and why the
     /// others are not; verifies the IR and reads its text form back
     Lowering {
-        /// Folders of built programs that have a compile_commands.json
+        /// Folders of programs
         projects: Vec<PathBuf>,
+        /// The shell command that builds each of them, where there is no compile database
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
         /// Name each function that is not lowered as a whole
         #[arg(long)]
         list: bool,
+    },
+    /// Validates a set of patches plainly, and again with each technique added to those before it;
+    /// compares the verdicts, and prints a Markdown table
+    Validate {
+        /// The project's folder, with a patchwright.toml
+        project: PathBuf,
+        /// The patches, as for `patchwright validate`
+        #[arg(required = true)]
+        patches: Vec<PathBuf>,
+        /// Measure each step, not only plain validation and all techniques together
+        #[arg(long)]
+        steps: bool,
+        /// Workers of the last step
+        #[arg(short, value_name = "N", default_value_t = 2)]
+        jobs: usize,
+        /// Add the results to this file of JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Plot the times of all sets in the file of JSON
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
     },
     #[command(name = "__runner", hide = true)]
     Runner,
@@ -67,14 +99,37 @@ fn main() -> ExitCode {
         patchwright_exec::supervisor_main();
     }
     let result = match Cli::parse().command {
-        Command::Locations { projects, check } => locations::run(&projects, check),
+        Command::Locations {
+            projects,
+            build,
+            check,
+        } => locations::run(&projects, build.as_deref(), check),
+        Command::Validate {
+            project,
+            patches,
+            steps,
+            jobs,
+            json,
+            svg,
+        } => validation::run(&validation::Request {
+            project: &project,
+            patches: &patches,
+            steps,
+            jobs,
+            results: json.as_deref(),
+            svg: svg.as_deref(),
+        }),
         Command::Interpreter {
             programs,
             csmith,
             seed,
             keep,
         } => interpreter::run(programs, csmith, seed, keep.as_deref()),
-        Command::Lowering { projects, list } => lowering::run(&projects, list),
+        Command::Lowering {
+            projects,
+            build,
+            list,
+        } => lowering::run(&projects, build.as_deref(), list),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

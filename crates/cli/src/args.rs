@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use patchwright_localize::Formula;
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
@@ -43,6 +44,31 @@ model is named when it is called.
 Exit status: that of the program; 134 after abort; 121 undefined behaviour; 122 something that the \
 interpreter does not support; 123 a limit is reached; 2 the input is wrong.")]
     Run(Box<RunArgs>),
+    /// Rank statements, functions and files by how suspicious the tests make them
+    #[command(long_about = "\
+Ranks statements, functions and files by how suspicious the tests make them.
+
+The program is built once with a mark before every statement, in a copy, and each test is run once. What \
+failing tests execute and passing tests do not is suspicious; where failing tests crash, what is near to the \
+crash is more so.
+
+PROJECT is what it is for `patchwright repair`.")]
+    Localize(Box<LocalizeArgs>),
+    /// Give verdicts on patches that others made
+    #[command(long_about = "\
+Gives verdicts on patches that others made: each is applied to a copy of the project, built with the \
+project's own build command, and tested.
+
+A patch is plausible if all tests pass with it. Else it is implausible (and the first test that fails \
+is named), does not apply, does not compile, or is unstable: its tests pass and then fail.
+
+PATCHES are unified diffs, of git or plain ones, in files or in folders of files; files of JSON lines \
+with an id and a patch; or manifests of ExpressAPR. - is standard input. The first argument is the \
+project's folder (or a single C file); if there is just one argument, the project is the current \
+folder.
+
+Exit status: 0 if a patch is plausible, 1 if none is.")]
+    Validate(Box<ValidateArgs>),
     /// Print a completion script
     Completions {
         /// The shell
@@ -92,9 +118,9 @@ pub struct RunArgs {
     pub stats: bool,
 }
 
-/// Flags of `patchwright repair`.
+/// A project and the flags that describe it.
 #[derive(Args, Debug)]
-pub struct RepairArgs {
+pub struct ProjectArgs {
     /// The project's folder, or a single C file
     pub project: PathBuf,
 
@@ -102,6 +128,18 @@ pub struct RepairArgs {
     #[arg(value_name = "CASES")]
     pub case_folder: Option<PathBuf>,
 
+    /// What it is like.
+    #[command(flatten)]
+    pub description: DescriptionArgs,
+
+    /// Look only at these files, or these lines of them
+    #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Project")]
+    pub files: Vec<OsString>,
+}
+
+/// Flags that describe a project.
+#[derive(Args, Debug)]
+pub struct DescriptionArgs {
     /// The shell command that builds the project, run from its root
     #[arg(long, value_name = "CMD", help_heading = "Project")]
     pub build: Option<OsString>,
@@ -139,13 +177,28 @@ pub struct RepairArgs {
     )]
     pub cflags: Option<String>,
 
-    /// Time after which a test has failed, in milliseconds [default: five times what it takes now]
+    /// Time after which a test has failed, in milliseconds [default: derived from what it takes now]
     #[arg(long, value_name = "MS", help_heading = "Project")]
     pub test_timeout: Option<u64>,
+}
 
-    /// Change only these files, or these lines of them
-    #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Search")]
-    pub files: Vec<OsString>,
+/// Flags of `patchwright repair`.
+#[derive(Args, Debug)]
+pub struct RepairArgs {
+    /// The project.
+    #[command(flatten)]
+    pub project: ProjectArgs,
+
+    /// The kinds of change to try [default: all of them]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCHEMA",
+        value_delimiter = ',',
+        num_args = 1..,
+        help_heading = "Search"
+    )]
+    pub schemas: Vec<SchemaName>,
 
     /// Explore the whole space and report a patch of every plausible class
     #[arg(long, help_heading = "Search")]
@@ -154,6 +207,15 @@ pub struct RepairArgs {
     /// Stop at the first plausible patch
     #[arg(long, conflicts_with = "all", help_heading = "Search")]
     pub first: bool,
+
+    /// Look only at this many locations, the most suspicious; 0 looks at all [default: 200, with
+    /// --all 0]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub locations: Option<usize>,
+
+    /// The formula that says what is suspicious: ochiai, tarantula, dstar or op2
+    #[arg(long, value_name = "NAME", default_value_t, help_heading = "Search")]
+    pub formula: Formula,
 
     /// Most patches to report
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Search")]
@@ -199,6 +261,115 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemaName {
+    /// Another expression
+    Expression,
+    /// Something added to a condition by `&&` or `||`
+    Refinement,
+    /// A statement under a condition, or taken out
+    Guard,
+    /// An assignment inserted before a statement
+    Assignment,
+}
+
+/// Flags of `patchwright localize`.
+#[derive(Args, Debug)]
+pub struct LocalizeArgs {
+    /// The project.
+    #[command(flatten)]
+    pub project: ProjectArgs,
+
+    /// The formula: ochiai, tarantula, dstar (exponent 2) or op2
+    #[arg(long, value_name = "NAME", default_value_t, help_heading = "Ranking")]
+    pub formula: Formula,
+
+    /// Most statements, functions and files to print; 0 prints all
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    pub top: usize,
+
+    /// Print the sources with the statements' ranks and tests
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub annotate: bool,
+
+    /// Also write a page with the coloured sources
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Flags of `patchwright validate`.
+#[derive(Args, Debug)]
+pub struct ValidateArgs {
+    /// The project, then the patches
+    #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// What the project is like.
+    #[command(flatten)]
+    pub description: DescriptionArgs,
+
+    /// Leave out this many leading parts of the paths in diffs [default: as many as fit]
+    #[arg(short = 'p', long, value_name = "N", help_heading = "Patches")]
+    pub strip: Option<usize>,
+
+    /// Run every test on every patch that compiles, not only until one fails
+    #[arg(long, help_heading = "Validation")]
+    pub keep_going: bool,
+
+    /// Stop when this many patches (in the order given, equal ones once) are plausible
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Validation")]
+    pub stop_after: Option<u32>,
+
+    /// Run the tests in their own order, instead of those first that fail now or find most
+    #[arg(long, help_heading = "Validation")]
+    pub no_prioritize: bool,
+
+    /// Build every patch by itself, instead of weaving many into one program
+    #[arg(long, help_heading = "Validation")]
+    pub no_schemata: bool,
+
+    /// Execute every woven patch by itself, instead of one of those that a test cannot tell apart
+    #[arg(long, help_heading = "Validation")]
+    pub no_dedup: bool,
+
+    /// Do not build plausible patches by themselves, or run their tests a second time
+    #[arg(long, help_heading = "Validation")]
+    pub no_confirm: bool,
+
+    /// Time after which a build has failed, such as 30s, 10m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m", help_heading = "Validation")]
+    pub build_timeout: std::time::Duration,
+
+    /// Number of workers [default: the number of processors]
+    #[arg(short, value_name = "N", help_heading = "Validation")]
+    pub jobs: Option<usize>,
+
+    /// Use the verdicts of an earlier run of the same project with the same tests
+    #[arg(long, help_heading = "Resuming")]
+    pub resume: bool,
+
+    /// The folder in which verdicts are kept [default: patchwright/validate in the user's cache]
+    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
+    pub state: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "jsonl", help_heading = "Output")]
+    pub json: bool,
+
+    /// Print a line of JSON for each verdict as soon as it is known
+    #[arg(long, alias = "stream", help_heading = "Output")]
+    pub jsonl: bool,
+
+    /// Also write JUnit XML to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub junit: Option<PathBuf>,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -1,10 +1,13 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod localize;
 mod progress;
+mod project;
 mod repair;
 mod run;
 mod signals;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
         Command::Run(_) => unreachable!("it has returned above"),
+        Command::Localize(args) => localize::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -30,17 +30,34 @@ impl Progress {
         }
     }
 
+    /// A phase begins.
+    pub fn phase(&self, name: &'static str) {
+        *self.phase.lock().unwrap_or_else(|e| e.into_inner()) = name;
+        self.bar.set_message(name);
+    }
+
+    /// How far the phase is.
+    pub fn progress(&self, done: usize, total: usize) {
+        let phase = *self.phase.lock().unwrap_or_else(|e| e.into_inner());
+        self.bar.set_message(format!("{phase} {done}/{total}"));
+    }
+
+    /// Shows any text.
+    pub fn message(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
+    /// Something the user should know.
+    pub fn warn(&self, text: &str) {
+        self.bar
+            .suspend(|| eprintln!("patchwright: warning: {text}"));
+    }
+
     /// Shows an event.
     pub fn show(&self, event: Event) {
-        let phase = || *self.phase.lock().unwrap_or_else(|e| e.into_inner());
         match event {
-            Event::Phase(name) => {
-                *self.phase.lock().unwrap_or_else(|e| e.into_inner()) = name;
-                self.bar.set_message(name);
-            }
-            Event::Progress { done, total } => {
-                self.bar.set_message(format!("{} {done}/{total}", phase()));
-            }
+            Event::Phase(name) => self.phase(name),
+            Event::Progress { done, total } => self.progress(done, total),
             Event::Search {
                 explored,
                 executions,
@@ -50,9 +67,7 @@ impl Progress {
                 "searching, cost {cost}: {explored} candidates explored with {executions} \
                  executions, {plausible} plausible classes"
             )),
-            Event::Warning(text) => self
-                .bar
-                .suspend(|| eprintln!("patchwright: warning: {text}")),
+            Event::Warning(text) => self.warn(&text),
         }
     }
 

@@ -1,14 +1,20 @@
 //! `patchwright repair`.
 
-use std::{io::IsTerminal, path::Path, time::Duration};
+use std::io::IsTerminal;
 
-use patchwright_exec::{
-    CancelToken, FileSelection, Project, ProjectError, ProjectFlags, RunnerProgram, Scratch, files,
+use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_localize::LocalizeError;
+use patchwright_repair::{
+    RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
 };
-use patchwright_repair::{RepairError, RepairOptions, Surroundings, repair};
 use patchwright_report::{json, text};
 
-use crate::{Exit, args::RepairArgs, progress::Progress, signals};
+use crate::{
+    Exit,
+    args::{RepairArgs, SchemaName},
+    progress::Progress,
+    project, signals,
+};
 
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
@@ -26,27 +32,41 @@ pub fn run(args: &RepairArgs) -> Exit {
     }
 }
 
-fn exit_of(error: &RepairError) -> Exit {
+fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
+    let wanted = |name| names.is_empty() || names.contains(&name);
+    patchwright_space::Schemas {
+        expression: wanted(SchemaName::Expression),
+        refinement: wanted(SchemaName::Refinement),
+        guard: wanted(SchemaName::Guard),
+        assignment: wanted(SchemaName::Assignment),
+    }
+}
+
+pub(crate) fn exit_of(error: &RepairError) -> Exit {
     match error {
         error if error.is_cancelled() => Exit::Interrupted,
+        RepairError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. }) => {
+            Exit::BadProject
+        }
         RepairError::Project(_)
-        | RepairError::NoBuild { .. }
-        | RepairError::Database(_)
+        | RepairError::Record(_)
         | RepairError::NotCompiled { .. }
         | RepairError::NoLocations { .. }
         | RepairError::NotReached { .. }
-        | RepairError::Intercept { .. }
         | RepairError::File(_)
         | RepairError::Channel(_)
         | RepairError::Parse(_)
         | RepairError::Test(_) => Exit::BadInput,
-        RepairError::Build(_)
-        | RepairError::AbsolutePaths { .. }
-        | RepairError::NothingFails { .. }
+        RepairError::NothingFails { .. }
         | RepairError::EverythingFails { .. }
         | RepairError::OnlyFlaky { .. }
         | RepairError::NothingAttached { .. } => Exit::BadProject,
         RepairError::Pool(_) | RepairError::Run(_) => Exit::BadInput,
+        RepairError::Localize(error) => match error {
+            LocalizeError::NothingAttached { .. } => Exit::BadProject,
+            LocalizeError::MarkedDiffers | LocalizeError::MarkedBuild(_) => Exit::Bug,
+            _ => Exit::BadInput,
+        },
         RepairError::WovenBuild(_)
         | RepairError::WovenDiffers { .. }
         | RepairError::Candidate(_) => Exit::Bug,
@@ -58,7 +78,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
-    let project = load(args, &scratch)?;
+    let project = project::load(&args.project, &scratch)?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
         files::create_folder(folder)?;
@@ -71,6 +91,13 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
         first: args.first,
         max_patches: args.max_patches.max(1),
         max_cost: args.max_cost,
+        schemas: schemas(&args.schemas),
+        locations: match (args.locations, args.all) {
+            (Some(locations), _) => locations,
+            (None, true) => 0,
+            (None, false) => DEFAULT_LOCATIONS,
+        },
+        formula: args.formula,
         space: patchwright_space::SpaceLimits {
             wanted: args.candidates,
             term_size: args.term_size,
@@ -117,49 +144,7 @@ fn try_run(args: &RepairArgs) -> Result<Exit, RepairError> {
     })
 }
 
-fn load(args: &RepairArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
-    let mut flags = ProjectFlags {
-        build: args.build.clone(),
-        prepare: args.prepare.clone(),
-        compile_commands: args.compile_commands.clone(),
-        driver: args.driver.clone(),
-        tests: args.tests.clone(),
-        program: args.program.clone(),
-        cases: args.cases.clone(),
-        test_timeout: args.test_timeout.map(Duration::from_millis),
-        ..ProjectFlags::default()
-    };
-    for selection in &args.files {
-        flags
-            .files
-            .push(
-                FileSelection::parse(selection).map_err(|error| ProjectError::Selection {
-                    place: patchwright_exec::project::Place::Flag("--files"),
-                    source: error,
-                })?,
-            );
-    }
-    if args.project.is_dir() {
-        return Project::load(&args.project, &flags);
-    }
-    let cases = match args.case_folder.as_ref().or(args.cases.as_ref()) {
-        Some(cases) => cases.clone(),
-        None => args
-            .project
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join("cases"),
-    };
-    let cflags: Vec<std::ffi::OsString> = args
-        .cflags
-        .as_deref()
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(Into::into)
-        .collect();
-    Project::single_file(&args.project, &cases, &cflags, scratch, &flags)
-}
-
-fn default_jobs() -> usize {
+/// The number of workers, if none is given.
+pub fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -257,7 +257,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         }
         for expr in &mut self.exprs {
             if let Place::MacroArgument { span, invocation } = expr.place
-                && different.contains(&span)
+                && (different.contains(&span) || self.locator.has_name(span))
             {
                 expr.place = Place::SeveralMeanings { invocation };
             }
@@ -395,6 +395,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                         _ => Storage::Local,
                     };
                     let entered = self.locator.enter(node);
+                    if let (Some(range), Some(name)) = (&node.range, &node.loc) {
+                        self.locator.names(&range.begin, name);
+                    }
                     let id = self.unit.variable(node, storage);
                     let initializer = node.inner.iter().find(|n| is_expression(n));
                     if let Some(initializer) = initializer {
@@ -469,12 +472,17 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             },
             ("StringLiteral" | "PredefinedExpr", _) => ExprKind::String,
             ("DeclRefExpr", _) => self.reference(node),
-            ("MemberExpr", 1) => ExprKind::Member {
-                base: self.expr(&inner[0]),
-                arrow: node.is_arrow,
-                name: node.name.clone(),
-                bit_field: self.unit.bit_fields.contains_key(&node.referenced_member),
-            },
+            ("MemberExpr", 1) => {
+                if let Some(range) = &node.range {
+                    self.locator.names(&range.begin, &range.end);
+                }
+                ExprKind::Member {
+                    base: self.expr(&inner[0]),
+                    arrow: node.is_arrow,
+                    name: node.name.clone(),
+                    bit_field: self.unit.bit_fields.contains_key(&node.referenced_member),
+                }
+            }
             ("ArraySubscriptExpr", 2) => {
                 let (first, second) = (self.expr(&inner[0]), self.expr(&inner[1]));
                 let is_pointer = |builder: &Self, id: ExprId| {

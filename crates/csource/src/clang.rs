@@ -182,6 +182,12 @@ impl Clang {
         runner: &mut Runner,
         command: &CompileCommand,
     ) -> Result<String, ParseError> {
+        if let Some(language) = other_language(command) {
+            return Err(ParseError::Rejected {
+                path: command.file.clone(),
+                message: format!("it is compiled as {language}, and only C is read"),
+            });
+        }
         let request = self.request(command, &["-E", "-dD"]).arg(&command.file);
         let outcome = runner.run(&request)?;
         if !outcome.ending.is_success() {
@@ -230,22 +236,46 @@ fn version_of(text: &str) -> Option<u32> {
         .ok()
 }
 
+/// The language as which a command compiles its source, if that is not C.
+fn other_language(command: &CompileCommand) -> Option<String> {
+    let mut words = command.arguments.iter().map(|word| word.to_string_lossy());
+    let compiler = words.next()?;
+    let mut language = None;
+    while let Some(word) = words.next() {
+        if word == "-x" {
+            language = words.next();
+        } else if let Some(name) = word.strip_prefix("-x") {
+            language = Some(name.to_owned().into());
+        }
+    }
+    match language.as_deref() {
+        Some("c" | "none") => None,
+        Some(other) => Some(other.to_owned()),
+        None => Path::new(compiler.as_ref())
+            .file_name()?
+            .to_string_lossy()
+            .contains("++")
+            .then(|| "C++".to_owned()),
+    }
+}
+
+/// Options with a value that only the preprocessor looks at.
+const PREPROCESSOR_WITH_VALUE: &[&str] = &[
+    "-D",
+    "-U",
+    "-I",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-include",
+    "-imacros",
+    "-isysroot",
+];
+
 /// The arguments of a compile command that matter to reading the source, in order: language,
 /// macros, include paths and what changes types or predefined macros. All else (outputs,
 /// warnings, optimisations that only gcc knows) is dropped.
 fn flags(command: &CompileCommand) -> Vec<OsString> {
-    const WITH_VALUE: &[&str] = &[
-        "-D",
-        "-U",
-        "-I",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-include",
-        "-imacros",
-        "-isysroot",
-        "-x",
-    ];
     const DROPPED_WITH_VALUE: &[&str] = &[
         "-o",
         "-MF",
@@ -289,14 +319,18 @@ fn flags(command: &CompileCommand) -> Vec<OsString> {
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
         let text = text.as_ref();
-        if WITH_VALUE.contains(&text) {
+        let with_value = |flag: &str| PREPROCESSOR_WITH_VALUE.contains(&flag) || flag == "-x";
+        if with_value(text) {
             if let Some(value) = arguments.next() {
                 kept.push(argument.into());
                 kept.push(value.into());
             }
         } else if DROPPED_WITH_VALUE.contains(&text) {
             arguments.next();
-        } else if WITH_VALUE.iter().any(|flag| text.starts_with(flag))
+        } else if PREPROCESSOR_WITH_VALUE
+            .iter()
+            .chain(&["-x"])
+            .any(|flag| text.starts_with(flag))
             || [
                 "-std=",
                 "--sysroot=",
@@ -334,6 +368,35 @@ fn flags(command: &CompileCommand) -> Vec<OsString> {
     kept
 }
 
+/// Whether two commands of one source give its types and literals the same meaning, macros aside.
+pub(crate) fn has_same_types(a: &CompileCommand, b: &CompileCommand) -> bool {
+    let matters = |command: &CompileCommand| -> Vec<OsString> {
+        let all = flags(command);
+        let mut kept = Vec::new();
+        let mut all = all.into_iter();
+        while let Some(flag) = all.next() {
+            let text = flag.to_string_lossy();
+            if PREPROCESSOR_WITH_VALUE.contains(&text.as_ref()) {
+                all.next();
+                continue;
+            }
+            let only_macros = PREPROCESSOR_WITH_VALUE
+                .iter()
+                .any(|known| text.starts_with(known))
+                || text.starts_with("-O")
+                || matches!(
+                    text.as_ref(),
+                    "-fPIC" | "-fpic" | "-fPIE" | "-fpie" | "-pthread"
+                );
+            if !only_macros {
+                kept.push(flag);
+            }
+        }
+        kept
+    };
+    matters(a) == matters(b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,5 +408,21 @@ mod tests {
             Some(19)
         );
         assert_eq!(version_of("gcc (Debian 12.2.0) 12.2.0"), None);
+    }
+
+    #[test]
+    fn a_command_for_another_language_is_known() {
+        let language = |line: &str| {
+            other_language(&CompileCommand {
+                file: "/p/a.c".into(),
+                directory: "/p".into(),
+                arguments: line.split(' ').map(OsString::from).collect(),
+                output: None,
+            })
+        };
+        assert_eq!(language("cc -x c -c a.c"), None);
+        assert_eq!(language("clang -c a.c"), None);
+        assert_eq!(language("/bin/g++-12 -c a.c").as_deref(), Some("C++"));
+        assert_eq!(language("cc -xc++ -c a.c").as_deref(), Some("c++"));
     }
 }

@@ -124,6 +124,61 @@ pub fn is_balanced(text: &[u8], commas: bool) -> bool {
     open.is_empty()
 }
 
+/// The stretches of text between conditional directives (`#if`, `#else`, `#endif` …): each is
+/// compiled or left out as a whole, but for the groups inside of it. Inner groups come before the
+/// outer ones.
+pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut i = 0;
+    let mut line_begins = true;
+    while i < text.len() {
+        match text[i] {
+            b'#' if line_begins => {
+                let at = skip_horizontal(text, i + 1);
+                let mut end = at;
+                while end < text.len() && is_word(text[end]) {
+                    end += 1;
+                }
+                let name = &text[at..end];
+                let is_end = name == b"endif";
+                if (is_end || name.starts_with(b"el"))
+                    && let Some(start) = open.pop()
+                {
+                    found.push((start, i));
+                }
+                while end < text.len() && text[end] != b'\n' {
+                    end = splice(text, end)
+                        .filter(|_| text[end] == b'\\')
+                        .unwrap_or_else(|| step(text, end));
+                }
+                if name.starts_with(b"if") || name.starts_with(b"el") {
+                    open.push(end);
+                }
+                i = end;
+            }
+            b'\n' => {
+                line_begins = true;
+                i += 1;
+            }
+            b' ' | b'\t' | b'\r' => i += 1,
+            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
+            _ => {
+                line_begins = false;
+                i = step(text, i);
+            }
+        }
+    }
+    found
+}
+
+fn skip_horizontal(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
 /// The words (identifiers and keywords) of `text`.
 pub fn words(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();

@@ -26,6 +26,7 @@ mod raw;
 pub mod scope;
 pub mod tree;
 pub mod types;
+pub mod variants;
 
 use patchwright_exec::{CompileCommand, Runner};
 
@@ -45,10 +46,50 @@ pub fn parse(
     command: &CompileCommand,
     source: Vec<u8>,
 ) -> Result<TranslationUnit, ParseError> {
-    let dump = clang.dump(runner, command)?;
     let preprocessed = clang.preprocess(runner, command)?;
-    let macros = macros::MacroTable::from_preprocessor(&preprocessed);
-    drop(preprocessed);
+    read(clang, runner, command, &preprocessed, source)
+}
+
+/// Reads one source file in all the ways in which `commands` compile it: a tree for each way that
+/// differs from those before. What the trees disagree about is refused in all of them (see
+/// [`variants`]).
+///
+/// # Errors
+/// As [`parse`], for any of the commands.
+pub fn parse_variants(
+    clang: &Clang,
+    runner: &mut Runner,
+    commands: &[CompileCommand],
+    source: &[u8],
+) -> Result<Vec<TranslationUnit>, ParseError> {
+    let mut ways: Vec<(&CompileCommand, String)> = Vec::new();
+    for command in commands {
+        let text = clang.preprocess(runner, command)?;
+        let known = ways.iter().any(|(other, known)| {
+            clang::has_same_types(command, other) && macros::is_alike(&text, known, source)
+        });
+        if !known {
+            ways.push((command, text));
+        }
+    }
+    let mut units = Vec::new();
+    for (command, preprocessed) in ways {
+        let source = source.to_vec();
+        units.push(read(clang, runner, command, &preprocessed, source)?);
+    }
+    variants::agree(&mut units);
+    Ok(units)
+}
+
+fn read(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    preprocessed: &str,
+    source: Vec<u8>,
+) -> Result<TranslationUnit, ParseError> {
+    let dump = clang.dump(runner, command)?;
+    let macros = macros::MacroTable::from_preprocessor(preprocessed);
     let name = command.file.to_string_lossy().into_owned();
     let built = on_deep_stack(|| {
         let mut deserializer = serde_json::Deserializer::from_slice(&dump);
@@ -79,6 +120,7 @@ pub fn parse(
             ),
         ))
     })?;
+    let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations, more) = built;
     let (functions_in_headers, files, declarations, declared, initializers) = more;
     let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
@@ -98,6 +140,7 @@ pub fn parse(
         initializers,
         macros: constants,
         enumerations,
+        mentions_line,
     })
 }
 

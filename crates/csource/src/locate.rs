@@ -134,6 +134,8 @@ pub(crate) struct Locator<'a> {
     /// Nodes that touch each invocation.
     touching: Vec<Vec<u32>>,
     nodes: Vec<Extent>,
+    /// Tokens of arguments that macros use as names, not as expressions.
+    names: Vec<Span>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +156,7 @@ impl<'a> Locator<'a> {
             by_offset: FxHashMap::default(),
             touching: Vec::new(),
             nodes: Vec::new(),
+            names: Vec::new(),
         }
     }
 
@@ -189,6 +192,10 @@ impl<'a> Locator<'a> {
                 }
             }
             None => certain = false,
+        }
+        let next = lex::skip_blank(self.source, end);
+        if self.source.get(next) == Some(&b'(') && self.macros.may_take_more(&name) {
+            certain = false;
         }
         let id = self.invocations.len() as u32;
         self.invocations.push(Invocation {
@@ -263,6 +270,39 @@ impl<'a> Locator<'a> {
             }
         }
         id
+    }
+
+    /// Notes that `name` names a member or variable in something that begins at `begin`: if the
+    /// whole is not written in one argument, a macro makes a name of its argument.
+    pub(crate) fn names(&mut self, begin: &Location, name: &Location) {
+        let (begin, name) = (self.point(begin), self.point(name));
+        let Point::Argument { token, invocation } = name else {
+            return;
+        };
+        let within = |argument: &&Span| argument.contains_span(token);
+        let arguments = &self.invocations[invocation as usize].arguments;
+        let together = match begin {
+            Point::Argument {
+                token: first,
+                invocation: of_first,
+            } => {
+                of_first == invocation
+                    && first.start < token.start
+                    && arguments
+                        .iter()
+                        .find(within)
+                        .is_some_and(|argument| argument.contains_span(first))
+            }
+            _ => false,
+        };
+        if !together {
+            self.names.push(token);
+        }
+    }
+
+    /// Whether a macro makes a name of a token in `span`.
+    pub(crate) fn has_name(&self, span: Span) -> bool {
+        self.names.iter().any(|&name| span.contains_span(name))
     }
 
     /// Closes a node after its children.

@@ -93,13 +93,14 @@ fn not_replaceable(function: &Function) -> rustc_hash::FxHashSet<ExprId> {
     found
 }
 
-/// Edits that put parentheses round every editable expression of the unit at once. The object
-/// code of the result must be that of the source: the test of exactness of all places.
-pub fn parentheses(unit: &TranslationUnit) -> Vec<Edit> {
-    let mut spans: Vec<Span> = unit
-        .functions
+/// Edits that put parentheses round every editable expression of a source at once, whichever of
+/// the ways in which it is compiled has it. The object code of the result must be that of the
+/// source, in each way: the test of exactness of all places.
+pub fn parentheses(units: &[TranslationUnit]) -> Vec<Edit> {
+    let mut spans: Vec<Span> = units
         .iter()
-        .flat_map(|function| locations(&unit.types, function).editable)
+        .flat_map(|unit| unit.functions.iter().map(move |function| (unit, function)))
+        .flat_map(|(unit, function)| locations(&unit.types, function).editable)
         .map(|(_, span)| span)
         .collect();
     spans.sort_by_key(|span| (span.start, span.end));

@@ -99,6 +99,18 @@ impl MacroTable {
             .then_some(first)
     }
 
+    /// An expansion of `name` may end with the name of a macro that takes what follows in the file
+    /// as its arguments.
+    pub(crate) fn may_take_more(&self, name: &str) -> bool {
+        self.any_reachable(name, &|body| {
+            let last = lex::words(body.as_bytes()).pop();
+            last.is_some_and(|word| {
+                body.ends_with(word.as_str())
+                    && self.definitions(&word).iter().any(|d| d.function_like)
+            })
+        })
+    }
+
     fn any_reachable(&self, name: &str, test: &dyn Fn(&str) -> bool) -> bool {
         let mut seen = FxHashSet::default();
         let mut todo = vec![name.to_owned()];
@@ -118,6 +130,17 @@ impl MacroTable {
             }
         }
         false
+    }
+
+    /// `source`, or an expansion of a macro in it that the project defines, contains `word`.
+    pub(crate) fn mention(&self, source: &[u8], word: &str) -> bool {
+        let own: FxHashSet<String> = lex::words(source).into_iter().collect();
+        let contains = |body: &str| lex::words(body.as_bytes()).iter().any(|w| w == word);
+        own.contains(word)
+            || own.iter().any(|name| {
+                let definitions = self.definitions(name);
+                definitions.iter().any(|d| !d.system) && self.any_reachable(name, &contains)
+            })
     }
 
     /// An expansion of `name` may make a string of an argument, or paste it.
@@ -167,6 +190,46 @@ impl MacroTable {
     }
 }
 
+/// Whether two outputs of the preprocessor, with definitions, are of one program: all text is the
+/// same, and macros that are defined differently (as `__PIC__` is with `-fPIC`) occur nowhere,
+/// nor in the source.
+pub(crate) fn is_alike(a: &str, b: &str, source: &[u8]) -> bool {
+    let is_definition = |line: &&str| line.starts_with("#define ") || line.starts_with("#undef ");
+    let text = |output| str::lines(output).filter(move |line| !is_definition(line));
+    if !text(a).eq(text(b)) {
+        return false;
+    }
+    let definitions =
+        |output| -> FxHashSet<&str> { str::lines(output).filter(is_definition).collect() };
+    let (of_a, of_b) = (definitions(a), definitions(b));
+    let name = |line: &str| {
+        let name = line.split_once(' ').map_or("", |(_, rest)| rest);
+        let end = name
+            .bytes()
+            .position(|c| !lex::is_word(c))
+            .unwrap_or(name.len());
+        name[..end].to_owned()
+    };
+    let different: FxHashSet<String> = of_a
+        .symmetric_difference(&of_b)
+        .map(|line| name(line))
+        .collect();
+    if lex::words(source)
+        .iter()
+        .any(|word| different.contains(word))
+    {
+        return false;
+    }
+    different.is_empty()
+        || [a, b].into_iter().flat_map(str::lines).all(|line| {
+            let of_its_own = is_definition(&line) && different.contains(&name(line));
+            of_its_own
+                || !lex::words(line.as_bytes())
+                    .iter()
+                    .any(|word| different.contains(word))
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,9 +252,50 @@ mod tests {
     }
 
     #[test]
+    fn programs_are_alike_if_only_unused_macros_differ() {
+        let plain = "#define A 1\n#define LIM 10\nint x = 1;\n";
+        let pic = "#define __PIC__ 2\n#define A 1\n#define LIM 10\nint x = 1;\n";
+        assert!(is_alike(plain, pic, b""));
+        assert!(!is_alike(plain, &pic.replace("x = 1", "x = 2"), b""));
+        let used = |text: &str| text.replace("LIM 10", "LIM __PIC__");
+        assert!(!is_alike(&used(plain), &used(pic), b""));
+        assert!(!is_alike(plain, pic, b"#ifdef __PIC__"));
+        assert!(is_alike(plain, &pic.replace("LIM 10", "LIM 11"), b""));
+        assert!(!is_alike("#define A 1\n", "#define A 2\n", b"A x;"));
+    }
+
+    #[test]
     fn stringification_is_seen_through_macros() {
         assert!(table().may_stringify("CHECK"));
         assert!(!table().may_stringify("SQ"));
+    }
+
+    #[test]
+    fn the_number_of_the_line_is_seen_through_macros_of_the_project() {
+        let table = MacroTable::from_preprocessor(
+            "# 1 \"a.c\"\n#define HERE log(__LINE__)\n#define CHECK(x) if (!(x)) HERE\n\
+             # 1 \"/usr/include/assert.h\" 1 3\n#define assert(x) fail(__LINE__)\n",
+        );
+        for (source, mentions) in [
+            ("int f() { CHECK(1); }", true),
+            ("int f() { return __LINE__; }", true),
+            ("int f() { assert(1); /* CHECK(2) */ }", false),
+        ] {
+            assert_eq!(
+                table.mention(source.as_bytes(), "__LINE__"),
+                mentions,
+                "{source}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_macro_may_end_in_one_that_takes_arguments() {
+        let table = MacroTable::from_preprocessor(
+            "#define F(x) x\n#define G F\n#define H G\n#define K F(1)\n#define ID(x) x\n",
+        );
+        assert!(table.may_take_more("G") && table.may_take_more("H"));
+        assert!(!table.may_take_more("K") && !table.may_take_more("F"));
     }
 
     #[test]

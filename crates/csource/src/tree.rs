@@ -20,7 +20,7 @@ pub struct StmtId(pub u32);
 pub struct VarId(pub u32);
 
 /// Where a node stands in the file that the user wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Its first and last token are written in the file, outside any macro invocation, or it
     /// covers whole invocations: replacing `span` replaces exactly this node.
@@ -51,6 +51,8 @@ pub enum Place {
     },
     /// It is written in another file (a header, a file included in the middle of a function).
     OtherFile,
+    /// The source is compiled in several ways, in which it is not the same.
+    Disagreement,
     /// The compiler gave no usable position.
     Unknown,
 }
@@ -64,6 +66,7 @@ impl Place {
             Place::Stringified { .. } => Refusal::Stringified,
             Place::SeveralMeanings { .. } => Refusal::SeveralMeanings,
             Place::OtherFile => Refusal::InHeader,
+            Place::Disagreement => Refusal::Ambiguous,
             Place::Unknown => Refusal::Unsupported,
         })
     }
@@ -613,6 +616,8 @@ pub struct TranslationUnit {
     pub macros: Vec<MacroConstant>,
     /// The enumerations: names and values of their enumerators, in order.
     pub enumerations: Vec<Vec<(String, i128)>>,
+    /// The source, or a macro of the project that it names, mentions `__LINE__`.
+    pub mentions_line: bool,
 }
 
 impl TranslationUnit {

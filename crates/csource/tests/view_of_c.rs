@@ -1,42 +1,11 @@
 //! The view of C, on sources that clang really reads.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-use std::ffi::OsString;
+mod common;
 
-use patchwright_csource::{
-    Clang, ExprKind, Function, Place, Refusal, StmtKind, TranslationUnit, locations, parse, scopes,
-};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use common::{function, read, try_read};
+use patchwright_csource::{ExprKind, Place, Refusal, StmtKind, TranslationUnit, locations, scopes};
 use patchwright_text::apply_edits;
-
-fn runner() -> Runner {
-    let cancel = CancelToken::new().expect("a pipe");
-    Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("a supervisor")
-}
-
-fn read(source: &str) -> TranslationUnit {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let mut runner = runner();
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c", "-fsome-flag-of-gcc-only"]
-            .map(OsString::from)
-            .to_vec(),
-        output: None,
-        file,
-    };
-    parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("the source is valid")
-}
-
-fn function<'u>(unit: &'u TranslationUnit, name: &str) -> &'u Function {
-    unit.functions
-        .iter()
-        .find(|function| function.name == name)
-        .expect("the function is there")
-}
 
 /// The texts that can be edited in a function.
 fn editable(unit: &TranslationUnit, name: &str) -> Vec<String> {
@@ -76,6 +45,30 @@ fn what_a_macro_makes_a_string_of_is_refused() {
     assert!(!editable(&unit, "f").iter().any(|text| text == "a > 0"));
     let refused = locations::locations(&unit.types, function).refused;
     assert!(refused.contains_key(&Refusal::Stringified), "{refused:?}");
+}
+
+#[test]
+fn what_a_macro_makes_a_name_of_is_refused() {
+    let unit = read(
+        "struct s { int a; };\n#define SET(x) p->x = x;\n#define GET(x) (x)\n\
+         void f(struct s *p, int a) { SET(a) }\nint g(struct s *p) { return GET(p->a); }\n",
+    );
+    let refused = locations::locations(&unit.types, function(&unit, "f")).refused;
+    assert!(
+        refused.contains_key(&Refusal::SeveralMeanings),
+        "{refused:?}"
+    );
+    assert!(editable(&unit, "f").is_empty());
+    assert!(editable(&unit, "g").contains(&"p->a".to_owned()));
+}
+
+#[test]
+fn an_invocation_that_goes_on_behind_its_name_is_refused() {
+    let unit = read(
+        "#define LENGTH(n) (((n) + 2) / 3)\n#define length LENGTH\n\
+         int f(int a) { return 2 * length (a); }\n",
+    );
+    assert_eq!(editable(&unit, "f"), ["2"]);
 }
 
 #[test]
@@ -191,7 +184,7 @@ fn parentheses_round_everything_leave_valid_c() {
            printf(\"%d\\n\", total ? -total : ~n);\n\
            return (int)sizeof total;\n}\n";
     let unit = read(source);
-    let edits = locations::parentheses(&unit);
+    let edits = locations::parentheses(std::slice::from_ref(&unit));
     assert!(edits.len() > 60, "{}", edits.len());
     let changed = apply_edits(&unit.source, &edits).expect("edits do not conflict");
     let again = read(&String::from_utf8(changed).expect("UTF-8"));
@@ -200,22 +193,16 @@ fn parentheses_round_everything_leave_valid_c() {
 
 #[test]
 fn an_invalid_source_is_rejected_with_the_compilers_message() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("bad.c");
-    let source = "int f( { return 0; }\n";
-    std::fs::write(&file, source).expect("written");
-    let mut runner = runner();
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: vec!["cc".into(), "bad.c".into()],
-        output: None,
-        file,
-    };
-    let error = parse(&clang, &mut runner, &command, source.as_bytes().to_vec())
+    let error = try_read("int f( { return 0; }\n", &[""])
         .expect_err("it is rejected")
         .to_string();
     assert!(error.contains("expected parameter declarator"), "{error}");
+}
+
+#[test]
+fn a_source_that_is_compiled_as_another_language_is_rejected() {
+    let error = try_read("int x;\n", &["", "-x c++"]).expect_err("it is rejected");
+    assert!(error.to_string().contains("compiled as c++"), "{error}");
 }
 
 #[test]

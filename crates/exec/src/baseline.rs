@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::Limits;
 use crate::runner::Runner;
 use crate::sandbox::Sandbox;
@@ -9,14 +11,14 @@ use crate::suite::TestSuite;
 use crate::verdict::{TestError, TestRun, Verdict, run_test};
 
 /// What every test of a suite does on the untouched program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     /// One for each test of the suite, in its order.
     pub tests: Vec<BaselineTest>,
 }
 
 /// What one test does on the untouched program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaselineTest {
     /// Its number in the suite, from 0.
     pub index: usize,
@@ -33,20 +35,42 @@ pub struct BaselineTest {
 }
 
 /// How to measure a baseline.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BaselineOptions {
     /// The limits of each test; the time-out of the suite, if it has one, replaces `limits.wall`.
     pub limits: Limits,
-    /// The least derived time-out.
-    pub floor: Duration,
+    /// How time-outs are derived.
+    pub rule: TimeoutRule,
 }
 
-impl Default for BaselineOptions {
-    /// The default limits (one minute for a test) and a floor of 2 s.
+/// How the time-out of a test follows from the time that it takes on the untouched program:
+/// max(floor, factor × time + slack).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeoutRule {
+    /// The least time-out.
+    pub floor: Duration,
+    /// How many times as long a test may take.
+    pub factor: f64,
+    /// What is added to that.
+    pub slack: Duration,
+}
+
+impl TimeoutRule {
+    /// The time-out of a test that takes this long.
+    fn derive(&self, longest: Duration) -> Duration {
+        let seconds = longest.as_secs_f64() * self.factor.max(0.0);
+        let allowed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        self.floor.max(allowed.saturating_add(self.slack))
+    }
+}
+
+impl Default for TimeoutRule {
+    /// Five times as long and a second, at least 2 s.
     fn default() -> Self {
-        BaselineOptions {
-            limits: Limits::default(),
+        TimeoutRule {
             floor: Duration::from_secs(2),
+            factor: 5.0,
+            slack: Duration::from_secs(1),
         }
     }
 }
@@ -56,7 +80,7 @@ impl Baseline {
     /// number of runs done so far, of twice as many as there are tests.
     ///
     /// The derived time-out of a test is the suite's own if it gives one, else
-    /// max(floor, 5 × the longer of its two runs + 1 s). A test that hangs tells nothing about its
+    /// what the rule gives for the longer of its two runs. A test that hangs tells nothing about its
     /// time, so it gets what the slowest of the others would get.
     ///
     /// # Errors
@@ -93,7 +117,7 @@ impl Baseline {
         let derived = |longest: Duration| {
             suite
                 .timeout
-                .unwrap_or_else(|| derive(longest, options.floor).min(first_wall))
+                .unwrap_or_else(|| options.rule.derive(longest).min(first_wall))
         };
         let hangs = |run: &TestRun| matches!(run.outcome.ending, crate::Ending::TimedOut(_));
         let slowest = first
@@ -160,25 +184,14 @@ impl Baseline {
     }
 }
 
-fn derive(longest: Duration, floor: Duration) -> Duration {
-    floor.max(
-        longest
-            .saturating_mul(5)
-            .saturating_add(Duration::from_secs(1)),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn derived_time_outs_have_a_floor() {
-        let floor = Duration::from_secs(2);
-        assert_eq!(derive(Duration::from_millis(3), floor), floor);
-        assert_eq!(
-            derive(Duration::from_secs(1), floor),
-            Duration::from_secs(6)
-        );
+        let rule = TimeoutRule::default();
+        assert_eq!(rule.derive(Duration::from_millis(3)), rule.floor);
+        assert_eq!(rule.derive(Duration::from_secs(1)), Duration::from_secs(6));
     }
 }

@@ -254,6 +254,67 @@ pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
     Ok(file)
 }
 
+/// A file of lines to which lines are added, each of which is on disk before the next thing is
+/// done. Held by one process at a time.
+#[derive(Debug)]
+pub struct Log {
+    file: File,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens a log, which is made if it does not exist, and gives what is in it: whole lines. A
+    /// last line without a newline was cut short by a crash and is removed.
+    ///
+    /// # Errors
+    /// What cannot be read or written; [`io::ErrorKind::WouldBlock`] if another process has it.
+    pub fn open(path: &Path) -> Result<(Self, Vec<u8>), FileError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)
+            .context("open", path)?;
+        // SAFETY: no pointers.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            return Err(FileError::new("lock", path, io::Error::last_os_error()));
+        }
+        let mut text = fs::read(path).context("read", path)?;
+        let whole = text
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        if whole < text.len() {
+            text.truncate(whole);
+            file.set_len(whole as u64).context("write", path)?;
+        }
+        let path = path.to_path_buf();
+        Ok((Log { file, path }, text))
+    }
+
+    /// Removes everything from it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn clear(&mut self) -> Result<(), FileError> {
+        self.file.set_len(0).context("write", &self.path)
+    }
+
+    /// Adds a line, given without its newline, and waits until it is on disk.
+    ///
+    /// # Errors
+    /// When it cannot be written; a part of the line may have been.
+    pub fn add(&mut self, line: &[u8]) -> Result<(), FileError> {
+        let mut text = line.to_vec();
+        text.push(b'\n');
+        self.file
+            .write_all(&text)
+            .and_then(|()| self.file.sync_data())
+            .context("write", &self.path)
+    }
+}
+
 /// Copies the contents of an open file into an empty one: shares the blocks where the file system
 /// can (`FICLONE`), else copies inside the kernel.
 pub(crate) fn copy_contents(from: &mut File, to: &mut File) -> io::Result<()> {
@@ -360,6 +421,27 @@ mod tests {
             let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
             assert!(time(&source) > time(&object));
         }
+    }
+
+    #[test]
+    fn a_log_keeps_whole_lines_and_one_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let (mut log, text) = Log::open(&path).unwrap();
+        assert!(text.is_empty());
+        log.add(b"one").unwrap();
+        let taken = Log::open(&path).unwrap_err();
+        assert_eq!(taken.source.kind(), io::ErrorKind::WouldBlock);
+        drop(log);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"cut sho").unwrap();
+        let (mut log, text) = Log::open(&path).unwrap();
+        assert_eq!(text, b"one\n");
+        log.add(b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+        log.clear().unwrap();
+        log.add(b"three").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three\n");
     }
 
     #[test]

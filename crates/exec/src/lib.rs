@@ -6,10 +6,11 @@
 //!   of Patchwright and removes what a killed run left behind.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
-//! * [`sandbox`] copies a project's tree; [`view`] makes such a copy appear at the project's own
-//!   absolute path, because build trees have that path baked in.
+//! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy;
+//!   [`view`] makes such a copy appear at the project's own absolute path, because build trees have
+//!   that path baked in.
 //! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
-//!   databases.
+//!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
 //!
@@ -33,27 +34,31 @@ pub mod intercept;
 pub mod limits;
 pub mod pool;
 pub mod project;
+pub mod record;
 pub mod runner;
 pub mod sandbox;
 pub mod scratch;
+pub mod snapshot;
 pub mod suite;
 pub mod verdict;
 pub mod view;
 
-pub use baseline::{Baseline, BaselineOptions, BaselineTest};
+pub use baseline::{Baseline, BaselineOptions, BaselineTest, TimeoutRule};
 pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
-pub use files::FileError;
+pub use files::{FileError, Log};
 pub use intercept::{InterceptError, intercept_build};
 pub use limits::Limits;
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
+pub use record::{RecordError, record_build};
 pub use runner::supervisor::supervisor_main;
 pub use runner::{
     CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,
 };
 pub use sandbox::{CopyOptions, Sandbox};
 pub use scratch::Scratch;
+pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 pub use view::{View, ViewStatus};

@@ -121,6 +121,98 @@ impl Sandbox {
         Sandbox::create(&self.folder, folder, &self.project, options)
     }
 
+    /// Gives the regular file `relative` of the copy these contents, newer than everything that was
+    /// built from it, and the mode if one is given. A file that is not there is made, with the
+    /// folders above it. Nothing outside of the copy can be written: a path that leads through a
+    /// symbolic link is refused.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn write(
+        &self,
+        relative: &Path,
+        contents: &[u8],
+        executable: Option<bool>,
+    ) -> Result<(), FileError> {
+        let path = self.inside(relative)?;
+        if let Some(folder) = path.parent() {
+            files::create_folder(folder)?;
+        }
+        files::replace(&path, contents)?;
+        executable.map_or(Ok(()), |executable| {
+            self.set_executable(relative, executable)
+        })
+    }
+
+    /// Removes the file `relative` of the copy.
+    ///
+    /// # Errors
+    /// When it cannot be removed, or its path leads through a symbolic link.
+    pub fn remove_file(&self, relative: &Path) -> Result<(), FileError> {
+        files::remove_file(&self.inside(relative)?)
+    }
+
+    /// Sets whether the file `relative` of the copy may be executed, by all who may read it.
+    ///
+    /// # Errors
+    /// When its mode cannot be set, or its path leads through a symbolic link.
+    pub fn set_executable(&self, relative: &Path, executable: bool) -> Result<(), FileError> {
+        let path = self.inside(relative)?;
+        if executable {
+            return files::make_executable(&path);
+        }
+        let mode = fs::metadata(&path)
+            .context("read the mode of", &path)?
+            .mode()
+            & 0o7666;
+        fs::set_permissions(&path, Permissions::from_mode(mode)).context("set the mode of", &path)
+    }
+
+    /// A path in the copy of which no part that exists is a symbolic link.
+    fn inside(&self, relative: &Path) -> Result<PathBuf, FileError> {
+        let mut path = self.folder.clone();
+        for component in relative.components() {
+            path.push(component);
+            let plain = matches!(component, Component::Normal(_));
+            let link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+            if !plain || link {
+                let leaves = io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it is a symbolic link or leaves the copy",
+                );
+                return Err(FileError::new("change", path, leaves));
+            }
+        }
+        Ok(path)
+    }
+
+    /// Copies one entry of the tree `source` into this copy, where nothing is in its place. The
+    /// source is another copy of the same project.
+    pub(crate) fn copy_entry(&self, source: &Path, relative: &Path) -> Result<(), FileError> {
+        let options = CopyOptions {
+            viewed: self.viewed,
+            exclude: Vec::new(),
+        };
+        let mut copier = Copier {
+            source,
+            folder: &self.folder,
+            project: &self.project,
+            options: &options,
+            skipped: Vec::new(),
+        };
+        let (from, to) = (source.join(relative), self.folder.join(relative));
+        let kind = fs::symlink_metadata(&from)
+            .context("read", &from)?
+            .file_type();
+        if kind.is_dir() {
+            copier.copy_folder(&from, &to)
+        } else if kind.is_symlink() {
+            copier.copy_link(&from, &to)
+        } else {
+            copy_file(&from, &to)
+        }
+    }
+
     /// Removes the copy.
     ///
     /// # Errors
@@ -253,7 +345,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), FileError> {
 
 /// Gives a copied file or folder the owner, mode and time of the original, in the order in which
 /// each survives the next.
-fn finish(metadata: &Metadata, path: &Path) -> Result<(), FileError> {
+pub(crate) fn finish(metadata: &Metadata, path: &Path) -> Result<(), FileError> {
     keep_owner(metadata, path);
     let mode = Permissions::from_mode(metadata.permissions().mode() & 0o7777);
     fs::set_permissions(path, mode).context("set the mode of", path)?;

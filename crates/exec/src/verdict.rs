@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::Limits;
 use crate::runner::{
     Ending, Environment, LimitKind, Outcome, Overflow, Request, RunError, Runner, Sink, Stdin,
@@ -14,7 +16,7 @@ use crate::sandbox::Sandbox;
 use crate::suite::{Case, Test, TestKind, in_working_directory};
 
 /// Whether a test passed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// It did.
     Pass,
@@ -31,7 +33,7 @@ impl Verdict {
 
 /// Why a test failed. Where several reasons hold, the first in this order: time and other limits,
 /// a sanitizer's report, a signal, the exit status, the output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailReason {
     /// The exit status differs from the expected one.
     ExitCode {
@@ -53,7 +55,7 @@ pub enum FailReason {
 }
 
 /// The first difference between two texts, by lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The number of the first line that differs, from 1.
     pub line: usize,

@@ -393,7 +393,7 @@ fn the_baseline_finds_flaky_and_hanging_tests() {
     let mut worker = fixture.worker(false);
     let mut options = BaselineOptions::default();
     options.limits.wall = Duration::from_millis(700);
-    options.floor = Duration::from_millis(500);
+    options.rule.floor = Duration::from_millis(500);
     let mut runs = Vec::new();
     let suite = project.require_tests().unwrap();
     let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);

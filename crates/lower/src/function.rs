@@ -565,6 +565,6 @@ fn span(place: Place) -> Option<Span> {
         Place::MacroBody { invocation }
         | Place::Stringified { invocation }
         | Place::SeveralMeanings { invocation } => Some(invocation),
-        Place::OtherFile | Place::Unknown => None,
+        Place::Disagreement | Place::OtherFile | Place::Unknown => None,
     }
 }

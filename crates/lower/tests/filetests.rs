@@ -60,11 +60,10 @@ fn a_comparison_of_mixed_types_has_its_conversions() {
         body("int f(char c, unsigned u) { return c < u; }", "f"),
         "b0:\n\
          t0:i8 = read l0\n\
-         t1:i32 = convert i8 i32 t0\n\
-         t2:u32 = convert i32 u32 t1\n\
-         t3:u32 = read l1\n\
-         t4:i32 = binary < u32 t2 t3\n\
-         return t4\n"
+         t1:u32 = convert i8 u32 t0\n\
+         t2:u32 = read l1\n\
+         t3:i32 = binary < u32 t1 t2\n\
+         return t3\n"
     );
 }
 

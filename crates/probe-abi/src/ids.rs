@@ -23,3 +23,14 @@ impl fmt::Display for HoleId {
         write!(f, "hole{}", self.0)
     }
 }
+
+/// A place where patches differ, numbered from 0 across all files of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct PlaceId(pub u32);
+
+impl fmt::Display for PlaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "place{}", self.0)
+    }
+}

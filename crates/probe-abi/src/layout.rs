@@ -1,6 +1,7 @@
 //! Sections of the channel and typed access to them.
 
-use crate::{INSTRUCTION_WORDS, MAX_CODE, MAX_SLOTS, SlotDescriptor};
+use crate::window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, OPEN_WINDOWS, OPEN_WORDS};
+use crate::{INSTRUCTION_WORDS, MAX_CODE, SlotDescriptor};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -8,7 +9,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PWchannl");
 
 /// Version of the layout; host and probe of different versions ignore each other.
-pub const LAYOUT_VERSION: u32 = 1;
+pub const LAYOUT_VERSION: u32 = 2;
 
 /// Words of a record before its undefined bits: commit, hash, value, flags.
 pub const RECORD_FIXED_WORDS: usize = 4;
@@ -29,6 +30,9 @@ pub enum Mode {
     Coverage = 1,
     /// Run the candidate at the active hole and log its states.
     Candidate = 2,
+    /// Watch a variable of the active function: log the windows between its touches, and assign the candidate to it at
+    /// the active hole, if there is one.
+    Watch = 3,
 }
 
 impl Mode {
@@ -38,6 +42,7 @@ impl Mode {
             0 => Some(Mode::Off),
             1 => Some(Mode::Coverage),
             2 => Some(Mode::Candidate),
+            3 => Some(Mode::Watch),
             _ => None,
         }
     }
@@ -70,8 +75,12 @@ pub struct Header {
     pub table_length: AtomicU32,
     /// Length of the log in bytes.
     pub log_bytes: AtomicU64,
+    /// In [`Mode::Watch`], the bit of the watched variable, and [`CALLS_TOUCH`](crate::window::CALLS_TOUCH).
+    pub watch: AtomicU64,
+    /// In [`Mode::Watch`], the number of watched places.
+    pub location_count: AtomicU64,
     /// Keeps what the processes write off the cache line of what they read.
-    reserved: [AtomicU64; 7],
+    reserved: [AtomicU64; 5],
 
     /// Visits of the active hole.
     pub visits: AtomicU64,
@@ -86,8 +95,8 @@ pub struct Header {
     /// 1 when a visit handed over another number of entries than the host described slots; that process has ended
     /// itself.
     pub mismatch: AtomicU32,
-    /// Keeps the size a multiple of 8.
-    reserved_end: AtomicU32,
+    /// 1 when the watched function was entered while one of its windows was open: calls must count as touches.
+    pub reentered: AtomicU32,
 }
 
 /// Sizes of a channel, from which all offsets follow.
@@ -112,14 +121,16 @@ pub enum LayoutError {
 
 impl Layout {
     const SLOTS: u64 = align(size_of::<Header>() as u64);
-    const CODE: u64 = align(Self::SLOTS + (MAX_SLOTS * SlotDescriptor::WORDS * 8) as u64);
-    const COVERAGE: u64 = align(Self::CODE + (MAX_CODE * INSTRUCTION_WORDS * 8) as u64);
+    const CODE: u64 = align(Self::SLOTS + (MAX_WATCHED_SLOTS * SlotDescriptor::WORDS * 8) as u64);
+    pub(crate) const LOCATIONS: u64 = align(Self::CODE + (MAX_CODE * INSTRUCTION_WORDS * 8) as u64);
+    pub(crate) const OPEN: u64 = align(Self::LOCATIONS + (MAX_LOCATIONS * 8) as u64);
+    const COVERAGE: u64 = align(Self::OPEN + (OPEN_WINDOWS * OPEN_WORDS * 8) as u64);
 
     fn table(&self) -> u64 {
         align(Self::COVERAGE + u64::from(self.hole_count))
     }
 
-    fn log(&self) -> u64 {
+    pub(crate) fn log(&self) -> u64 {
         align(self.table() + u64::from(self.table_length) * 8)
     }
 
@@ -143,7 +154,8 @@ impl Layout {
     }
 }
 
-const fn align(offset: u64) -> u64 {
+/// The next multiple of the alignment of sections.
+pub(crate) const fn align(offset: u64) -> u64 {
     offset.div_ceil(ALIGNMENT) * ALIGNMENT
 }
 
@@ -251,7 +263,7 @@ impl<'a> Channel<'a> {
 
     /// The words of the slot descriptors, [`SlotDescriptor::WORDS`] for each.
     pub fn slots(&self) -> &'a [AtomicU64] {
-        self.words(Layout::SLOTS, MAX_SLOTS * SlotDescriptor::WORDS)
+        self.words(Layout::SLOTS, MAX_WATCHED_SLOTS * SlotDescriptor::WORDS)
     }
 
     /// The words of the candidate's code, [`INSTRUCTION_WORDS`] for each instruction.
@@ -292,7 +304,7 @@ impl<'a> Channel<'a> {
         u32::try_from(self.layout.log_bytes / (words * 8)).unwrap_or(u32::MAX)
     }
 
-    fn words(&self, offset: u64, count: usize) -> &'a [AtomicU64] {
+    pub(crate) fn words(&self, offset: u64, count: usize) -> &'a [AtomicU64] {
         let start = self.base.wrapping_add(offset as usize);
         // SAFETY: callers pass sections inside the channel at offsets that are multiples of 8.
         unsafe { core::slice::from_raw_parts(start.cast::<AtomicU64>(), count) }
@@ -320,7 +332,7 @@ impl<'a> Record<'a> {
     }
 
     /// The word that marks a published record.
-    fn commit(generation: u32) -> u64 {
+    pub fn commit(generation: u32) -> u64 {
         u64::from(generation) << 32 | 1
     }
 

@@ -14,18 +14,32 @@
 
 mod ids;
 mod layout;
+mod places;
 mod slot;
+mod trace;
 mod unit;
+pub mod window;
 
-pub use ids::{FunctionId, HoleId};
+pub use ids::{FunctionId, HoleId, PlaceId};
 pub use layout::{
     Channel, FLAG_VALUE_UNDEFINED, Header, LAYOUT_VERSION, Layout, LayoutError, MAGIC, Mode,
     RECORD_FIXED_WORDS, Record, TableEntry,
 };
+pub use places::{
+    ABSENT, ASK, ATTACH_PLACES_SYMBOL, AlternativeEntry, AttachPlaces, CAPTURE, CONTROL_ABANDONED,
+    LIVE, MAX_ALTERNATIVES, NONE, PLACES_MAGIC, PLACES_VERSION, PatchEntry, PlaceEntry, PlaceUnit,
+    PlacesChannel, PlacesHeader, PlacesLayout, PlacesMode, SplitReason,
+};
 pub use slot::{SlotDescriptor, SlotKind};
+pub use trace::{
+    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,
+    TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout,
+    TraceMemory, TraceUnit, Trail,
+};
 pub use unit::{
-    ATTACH_SYMBOL, Attach, CHANNEL_VARIABLE, MarkFunction, PROBE_VARIABLE, PoisonedFunction,
-    SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, UNIT_VERSION, UnitTable, ValueFunction,
+    ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_VARIABLE, EnterFunction, MarkFunction,
+    PROBE_VARIABLE, PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT,
+    TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

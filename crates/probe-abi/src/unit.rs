@@ -12,7 +12,7 @@ pub const CHANNEL_VARIABLE: &str = "PATCHWRIGHT_CHANNEL";
 pub const ATTACH_SYMBOL: &str = "patchwright_attach";
 
 /// Version of [`UnitTable`]; the probe ignores a unit of another version.
-pub const UNIT_VERSION: u32 = 1;
+pub const UNIT_VERSION: u32 = 2;
 
 /// Selection byte of a function or a hole: the original code runs.
 pub const SELECTED_NOT: u8 = 0;
@@ -28,6 +28,18 @@ pub type ValueFunction = unsafe extern "C" fn(hole: u32, entries: *const u64, co
 
 /// Marks a hole as visited and clears its selection byte, so that each process marks it once.
 pub type MarkFunction = unsafe extern "C" fn(hole: u32, selection: *mut u8);
+
+/// Announces a visit of a watched place: 1 when a pending value, which it gives, must be stored first.
+pub type EnterFunction = unsafe extern "C" fn(hole: u32, value: *mut u64) -> u32;
+
+/// Logs the state, which `count` entries describe, at a watched place.
+pub type VisitFunction = unsafe extern "C" fn(hole: u32, entries: *const u64, count: u32);
+
+/// The watched variable is going to be read or written: 1 when a pending value, which it gives, must be stored first.
+pub type TouchFunction = unsafe extern "C" fn(value: *mut u64) -> u32;
+
+/// The watched function has been entered.
+pub type BeginFunction = unsafe extern "C" fn();
 
 /// AddressSanitizer's `__asan_region_is_poisoned`: the first bad address of a region, or null.
 pub type PoisonedFunction = unsafe extern "C" fn(start: *mut c_void, size: usize) -> *mut c_void;
@@ -61,4 +73,14 @@ pub struct UnitTable {
     pub mark: Option<MarkFunction>,
     /// Filled in by the unit when its process runs with AddressSanitizer.
     pub poisoned: Option<PoisonedFunction>,
+    /// Filled in by the probe: the bit of the watched variable, 0 when none is.
+    pub watch: u64,
+    /// Filled in by the probe.
+    pub enter: Option<EnterFunction>,
+    /// Filled in by the probe.
+    pub visit: Option<VisitFunction>,
+    /// Filled in by the probe.
+    pub touch: Option<TouchFunction>,
+    /// Filled in by the probe.
+    pub begin: Option<BeginFunction>,
 }

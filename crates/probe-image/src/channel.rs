@@ -2,12 +2,13 @@
 
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
+use crate::shared::{self, SharedFileError};
+use crate::watch::{self, Watch, Watched};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
+use patchwright_semantics::Instruction;
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use tempfile::NamedTempFile;
 
@@ -34,15 +35,8 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
     /// The file could not be made.
-    #[error("cannot make a channel of {size} bytes in {}: {source}", folder.display())]
-    Create {
-        /// Where it should have been.
-        folder: PathBuf,
-        /// Its size.
-        size: u64,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Create(#[from] SharedFileError),
     /// The limits are beyond what can be mapped.
     #[error("a channel for {states} states in a log of {log_bytes} bytes is too large")]
     TooLarge {
@@ -66,6 +60,7 @@ pub struct Channel {
     generation: u32,
     slot_count: usize,
     record_capacity: u32,
+    watched_slots: Vec<usize>,
 }
 
 impl Channel {
@@ -91,24 +86,7 @@ impl Channel {
             log_bytes: limits.log_bytes,
         };
         let size = layout.size().map_err(|_| too_large())?;
-        let failed = |source| ChannelError::Create {
-            folder: folder.to_path_buf(),
-            size,
-            source,
-        };
-        // The woven programs map the path that they are told, whatever their working directory.
-        let folder = std::path::absolute(folder).map_err(failed)?;
-        let file = tempfile::Builder::new()
-            .prefix("patchwright-channel-")
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let length = libc::off_t::try_from(size).map_err(|_| too_large())?;
-        // SAFETY: the descriptor is our own.
-        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
-            0 => {}
-            code => return Err(failed(io::Error::from_raw_os_error(code))),
-        }
-        let memory = MmapRaw::map_raw(file.as_file()).map_err(failed)?;
+        let (file, memory) = shared::create(folder, "patchwright-channel-", size)?;
         let mut channel = Self {
             file,
             memory,
@@ -118,6 +96,7 @@ impl Channel {
             generation: 0,
             slot_count: 0,
             record_capacity: 0,
+            watched_slots: Vec::new(),
         };
         channel.reset();
         Ok(channel)
@@ -165,24 +144,7 @@ impl Channel {
                 word.store(value, Ordering::Relaxed);
             }
         }
-        for (words, instruction) in channel
-            .code()
-            .chunks_exact(abi::INSTRUCTION_WORDS)
-            .zip(candidate.code)
-        {
-            let head = [
-                instruction.opcode,
-                instruction.op,
-                instruction.ty,
-                instruction.other_ty,
-                0,
-                0,
-                0,
-                0,
-            ];
-            words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
-            words[1].store(instruction.immediate, Ordering::Relaxed);
-        }
+        write_code(channel, candidate.code);
         let capacity = channel
             .record_room(descriptors.len())
             .min(self.limits.states);
@@ -199,6 +161,21 @@ impl Channel {
         self.record_capacity = capacity;
         self.set_mode(abi::Mode::Candidate);
         Ok(())
+    }
+
+    /// Lets the next runs watch a variable.
+    ///
+    /// # Errors
+    /// When places, slots or the candidate exceed the probe's limits; the mode is then as before.
+    pub fn set_watch(&mut self, watch: &Watch<'_>) -> Result<(), CandidateError> {
+        self.watched_slots = watch.write(self.shared())?;
+        self.set_mode(abi::Mode::Watch);
+        Ok(())
+    }
+
+    /// What has been reported about the watched variable since the last reset.
+    pub fn watched(&self) -> Watched {
+        watch::read(self.shared(), self.generation, &self.watched_slots)
     }
 
     fn set_mode(&mut self, mode: abi::Mode) {
@@ -223,6 +200,7 @@ impl Channel {
             &header.overflow,
             &header.undefined,
             &header.mismatch,
+            &header.reentered,
         ] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -300,11 +278,33 @@ impl Channel {
     }
 }
 
+/// Writes the compiled term for the processes to read.
+pub(crate) fn write_code(channel: abi::Channel<'_>, code: &[Instruction]) {
+    for (words, instruction) in channel
+        .code()
+        .chunks_exact(abi::INSTRUCTION_WORDS)
+        .zip(code)
+    {
+        let head = [
+            instruction.opcode,
+            instruction.op,
+            instruction.ty,
+            instruction.other_ty,
+            0,
+            0,
+            0,
+            0,
+        ];
+        words[0].store(u64::from_le_bytes(head), Ordering::Relaxed);
+        words[1].store(instruction.immediate, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::candidate::Slot;
-    use patchwright_semantics::{Instruction, Ty};
+    use patchwright_semantics::Ty;
 
     #[test]
     fn a_channel_that_cannot_be_made_names_its_folder() {

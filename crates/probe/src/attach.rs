@@ -1,6 +1,6 @@
 //! The entry points that woven source calls.
 
-use crate::{observe, process, system};
+use crate::{observe, process, system, watch};
 use core::ffi::c_char;
 use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -50,6 +50,19 @@ pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *cons
             });
             select(holes, hole_ids, SELECTED_CANDIDATE, |id| id == process.hole);
         }
+        Mode::Watch => {
+            unit.enter = Some(enter);
+            unit.visit = Some(visit);
+            unit.touch = Some(touch);
+            unit.begin = Some(begin);
+            // Bits are numbered by function: a unit without it has other variables under the same ones.
+            if function_ids.contains(&process.function) {
+                unit.watch = process.watch;
+                select(functions, function_ids, SELECTED_CANDIDATE, |id| {
+                    id == process.function
+                });
+            }
+        }
     }
 }
 
@@ -79,6 +92,50 @@ unsafe extern "C" fn value(hole: u32, entries: *const u64, count: u32) -> u64 {
     // SAFETY: the caller answers for the entries.
     let entries = unsafe { slice::from_raw_parts(entries, count as usize) };
     observe::visit(process, hole, entries)
+}
+
+/// Hands over a pending value.
+///
+/// # Safety
+/// `place` must be writable.
+unsafe fn pending(value: Option<u64>, place: *mut u64) -> u32 {
+    let Some(value) = value else { return 0 };
+    // SAFETY: the caller answers for the pointer.
+    unsafe { place.write(value) };
+    1
+}
+
+/// # Safety
+/// `value` must be writable.
+unsafe extern "C" fn enter(hole: u32, value: *mut u64) -> u32 {
+    let stored = process::current().and_then(|process| watch::enter(process, hole));
+    // SAFETY: the caller answers for the pointer.
+    unsafe { pending(stored, value) }
+}
+
+/// # Safety
+/// There must be `count` words at `entries`.
+unsafe extern "C" fn visit(hole: u32, entries: *const u64, count: u32) {
+    let Some(process) = process::current() else {
+        return;
+    };
+    // SAFETY: the caller answers for the entries.
+    let entries = unsafe { slice::from_raw_parts(entries, count as usize) };
+    watch::visit(process, hole, entries);
+}
+
+/// # Safety
+/// `value` must be writable.
+unsafe extern "C" fn touch(value: *mut u64) -> u32 {
+    let stored = process::current().and_then(watch::touch);
+    // SAFETY: the caller answers for the pointer.
+    unsafe { pending(stored, value) }
+}
+
+unsafe extern "C" fn begin() {
+    if let Some(process) = process::current() {
+        watch::begin(process);
+    }
 }
 
 /// Marks `hole` as visited and clears its selection byte.

@@ -2,7 +2,8 @@
 //!
 //! A shared library that the glue of woven source loads when the run asks for it. It maps the run's channel, selects
 //! the functions and holes of each translation unit, and then answers the holes: in coverage mode by a mark, in
-//! candidate mode by gathering the state, logging it when it is new, and evaluating the candidate in it.
+//! candidate mode by gathering the state, logging it when it is new, and evaluating the candidate in it. Programs whose
+//! statements are marked are led to a trace, and write it themselves.
 //!
 //! It is a guest in a program that may be broken, multi-threaded, inside a signal handler or short of stack. So:
 //! - no allocation, no libc: the few system calls are made directly, which also leaves `errno` alone;
@@ -15,12 +16,18 @@
 #![cfg_attr(panic = "abort", no_std)]
 
 mod attach;
+mod evaluation;
 mod memory;
 mod observe;
+mod places;
 mod process;
 mod system;
+mod trace;
+mod watch;
 
 pub use attach::patchwright_attach;
+pub use places::patchwright_attach_places;
+pub use trace::patchwright_trace;
 
 /// A panic would be a bug of ours; the test must not pass because of it.
 #[cfg(panic = "abort")]

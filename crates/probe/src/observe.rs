@@ -3,17 +3,17 @@
 use crate::memory::Reader;
 use crate::process::{self, Process};
 use crate::system;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use patchwright_probe_abi::{
     Channel, FLAG_VALUE_UNDEFINED, MAX_SLOTS, Record, SlotDescriptor, SlotKind, TableEntry,
 };
 use patchwright_semantics::{Ty, evaluate};
 
 /// The values of the slots; an undefined slot has the value 0.
-struct State<'a> {
-    values: &'a mut [u64],
+pub struct State<'a> {
+    pub values: &'a mut [u64],
     /// One byte for each slot, 1 when it is undefined.
-    undefined: &'a mut [u8],
+    pub undefined: &'a mut [u8],
 }
 
 /// The candidate's value in the state that the entries describe. Ends the process when that is undefined.
@@ -43,7 +43,7 @@ fn visit_with_room<const ROOM: usize>(process: &Process, entries: &[u64]) -> u64
         system::end_process();
     };
     let mut state = State { values, undefined };
-    gather(process, entries, &mut state);
+    gather(process.slots(), process.depth, entries, &mut state);
     let value = match process.channel {
         Some(channel) if is_current(process, channel) => log(process, channel, &state),
         _ => candidate(process, &state),
@@ -55,17 +55,16 @@ fn visit_with_room<const ROOM: usize>(process: &Process, entries: &[u64]) -> u64
 }
 
 /// Whether the channel still belongs to the run in which this process started.
-fn is_current(process: &Process, channel: Channel<'_>) -> bool {
+pub fn is_current(process: &Process, channel: Channel<'_>) -> bool {
     channel.header().generation.load(Ordering::Relaxed) == process.generation
 }
 
-fn candidate(process: &Process, state: &State<'_>) -> Option<u64> {
+pub fn candidate(process: &Process, state: &State<'_>) -> Option<u64> {
     evaluate(process.code(), state.values, state.undefined)
 }
 
 /// Fills the state, slots that only need their entry first, then loads by depth.
-fn gather(process: &Process, entries: &[u64], state: &mut State<'_>) {
-    let slots = process.slots();
+pub fn gather(slots: &[SlotDescriptor], deepest: u8, entries: &[u64], state: &mut State<'_>) {
     for (i, (slot, entry)) in slots.iter().zip(entries).enumerate() {
         if slot.kind == SlotKind::Value {
             set(state, i, Some(*entry));
@@ -73,11 +72,11 @@ fn gather(process: &Process, entries: &[u64], state: &mut State<'_>) {
             set(state, i, None);
         }
     }
-    if process.depth == 0 {
+    if deepest == 0 {
         return;
     }
     let mut reader = Reader::new(entries.as_ptr() as usize, process::poisoned());
-    for depth in 1..=process.depth {
+    for depth in 1..=deepest {
         for (i, (slot, entry)) in slots.iter().zip(entries).enumerate() {
             if slot.kind != SlotKind::Value && slot.depth == depth {
                 let value = load(slot, *entry, state, &mut reader);
@@ -197,9 +196,13 @@ fn known(
 }
 
 fn is_state(record: &Record<'_>, state: &State<'_>) -> bool {
-    let values = record.slots().iter().zip(state.values.iter());
-    let undefined = record
-        .undefined()
+    are_words_of(record.undefined(), record.slots(), state)
+}
+
+/// Whether these are the words of a logged state that equals `state`.
+pub fn are_words_of(undefined: &[AtomicU64], slots: &[AtomicU64], state: &State<'_>) -> bool {
+    let values = slots.iter().zip(state.values.iter());
+    let undefined = undefined
         .iter()
         .zip(state.undefined.chunks(u64::BITS as usize));
     values
@@ -236,21 +239,25 @@ fn write(
         0
     };
     record.flags().store(flags, Ordering::Relaxed);
-    for (word, bytes) in record
-        .undefined()
-        .iter()
-        .zip(state.undefined.chunks(u64::BITS as usize))
-    {
-        word.store(bits(bytes), Ordering::Relaxed);
-    }
-    for (word, value) in record.slots().iter().zip(state.values.iter()) {
-        word.store(*value, Ordering::Relaxed);
-    }
+    store_words(record.undefined(), record.slots(), state);
     record.publish(process.generation);
     if value.is_none() {
         header.undefined.store(1, Ordering::Relaxed);
     }
     Some((number, value))
+}
+
+/// Writes the words of a state.
+pub fn store_words(undefined: &[AtomicU64], slots: &[AtomicU64], state: &State<'_>) {
+    for (word, bytes) in undefined
+        .iter()
+        .zip(state.undefined.chunks(u64::BITS as usize))
+    {
+        word.store(bits(bytes), Ordering::Relaxed);
+    }
+    for (word, value) in slots.iter().zip(state.values.iter()) {
+        word.store(*value, Ordering::Relaxed);
+    }
 }
 
 /// One bit for each byte that is not 0, the first lowest.
@@ -262,7 +269,7 @@ fn bits(bytes: &[u8]) -> u64 {
 }
 
 /// A hash whose low bits are good, as the table uses those.
-fn hash(state: &State<'_>) -> u64 {
+pub fn hash(state: &State<'_>) -> u64 {
     const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
     let mut hash = 0u64;
     for value in state.values.iter() {

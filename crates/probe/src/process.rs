@@ -6,6 +6,7 @@ use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use patchwright_probe_abi::{
     Channel, INSTRUCTION_WORDS, MAX_CODE, MAX_SLOTS, Mode, PoisonedFunction, SlotDescriptor,
+    window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS},
 };
 use patchwright_semantics::Instruction;
 
@@ -20,9 +21,14 @@ pub struct Process {
     pub depth: u8,
     /// Records that may be used.
     pub record_capacity: u32,
+    /// In watch mode, the bit of the watched variable.
+    pub watch: u64,
     slot_count: usize,
     code_length: usize,
-    slots: [SlotDescriptor; MAX_SLOTS],
+    location_count: usize,
+    /// Watched places in ascending order of their ids: id, first slot, number of slots.
+    locations: [(u32, u32, u32); MAX_LOCATIONS],
+    slots: [SlotDescriptor; MAX_WATCHED_SLOTS],
     code: [Instruction; MAX_CODE],
 }
 
@@ -30,6 +36,15 @@ impl Process {
     /// The slots of the active hole.
     pub fn slots(&self) -> &[SlotDescriptor] {
         self.slots.get(..self.slot_count).unwrap_or(&[])
+    }
+
+    /// The watched place with this id: its index and its slots.
+    pub fn location(&self, hole: u32) -> Option<(u32, &[SlotDescriptor])> {
+        let places = self.locations.get(..self.location_count)?;
+        let index = places.binary_search_by_key(&hole, |place| place.0).ok()?;
+        let (_, first, count) = *places.get(index)?;
+        let first = first as usize;
+        Some((index as u32, self.slots.get(first..first + count as usize)?))
     }
 
     /// The candidate.
@@ -44,11 +59,19 @@ impl Process {
         self.generation = header.generation.load(Ordering::Relaxed);
         self.hole = header.hole.load(Ordering::Relaxed);
         self.function = header.function.load(Ordering::Relaxed);
-        if self.mode == Mode::Candidate {
+        if matches!(self.mode, Mode::Candidate | Mode::Watch) {
             self.slot_count = header.slot_count.load(Ordering::Relaxed) as usize;
             self.code_length = header.code_length.load(Ordering::Relaxed) as usize;
-            if self.slot_count > MAX_SLOTS || self.code_length > MAX_CODE {
+            self.watch = header.watch.load(Ordering::Relaxed);
+            let most = match self.mode {
+                Mode::Watch => MAX_WATCHED_SLOTS,
+                _ => MAX_SLOTS,
+            };
+            if self.slot_count > most || self.code_length > MAX_CODE {
                 return None;
+            }
+            if self.mode == Mode::Watch {
+                self.read_locations(channel)?;
             }
             self.record_capacity = channel
                 .record_room(self.slot_count)
@@ -77,6 +100,20 @@ impl Process {
         self.channel = Some(channel);
         Some(())
     }
+
+    fn read_locations(&mut self, channel: Channel<'static>) -> Option<()> {
+        let count = channel.header().location_count.load(Ordering::Relaxed) as usize;
+        let mut first = 0u32;
+        let words = channel.locations().get(..count)?;
+        for (place, word) in self.locations.iter_mut().zip(words) {
+            let word = word.load(Ordering::Relaxed);
+            let slots = (word >> 32) as u32;
+            *place = (word as u32, first, slots);
+            first = first.checked_add(slots)?;
+        }
+        self.location_count = count;
+        (first as usize <= self.slot_count).then_some(())
+    }
 }
 
 const UNATTACHED: u32 = 0;
@@ -93,9 +130,12 @@ static PROCESS: Once = Once(UnsafeCell::new(Process {
     function: 0,
     depth: 0,
     record_capacity: 0,
+    watch: 0,
     slot_count: 0,
     code_length: 0,
-    slots: [SlotDescriptor::VALUE; MAX_SLOTS],
+    location_count: 0,
+    locations: [(0, 0, 0); MAX_LOCATIONS],
+    slots: [SlotDescriptor::VALUE; MAX_WATCHED_SLOTS],
     code: [Instruction {
         opcode: 0,
         op: 0,

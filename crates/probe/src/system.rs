@@ -8,6 +8,7 @@ const LSEEK: usize = 8;
 const MMAP: usize = 9;
 const RT_SIGPROCMASK: usize = 14;
 const GETPID: usize = 39;
+const GETTID: usize = 186;
 const KILL: usize = 62;
 const EXIT_GROUP: usize = 231;
 
@@ -16,6 +17,9 @@ const O_CLOEXEC: usize = 0o2_000_000;
 const SEEK_END: usize = 2;
 const PROT_READ_WRITE: usize = 3;
 const MAP_SHARED: usize = 1;
+const MAP_PRIVATE: usize = 2;
+const MAP_FIXED: usize = 0x10;
+const MAP_ANONYMOUS: usize = 0x20;
 const SIGKILL: usize = 9;
 const EFAULT: isize = -14;
 
@@ -74,6 +78,48 @@ pub unsafe fn map_file(path: *const core::ffi::c_char) -> Option<(*mut u8, usize
     (length > 0 && !errors.contains(&address)).then_some((address as *mut u8, length as usize))
 }
 
+/// Puts `length` bytes of a file, from `offset` on, in the place of those mapped at `address`, shared with others. When
+/// the file cannot be opened, memory of this process only takes their place.
+///
+/// # Safety
+/// `path` must be a string that ends with a zero byte; what is mapped at `address` must be the caller's.
+pub unsafe fn replace_mapping(
+    address: *mut u8,
+    length: usize,
+    path: *const core::ffi::c_char,
+    offset: u64,
+) {
+    // SAFETY: the caller answers for the path.
+    let descriptor = unsafe { call(OPEN, [path as usize, O_RDWR | O_CLOEXEC, 0, 0, 0, 0]) };
+    let (flags, file, offset) = match usize::try_from(descriptor) {
+        Ok(file) => (MAP_SHARED | MAP_FIXED, file, offset as usize),
+        Err(_) => (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, usize::MAX, 0),
+    };
+    // SAFETY: the caller answers for the address.
+    unsafe {
+        call(
+            MMAP,
+            [
+                address as usize,
+                length,
+                PROT_READ_WRITE,
+                flags,
+                file,
+                offset,
+            ],
+        );
+        if descriptor >= 0 {
+            call(CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]);
+        }
+    }
+}
+
+/// The id of this process.
+pub fn process_id() -> u32 {
+    // SAFETY: the call has no arguments.
+    unsafe { call(GETPID, [0; 6]) as u32 }
+}
+
 /// Whether the page that begins at `page` can be read.
 ///
 /// The kernel reads the set of signals before it looks at what to do with it, and an unknown thing to do is an error
@@ -85,6 +131,30 @@ pub fn is_readable(page: usize) -> bool {
     let address = page.wrapping_add(size_of::<u64>());
     // SAFETY: the call changes nothing, and checks the address itself.
     unsafe { call(RT_SIGPROCMASK, [NO_OPERATION, address, 0, 8, 0, 0]) != EFAULT }
+}
+
+/// The calling thread's id, unique in the system.
+pub fn thread() -> u32 {
+    // SAFETY: the call has no arguments and cannot fail.
+    unsafe { call(GETTID, [0; 6]) as u32 }
+}
+
+/// Whether the page that begins at `page`, which can be read, can be written.
+///
+/// The kernel is asked to put this thread's set of blocked signals at the start of the page; what was there is put
+/// back. Only for processes with one thread.
+pub fn is_writable(page: usize) -> bool {
+    const BLOCK: usize = 0;
+    let word = page as *mut u64;
+    // SAFETY: the page can be read. Nothing is blocked, and the kernel checks the address that it writes to.
+    unsafe {
+        let old = word.read_volatile();
+        if call(RT_SIGPROCMASK, [BLOCK, 0, page, 8, 0, 0]) != 0 {
+            return false;
+        }
+        word.write_volatile(old);
+    }
+    true
 }
 
 /// Ends this process at once, in a way that it can neither catch nor pass off as success.

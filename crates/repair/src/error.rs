@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use patchwright_csource::ParseError;
 use patchwright_exec::{
-    BuildError, DatabaseError, FileError, InterceptError, PoolError, ProjectError, RunError,
-    TestError,
+    BuildError, FileError, PoolError, ProjectError, RecordError, RunError, TestError,
 };
+use patchwright_localize::LocalizeError;
 use patchwright_probe_image::{CandidateError, ChannelError};
 
 /// Why a repair cannot be done.
@@ -15,39 +15,9 @@ pub enum RepairError {
     /// The project is described wrongly.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// There is no way to build the program.
-    #[error(
-        "{} has no build command; give one with --build or as `build` in patchwright.toml",
-        root.display()
-    )]
-    NoBuild {
-        /// The project.
-        root: PathBuf,
-    },
-    /// It is not known how the sources are compiled.
-    #[error("how the sources of {} are compiled is not known: {source}; name a compile database with --compile-commands", root.display())]
-    Intercept {
-        /// The project.
-        root: PathBuf,
-        /// What went wrong.
-        source: Box<InterceptError>,
-    },
-    /// The compile database cannot be used.
+    /// The untouched program does not build, or it is not known how.
     #[error(transparent)]
-    Database(#[from] DatabaseError),
-    /// The untouched program does not build.
-    #[error("the program does not build before any change: {0}")]
-    Build(BuildError),
-    /// A build tree refers to the project's own path, and the copy cannot be shown there.
-    #[error("{} refers to {} by its absolute path, and this system does not let a copy appear there ({reason}); run as root or where user namespaces are allowed, or give a --prepare command that configures the copy", file.display(), root.display())]
-    AbsolutePaths {
-        /// The file with the reference.
-        file: PathBuf,
-        /// The project.
-        root: PathBuf,
-        /// Why the copy keeps its own path.
-        reason: String,
-    },
+    Record(#[from] RecordError),
     /// No test fails.
     #[error("all {tests} tests pass: there is nothing to repair; add a test that shows the bug")]
     NothingFails {
@@ -111,6 +81,9 @@ pub enum RepairError {
         /// The test.
         test: String,
     },
+    /// What tests execute cannot be observed.
+    #[error(transparent)]
+    Localize(#[from] LocalizeError),
     /// The woven source does not build: our bug.
     #[error("the instrumented program does not build, which is a bug of Patchwright: {0}")]
     WovenBuild(BuildError),
@@ -148,12 +121,9 @@ impl RepairError {
         match self {
             RepairError::Run(RunError::Cancelled) => true,
             RepairError::Test(error) => error.is_cancelled(),
-            RepairError::Build(BuildError::Run(RunError::Cancelled))
+            RepairError::Localize(error) => error.is_cancelled(),
+            RepairError::Record(RecordError::Build(BuildError::Run(RunError::Cancelled)))
             | RepairError::WovenBuild(BuildError::Run(RunError::Cancelled)) => true,
-            RepairError::Intercept { source, .. } => matches!(
-                **source,
-                InterceptError::Build(BuildError::Run(RunError::Cancelled))
-            ),
             RepairError::Pool(PoolError::Runner(RunError::Cancelled)) => true,
             RepairError::Parse(ParseError::Run(RunError::Cancelled)) => true,
             _ => false,

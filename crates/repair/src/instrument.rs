@@ -6,30 +6,25 @@ use std::{
     time::Instant,
 };
 
-use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, scopes};
+use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
 use patchwright_exec::{
-    BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, run_build, run_test,
-    runner::Environment,
+    BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, record, run_build,
+    run_test, runner::Environment,
 };
+use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{Channel, PROBE};
-use patchwright_space::{
-    Added, AtomBuilder, Hole, HoleKind, LeafLimits, Parents, Slot, SlotSource, TermTypes, holes,
-    leaves, mentions,
-    term::{CType, Term},
-};
+use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
 use patchwright_text::LineMap;
-use patchwright_weave::{
-    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, can_duplicate, weave_file,
-};
+use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weave_file};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    hooks::{assignment_place, hook, touch},
+    localize::{self, Focus},
+    locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
 };
-
-/// With more holes than this, a first build only tells which of them the failing tests visit.
-const HOLES_IN_ONE_BUILD: usize = 500;
 
 /// How often functions whose woven text does not compile are left out before giving up.
 const WEAVE_ATTEMPTS: usize = 12;
@@ -66,6 +61,10 @@ pub struct HoleEntry {
     pub place: String,
     /// Tests that visit it, by index.
     pub visited_by: BTreeSet<usize>,
+    /// How near it is to where failing tests crash, from 0 to 1.
+    pub nearness: f64,
+    /// How suspicious it is, from 0 to 1.
+    pub suspiciousness: f64,
 }
 
 /// The instrumented program.
@@ -74,14 +73,16 @@ pub struct Instrumented {
     pub files: Vec<SourceFile>,
     /// Holes that all failing tests visit, in order of file and place.
     pub holes: Vec<HoleEntry>,
-    /// Number of holes in the selected part of the program.
+    /// Number of holes in the files that were read, as far as they are selected.
     pub holes_in_all: usize,
+    /// What was left out because it is less suspicious.
+    pub left_out: LeftOut,
     /// Workers with copies of the instrumented build, each with its channel.
     pub workers: Vec<(Worker, Channel)>,
     /// Where the probe is.
     pub probe: PathBuf,
-    /// Functions that have no location, and why, by reason.
-    pub refused: BTreeMap<String, usize>,
+    /// What has no location, and why.
+    pub left_alone: LeftAlone,
     /// Passing tests that the instrumented program fails: they are only used for verification.
     pub set_aside: BTreeSet<usize>,
 }
@@ -91,10 +92,122 @@ struct Plan {
     file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
+    /// What touches the variables that are assigned.
+    touches: Vec<(FunctionId, TouchPoint)>,
     host_path: PathBuf,
 }
 
-/// Reads the sources, weaves their holes, builds and runs every test once.
+impl Plan {
+    /// The plan with number `file` for a source in one of its ways; its holes go to `entries`.
+    fn new(
+        file: usize,
+        relative: &Path,
+        way: LocatedWay,
+        next_function: &mut u32,
+        entries: &mut Vec<HoleEntry>,
+    ) -> Self {
+        let lines = LineMap::new(&way.unit.source);
+        let (mut functions, mut touches) = (Vec::new(), Vec::new());
+        for function in way.functions {
+            let id = FunctionId(*next_function);
+            *next_function += 1;
+            functions.push((function.index, id));
+            touches.extend(function.touches.into_iter().map(|point| (id, point)));
+            for (hole, leaves) in function.holes {
+                let line = lines.line(hole.span.start);
+                entries.push(HoleEntry {
+                    file,
+                    line,
+                    place: format!("{}:{line}", relative.display()),
+                    expr: hole.expr,
+                    hole,
+                    leaves,
+                    id: HoleId(0),
+                    function: id,
+                    visited_by: BTreeSet::new(),
+                    nearness: 0.0,
+                    suspiciousness: 0.0,
+                });
+            }
+        }
+        Plan {
+            file: SourceFile {
+                relative: relative.to_path_buf(),
+                unit: way.unit,
+                types: way.types,
+                parents: way.parents,
+            },
+            functions,
+            touches,
+            host_path: PathBuf::new(),
+        }
+    }
+
+    /// The functions to weave, with the holes that are left of `entries`.
+    fn woven(&self, entries: &[&HoleEntry], left_out: &BTreeSet<FunctionId>) -> Vec<WovenFunction> {
+        let mut woven = Vec::new();
+        for &(index, id) in &self.functions {
+            let own = || entries.iter().filter(|entry| entry.function == id);
+            if own().next().is_none() || left_out.contains(&id) {
+                continue;
+            }
+            let assignments: Vec<AssignmentPlace> =
+                own().filter_map(|entry| assignment_place(entry)).collect();
+            let touches = self.touches.iter().filter(|(function, _)| *function == id);
+            let touches = if assignments.is_empty() {
+                Vec::new()
+            } else {
+                touches.map(|(_, point)| touch(point)).collect()
+            };
+            let function = &self.file.unit.functions[index];
+            woven.push(WovenFunction {
+                id,
+                body: function.body_span,
+                labels: function.labels.clone(),
+                hooks: own().filter_map(|entry| hook(entry, &self.file)).collect(),
+                assignments,
+                touches,
+            });
+        }
+        woven
+    }
+}
+
+/// What has no location.
+#[derive(Clone, Debug, Default)]
+pub struct LeftAlone {
+    /// Functions, by reason.
+    pub refused: BTreeMap<String, usize>,
+    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    pub disagreements: usize,
+}
+
+impl LeftAlone {
+    /// Why there is no location at all.
+    fn reason(&self) -> String {
+        match self.refused.keys().next() {
+            Some(reason) => reason.clone(),
+            None if self.disagreements > 0 => Refusal::Ambiguous.reason().to_owned(),
+            None => "nothing there is an expression or statement that a schema changes".to_owned(),
+        }
+    }
+}
+
+/// What a repair does not look at because it is less suspicious than the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Locations that all failing tests visit, beyond the wanted number.
+    pub locations: usize,
+    /// Of how many locations, those that are looked at included.
+    pub of_locations: usize,
+    /// Statements that all failing tests execute in which no location was looked for.
+    pub statements: usize,
+    /// Of how many statements.
+    pub of_statements: usize,
+}
+
+/// Reads the sources, weaves their holes, builds and runs every test once. With a focus, only the most suspicious
+/// statements are looked at.
 ///
 /// # Errors
 /// When there is nothing to change, or the instrumented program cannot be built or observed.
@@ -105,31 +218,34 @@ pub fn instrument<'a>(
     surroundings: &Surroundings<'a>,
     phases: &mut Phases,
 ) -> Result<Instrumented, RepairError> {
+    let focus = prepared.focus.take();
+    let focus = focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
-    let mut refused = BTreeMap::new();
-    let (mut plans, mut entries) = read_sources(
+    let mut left_alone = LeftAlone::default();
+    let what = described(&project.files);
+    if let Some(focus) = focus.filter(|focus| focus.is_empty()) {
+        return Err(RepairError::NotReached {
+            tests: names(prepared, &prepared.failing),
+            holes: focus.statements(),
+            what,
+        });
+    }
+    let (mut plans, mut entries, considered) = read_sources(
         prepared,
         project,
         options,
+        focus,
         &clang,
         surroundings,
-        &mut refused,
+        &mut left_alone,
     )?;
-    let what = described(&project.files);
     if entries.is_empty() {
         return Err(RepairError::NoLocations {
             what,
-            reason: refused
-                .keys()
-                .next()
-                .map_or(
-                    "nothing there is an expression or statement that a schema changes",
-                    |s| s.as_str(),
-                )
-                .to_owned(),
+            reason: left_alone.reason(),
         });
     }
     let holes_in_all = entries.len();
@@ -148,15 +264,13 @@ pub fn instrument<'a>(
         entries.len() as u32,
         Default::default(),
     )?;
-    let staged = entries.len() > HOLES_IN_ONE_BUILD;
     build_woven(
         &mut worker,
         project,
         &plans,
         &mut entries,
-        !staged,
         events,
-        &mut refused,
+        &mut left_alone.refused,
     )?;
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
@@ -187,19 +301,13 @@ pub fn instrument<'a>(
             what,
         });
     }
-    if staged {
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut entries,
-            true,
-            events,
-            &mut refused,
-        )?;
-    }
     events(Event::Phase("finding which tests visit which locations"));
-    let passing = prepared.passing.clone();
+    let mut passing = prepared.passing.clone();
+    if let Some(focus) = focus {
+        // The others do not even execute the statements.
+        let tests = focus.tests(considered);
+        passing.retain(|test| tests.contains(test));
+    }
     let mut differing = BTreeSet::new();
     coverage(
         &mut worker,
@@ -218,6 +326,19 @@ pub fn instrument<'a>(
         )));
     }
     set_aside.extend(differing);
+    localize::rank(&mut entries, prepared, options);
+    let of_locations = entries.len();
+    let statements = focus.map_or(0, Focus::len);
+    let left_out = LeftOut {
+        // With a focus there are no more than wanted, whole statements aside.
+        locations: match focus {
+            Some(_) => 0,
+            None => localize::limit(&mut entries, options.locations),
+        },
+        of_locations,
+        statements: statements - considered.min(statements),
+        of_statements: statements,
+    };
     let mut workers = vec![(worker, channel)];
     let folder = workers[0].0.sandbox.folder().to_path_buf();
     for index in 1..options.jobs.max(1) {
@@ -238,9 +359,10 @@ pub fn instrument<'a>(
         files: plans.into_iter().map(|plan| plan.file).collect(),
         holes: entries,
         holes_in_all,
+        left_out,
         workers,
         probe,
-        refused,
+        left_alone,
         set_aside,
     })
 }
@@ -270,35 +392,20 @@ fn described(selections: &[FileSelection]) -> String {
     list.join(", ")
 }
 
-/// The sources to read: relative path and command. One command for each file: the first.
-fn selected(
+/// The sources to read: relative path and commands.
+pub(crate) fn selected(
     prepared: &Prepared,
     project: &Project,
-) -> Result<Vec<(PathBuf, CompileCommand)>, RepairError> {
-    let root = prepared.worker.sandbox.run_root().to_path_buf();
-    let mut sources: BTreeMap<PathBuf, CompileCommand> = BTreeMap::new();
-    for command in &prepared.commands {
-        let Ok(relative) = command.file.strip_prefix(&root) else {
-            continue;
-        };
-        if relative
-            .extension()
-            .is_some_and(|extension| extension == "c")
-            && prepared.worker.sandbox.folder().join(relative).exists()
-        {
-            sources
-                .entry(relative.to_path_buf())
-                .or_insert_with(|| command.clone());
-        }
-    }
+) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
     if project.files.is_empty() {
         return Ok(sources.into_iter().collect());
     }
     let mut chosen = BTreeMap::new();
     for selection in &project.files {
         match sources.get(&selection.file) {
-            Some(command) => {
-                chosen.insert(selection.file.clone(), command.clone());
+            Some(commands) => {
+                chosen.insert(selection.file.clone(), commands.clone());
             }
             None => {
                 let name = selection.file.file_name();
@@ -333,53 +440,77 @@ fn selected(
     Ok(chosen.into_iter().collect())
 }
 
+/// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
+/// The third result is the number of statements of the focus that were looked at.
 fn read_sources(
     prepared: &mut Prepared,
     project: &Project,
     options: &RepairOptions,
+    focus: Option<&Focus>,
     clang: &Clang,
     surroundings: &Surroundings<'_>,
-    refused: &mut BTreeMap<String, usize>,
-) -> Result<(Vec<Plan>, Vec<HoleEntry>), RepairError> {
+    left_alone: &mut LeftAlone,
+) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
     let total = sources.len();
-    let mut plans = Vec::new();
-    let mut entries: Vec<HoleEntry> = Vec::new();
-    let mut next_function = 0;
-    for (done, (relative, command)) in sources.into_iter().enumerate() {
-        events(Event::Progress { done, total });
-        let host = prepared.worker.sandbox.folder().join(&relative);
-        let text = files::read(&host)?;
-        let unit =
-            match patchwright_csource::parse(clang, &mut prepared.worker.runner, &command, text) {
-                Ok(unit) => unit,
-                Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                    if project.files.is_empty() =>
+    let mut reader = Reader {
+        prepared,
+        project,
+        options,
+        clang,
+        events,
+        left_alone,
+        plans: Vec::new(),
+        entries: Vec::new(),
+        next_function: 0,
+    };
+    let mut considered = 0;
+    match focus {
+        None => {
+            for (done, (relative, commands)) in sources.iter().enumerate() {
+                events(Event::Progress { done, total });
+                reader.read(relative, commands)?;
+            }
+        }
+        Some(focus) => {
+            let sources: BTreeMap<PathBuf, Vec<CompileCommand>> = sources.into_iter().collect();
+            let mut read = BTreeSet::new();
+            // How many locations each statement has; a file is read when its first statement comes.
+            let mut counts = vec![0; focus.len()];
+            let mut locations = 0;
+            while considered < focus.len()
+                && (options.locations == 0 || locations < options.locations)
+            {
+                let relative = focus.file(considered);
+                if read.insert(relative)
+                    && let Some(commands) = sources.get(relative)
                 {
-                    events(Event::Warning(format!("{error}; the file is left alone")));
-                    *refused
-                        .entry(Refusal::NotAccepted.reason().to_owned())
-                        .or_default() += 1;
-                    continue;
+                    let before = reader.entries.len();
+                    reader.read(relative, commands)?;
+                    for entry in &reader.entries[before..] {
+                        if let Some(place) = focus.place(relative, entry.hole.span) {
+                            counts[place] += 1;
+                        }
+                    }
                 }
-                Err(error) => return Err(error.into()),
-            };
-        let file = plans.len();
-        let (plan, found) = plan_file(
-            file,
-            relative,
-            unit,
-            project,
-            options.leaves,
-            &mut next_function,
-            refused,
-        );
-        if !found.is_empty() {
-            plans.push(plan);
-            entries.extend(found);
+                locations += counts[considered];
+                considered += 1;
+            }
+            let plans = &reader.plans;
+            reader.entries.retain_mut(|entry| {
+                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
+                let Some(place) = place.filter(|&place| place < considered) else {
+                    return false;
+                };
+                entry.nearness = focus.nearness(place);
+                true
+            });
         }
     }
+    let Reader {
+        plans, mut entries, ..
+    } = reader;
     for (number, entry) in entries.iter_mut().enumerate() {
         tracing::debug!(
             "hole {number}: line {} {:?} {:?}",
@@ -389,137 +520,71 @@ fn read_sources(
         );
         entry.id = HoleId(number as u32);
     }
-    Ok((plans, entries))
+    Ok((plans, entries, considered))
 }
 
-fn plan_file(
-    file: usize,
-    relative: PathBuf,
-    mut unit: TranslationUnit,
-    project: &Project,
-    limits: LeafLimits,
-    next_function: &mut u32,
-    refused: &mut BTreeMap<String, usize>,
-) -> (Plan, Vec<HoleEntry>) {
-    let mut types = TermTypes::default();
-    let lines = LineMap::new(&unit.source);
-    let wanted = |line: u32| {
-        project.files.is_empty()
-            || project
-                .files
-                .iter()
-                .any(|selection| selection.file == relative && selection.contains_line(line))
-    };
-    let functions = std::mem::take(&mut unit.functions);
-    let mut entries = Vec::new();
-    let mut woven = Vec::new();
-    let mut parents = Vec::new();
-    for (index, function) in functions.iter().enumerate() {
-        parents.push(Parents::of(function));
-        let refusal = match function.refusal {
-            Some(refusal) => Some(refusal.reason().to_owned()),
-            None => can_duplicate(&unit.source[function.body_span.range()])
-                .err()
-                .map(|refusal| refusal.to_string()),
+/// Reads one source after the other.
+struct Reader<'a> {
+    prepared: &'a mut Prepared,
+    project: &'a Project,
+    options: &'a RepairOptions,
+    clang: &'a Clang,
+    events: &'a (dyn Fn(Event) + Sync),
+    left_alone: &'a mut LeftAlone,
+    plans: Vec<Plan>,
+    entries: Vec<HoleEntry>,
+    next_function: u32,
+}
+
+impl Reader<'_> {
+    /// Adds the holes of a source, if clang accepts it.
+    fn read(&mut self, relative: &Path, commands: &[CompileCommand]) -> Result<(), RepairError> {
+        let selections = &self.project.files;
+        let host = self.prepared.worker.sandbox.folder().join(relative);
+        let text = files::read(&host)?;
+        let runner = &mut self.prepared.worker.runner;
+        let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
+        let units = match units {
+            Ok(units) => units,
+            Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                if selections.is_empty() =>
+            {
+                (self.events)(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *self.left_alone.refused.entry(reason).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
         };
-        if let Some(reason) = refusal {
-            *refused.entry(reason).or_default() += 1;
-            continue;
-        }
-        // Scopes need the unit with its variables, but not its functions.
-        let scope_map = scopes(&unit, function);
-        let mut builder = AtomBuilder {
-            unit: &mut unit,
-            types: &mut types,
+        let wanted = |line: u32| {
+            selections.is_empty()
+                || selections
+                    .iter()
+                    .any(|selection| selection.file == relative && selection.contains_line(line))
         };
-        let mentioned = mentions(&mut builder, function);
-        let mut found = holes(&mut builder, index, function, &scope_map);
-        found.retain(|hole| wanted(lines.line(hole.span.start)));
-        if found.is_empty() {
-            continue;
+        let located = locate(units, self.options.leaves, self.options.schemas, &wanted);
+        self.left_alone.disagreements += located.disagreements;
+        for (reason, n) in located.refused() {
+            *self
+                .left_alone
+                .refused
+                .entry(reason.to_owned())
+                .or_default() += n;
         }
-        let id = FunctionId(*next_function);
-        *next_function += 1;
-        woven.push((index, id));
-        for mut hole in found {
-            let leaves = leaves(&mut builder, function, &mentioned, &mut hole, limits);
-            let line = lines.line(hole.span.start);
-            entries.push(HoleEntry {
-                file,
-                line,
-                place: format!("{}:{line}", relative.display()),
-                expr: hole.expr,
-                hole,
-                leaves,
-                id: HoleId(0),
-                function: id,
-                visited_by: BTreeSet::new(),
-            });
+        for way in located.ways {
+            if !way.functions.is_empty() {
+                let plan = Plan::new(
+                    self.plans.len(),
+                    relative,
+                    way,
+                    &mut self.next_function,
+                    &mut self.entries,
+                );
+                self.plans.push(plan);
+            }
         }
+        Ok(())
     }
-    unit.functions = functions;
-    (
-        Plan {
-            file: SourceFile {
-                relative,
-                unit,
-                types,
-                parents,
-            },
-            functions: woven,
-            host_path: PathBuf::new(),
-        },
-        entries,
-    )
-}
-
-fn hook(entry: &HoleEntry, with_slots: bool, file: &SourceFile) -> Hook {
-    let kind = match (&entry.hole.kind, entry.hole.ctype) {
-        (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
-        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
-        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
-        (HoleKind::Expression { .. }, None) => HookKind::Condition,
-        (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
-        (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
-        (HoleKind::Expression { .. }, Some(CType::Pointer(id))) => HookKind::Pointer {
-            ctype: file.types.pointees().pointer_spelling(id),
-        },
-        (HoleKind::Expression { .. }, Some(ctype)) => HookKind::Integer {
-            ctype: ctype.keywords().unwrap_or("int").to_owned(),
-        },
-    };
-    let slots = if with_slots {
-        entry
-            .hole
-            .atoms
-            .slots
-            .iter()
-            .map(|slot| slot.entry.clone())
-            .collect()
-    } else {
-        Vec::new()
-    };
-    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
-        span: part.span,
-        ctype: type_name(part.ctype, file),
-    });
-    Hook {
-        id: entry.id,
-        span: entry.hole.span,
-        kind,
-        slots,
-        captured,
-    }
-}
-
-/// A type's name in casts and declarations.
-fn type_name(ctype: CType, file: &SourceFile) -> String {
-    match ctype {
-        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
-        _ => ctype.keywords().map(str::to_owned),
-    }
-    .unwrap_or_else(|| "int".to_owned())
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
@@ -529,47 +594,38 @@ fn build_woven(
     project: &Project,
     plans: &[Plan],
     entries: &mut Vec<HoleEntry>,
-    with_slots: bool,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
 ) -> Result<(), RepairError> {
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
     for attempt in 0.. {
-        for (number, plan) in plans.iter().enumerate() {
+        let mut number = 0;
+        // The ways of one source follow one another.
+        for ways in plans.chunk_by(|a, b| a.host_path == b.host_path) {
             let mut functions = Vec::new();
-            for &(index, id) in &plan.functions {
-                let hooks: Vec<Hook> = entries
-                    .iter()
-                    .filter(|entry| entry.file == number && entry.function == id)
-                    .map(|entry| hook(entry, with_slots, &plan.file))
-                    .collect();
-                if hooks.is_empty() || left_out.contains(&id) {
-                    continue;
-                }
-                let function = &plan.file.unit.functions[index];
-                functions.push(WovenFunction {
-                    id,
-                    body: function.body_span,
-                    labels: function.labels.clone(),
-                    hooks,
-                });
+            for plan in ways {
+                let of_plan = |entry: &&HoleEntry| entry.file == number;
+                let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
+                functions.extend(plan.woven(&own, &left_out));
+                number += 1;
             }
-            let woven = match weave_file(&plan.file.unit.source, &functions) {
+            let SourceFile { relative, unit, .. } = &ways[0].file;
+            let woven = match weave_file(&unit.source, &functions) {
                 Ok(woven) => woven,
                 Err(error) => {
-                    tracing::error!("{}: {error}", plan.file.relative.display());
+                    tracing::error!("{}: {error}", relative.display());
                     events(Event::Warning(format!(
                         "{} cannot be woven and is left alone: {error}",
-                        plan.file.relative.display()
+                        relative.display()
                     )));
                     *refused.entry(error.to_string()).or_default() += functions.len();
                     left_out.extend(functions.iter().map(|function| function.id));
-                    plan.file.unit.source.clone()
+                    unit.source.clone()
                 }
             };
-            if files::read(&plan.host_path)? != woven {
-                files::replace(&plan.host_path, &woven)?;
+            if files::read(&ways[0].host_path)? != woven {
+                files::replace(&ways[0].host_path, &woven)?;
             }
         }
         let built = run_build(
@@ -584,7 +640,7 @@ fn build_woven(
             Err(BuildError::Run(error)) => return Err(error.into()),
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
-                let blamed = blamed_functions(&error.to_string(), plans, &left_out);
+                let blamed = blamed(&error.to_string(), plans, &left_out);
                 if blamed.is_empty() {
                     return Err(RepairError::WovenBuild(error));
                 }
@@ -604,47 +660,31 @@ fn build_woven(
     Ok(())
 }
 
-/// The functions in whose lines the compiler reports errors (`#line` keeps the numbers).
-fn blamed_functions(
+/// The functions in whose lines the compiler reports errors.
+fn blamed(
     message: &str,
     plans: &[Plan],
     left_out: &BTreeSet<FunctionId>,
 ) -> Vec<(FunctionId, String)> {
-    let mut found = Vec::new();
-    for line in message.lines() {
-        let Some(at) = line
-            .find(": error:")
-            .or_else(|| line.find(": fatal error:"))
-        else {
-            continue;
-        };
-        let mut parts = line[..at].rsplit(':');
-        let numbers: Vec<&str> = parts.by_ref().take(2).collect();
-        let (Some(name), Some(number)) = (
-            line[..at].split(':').next(),
-            numbers.iter().rev().find_map(|n| n.parse::<u32>().ok()),
-        ) else {
-            continue;
-        };
-        for plan in plans {
-            if Path::new(name).file_name() != plan.file.relative.file_name() {
-                continue;
+    let woven: Vec<WovenFile<'_>> = plans
+        .iter()
+        .map(|plan| {
+            let functions = plan.functions.iter();
+            let functions = functions.filter(|(_, id)| !left_out.contains(id));
+            WovenFile {
+                relative: &plan.file.relative,
+                source: &plan.file.unit.source,
+                functions: functions
+                    .map(|&(index, id)| {
+                        let function = &plan.file.unit.functions[index];
+                        (id.0, function.name.as_str(), function.body_span)
+                    })
+                    .collect(),
             }
-            let lines = LineMap::new(&plan.file.unit.source);
-            for &(index, id) in &plan.functions {
-                let function = &plan.file.unit.functions[index];
-                let first = lines.line(function.body_span.start);
-                let last = lines.line(function.body_span.end);
-                if (first..=last).contains(&number)
-                    && !left_out.contains(&id)
-                    && !found.iter().any(|(known, _)| *known == id)
-                {
-                    found.push((id, function.name.clone()));
-                }
-            }
-        }
-    }
-    found
+        })
+        .collect();
+    let found = blamed_functions(message, &woven).into_iter();
+    found.map(|(id, name)| (FunctionId(id), name)).collect()
 }
 
 /// Runs tests once in coverage mode; notes visits, and tests whose verdict differs.

@@ -2,11 +2,12 @@
 //!
 //! The phases of a run ([`repair`]):
 //! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).
-//! 2. [`instrument`]: the sources are read, holes are found and woven, the copy is built once more,
+//! 2. [`localize`]: of a large program, which statements the tests execute.
+//! 3. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
 //!    and each test is run once to see which holes it visits.
-//! 3. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
+//! 4. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
 //!    class ([`classes`]).
-//! 4. [`verify`]: what is going to be reported is applied to a clean copy, built without any
+//! 5. [`verify`]: what is going to be reported is applied to a clean copy, built without any
 //!    instrumentation, and tested.
 //!
 //! # Invariants
@@ -17,7 +18,12 @@
 
 pub mod classes;
 pub mod error;
+mod execute;
+pub mod family;
+mod hooks;
 pub mod instrument;
+pub mod localize;
+pub mod locate;
 pub mod outcome;
 pub mod prepare;
 pub mod search;
@@ -44,6 +50,12 @@ pub struct RepairOptions {
     pub max_patches: usize,
     /// Candidates above this cost are not tried.
     pub max_cost: u32,
+    /// The kinds of change to try.
+    pub schemas: patchwright_space::Schemas,
+    /// Look at so many locations, the most suspicious; 0 looks at all.
+    pub locations: usize,
+    /// What says how suspicious a location is.
+    pub formula: patchwright_localize::Formula,
     /// How large the space of a hole may get.
     pub space: patchwright_space::SpaceLimits,
     /// How many leaves terms are made of.
@@ -65,6 +77,9 @@ impl Default for RepairOptions {
             first: false,
             max_patches: 10,
             max_cost: 16,
+            schemas: Default::default(),
+            locations: localize::DEFAULT_LOCATIONS,
+            formula: Default::default(),
             space: Default::default(),
             leaves: Default::default(),
             allow_all_failing: false,
@@ -124,6 +139,7 @@ pub fn repair(
 ) -> Result<RepairOutcome, RepairError> {
     let mut phases = Phases::default();
     let mut prepared = prepare::prepare(project, options, surroundings, &mut phases)?;
+    localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
     let mut instrumented =
         instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
     let started = Instant::now();

@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use crate::{instrument::Instrumented, prepare::Prepared, search::Found};
+use crate::{
+    instrument::{Instrumented, LeftOut},
+    prepare::Prepared,
+    search::Found,
+};
 
 /// A plausible patch that has been verified.
 #[derive(Clone, Debug)]
@@ -36,6 +40,8 @@ pub struct Phases {
     pub build: Duration,
     /// Running its tests twice.
     pub baseline: Duration,
+    /// Finding what tests execute.
+    pub localize: Duration,
     /// Reading the sources.
     pub read: Duration,
     /// Weaving, building and finding which tests visit what.
@@ -53,10 +59,14 @@ pub struct Stats {
     pub functions: usize,
     /// Functions without, by reason.
     pub refused: BTreeMap<String, usize>,
+    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    pub disagreements: usize,
     /// Locations in the selected part of the program.
     pub locations: usize,
-    /// Locations that all failing tests visit.
+    /// Locations that all failing tests visit, less those that are left out.
     pub reached: usize,
+    /// What is less suspicious than what was looked at.
+    pub left_out: LeftOut,
     /// Candidates whose cost was reached.
     pub candidates: u64,
     /// Candidates whose verdict is known.
@@ -127,9 +137,11 @@ impl RepairOutcome {
             .collect();
         let stats = Stats {
             functions: functions.len(),
-            refused: instrumented.refused,
+            refused: instrumented.left_alone.refused,
+            disagreements: instrumented.left_alone.disagreements,
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
+            left_out: instrumented.left_out,
             rejected: verified.rejected,
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),

@@ -1,14 +1,13 @@
 //! The untouched program: a copy that is built, how its sources are compiled, its baseline.
 
-use std::{path::PathBuf, time::Instant};
+use std::time::Instant;
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, InterceptError, Limits, Project, TestSuite, Verdict,
-    ViewStatus, Worker, WorkerOptions, intercept, intercept_build, read_compile_database,
-    run_build, runner::Environment, view::absolute_references,
+    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Verdict,
+    Worker, WorkerOptions, record_build,
 };
 
-use crate::{Event, RepairError, RepairOptions, Surroundings, outcome::Phases};
+use crate::{Event, RepairError, RepairOptions, Surroundings, localize::Focus, outcome::Phases};
 
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
@@ -26,6 +25,8 @@ pub struct Prepared {
     pub failing: Vec<usize>,
     /// Tests that pass, by index.
     pub passing: Vec<usize>,
+    /// The statements to look at first, if the program was localized.
+    pub focus: Option<Focus>,
 }
 
 /// The options for a worker that copies `source`.
@@ -57,11 +58,11 @@ pub fn prepare<'a>(
 ) -> Result<Prepared, RepairError> {
     let events = surroundings.events;
     let suite = project.require_tests()?;
-    let Some(build) = &project.build else {
-        return Err(RepairError::NoBuild {
+    if project.build.is_none() {
+        return Err(RepairError::Record(RecordError::NoBuild {
             root: project.root.clone(),
-        });
-    };
+        }));
+    }
     let started = Instant::now();
     events(Event::Phase("copying the project"));
     let mut worker = Worker::start(
@@ -76,73 +77,9 @@ pub fn prepare<'a>(
             skipped.display()
         )));
     }
-    let environment = Environment::default();
-    let limits = Limits::for_build();
-    if let Some(prepare) = &project.prepare {
-        run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            prepare,
-            &environment,
-            &limits,
-        )
-        .map_err(RepairError::Build)?;
-    }
-    refuse_absolute_references(project, &worker)?;
     let started = Instant::now();
     events(Event::Phase("building the program"));
-    let mut database = existing_database(project, &worker)?;
-    let recorded = |worker: &mut Worker, wanted: &[PathBuf]| {
-        let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
-        patchwright_exec::files::create_private_folder(&workplace)?;
-        let recorded = intercept_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            &workplace,
-            build,
-            wanted,
-            &environment,
-            &limits,
-        );
-        match recorded {
-            Ok((commands, _)) => Ok(commands),
-            Err(InterceptError::NothingCompiled) if !wanted.is_empty() => Ok(Vec::new()),
-            Err(InterceptError::Build(error)) => Err(RepairError::Build(error)),
-            Err(source) => Err(RepairError::Intercept {
-                root: project.root.clone(),
-                source: Box::new(source),
-            }),
-        }
-    };
-    if database.is_some() {
-        run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            build,
-            &environment,
-            &limits,
-        )
-        .map_err(RepairError::Build)?;
-        // The build may have written it anew.
-        database = existing_database(project, &worker)?;
-    }
-    let commands = match database {
-        Some(commands) => commands,
-        None => {
-            let wanted: Vec<PathBuf> = project
-                .files
-                .iter()
-                .map(|selection| selection.file.clone())
-                .collect();
-            let commands = recorded(&mut worker, &wanted)?;
-            // Perhaps the build does not compile what was selected: then it should say what it does.
-            match commands.is_empty() && !wanted.is_empty() {
-                true => recorded(&mut worker, &[])?,
-                false => commands,
-            }
-        }
-    };
-    let commands = seen_in_sandbox(commands, &worker);
+    let commands = record_build(&mut worker, project)?;
     phases.build = started.elapsed();
     let started = Instant::now();
     events(Event::Phase("running the tests of the untouched program"));
@@ -175,6 +112,7 @@ pub fn prepare<'a>(
         limits: project.limits.clone(),
         failing,
         passing,
+        focus: None,
     })
 }
 
@@ -208,50 +146,4 @@ fn check_baseline(
         });
     }
     Ok(())
-}
-
-/// The compile database that the project names, or has somewhere.
-fn existing_database(
-    project: &Project,
-    worker: &Worker,
-) -> Result<Option<Vec<CompileCommand>>, RepairError> {
-    let path = match &project.compile_commands {
-        Some(path) => Some(worker.sandbox.host_path(path)),
-        None => intercept::find_database(worker.sandbox.folder(), 2)?,
-    };
-    match path {
-        Some(path) if path.exists() => Ok(Some(read_compile_database(&path)?)),
-        _ => Ok(None),
-    }
-}
-
-/// Commands speak of the project's own path or of the copy's; programs in the sandbox see one.
-fn seen_in_sandbox(commands: Vec<CompileCommand>, worker: &Worker) -> Vec<CompileCommand> {
-    let (folder, project) = (worker.sandbox.folder(), worker.sandbox.project());
-    commands
-        .into_iter()
-        .map(|command| {
-            if worker.runner.view_active() {
-                command.rebase(folder, project)
-            } else {
-                command.rebase(project, folder)
-            }
-        })
-        .collect()
-}
-
-/// Without a view, build files that name the project's own path would make the build write there.
-fn refuse_absolute_references(project: &Project, worker: &Worker) -> Result<(), RepairError> {
-    let ViewStatus::Refused { reason } = worker.runner.view_status() else {
-        return Ok(());
-    };
-    let found = absolute_references(worker.sandbox.folder(), &project.root, &[])?;
-    match found.into_iter().next() {
-        None => Ok(()),
-        Some(reference) => Err(RepairError::AbsolutePaths {
-            file: reference.file,
-            root: project.root.clone(),
-            reason: reason.clone(),
-        }),
-    }
 }

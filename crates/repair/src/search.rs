@@ -1,30 +1,29 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions); holes that fewer passing tests visit before
-//! those that more visit; place of the hole in the program (file, then offset); kind of change;
+//! candidates are explored with few executions); suspiciousness of the hole ([`crate::localize`]),
+//! the most suspicious first; place of the hole in the program (file, then offset); kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, time::Instant};
 
-use patchwright_exec::{FailReason, Limits, TestSuite, Verdict, Worker, run_test};
-use patchwright_probe_image::{Candidate, Channel, Observation, Slot};
-use patchwright_semantics::{Instruction, evaluate};
+use patchwright_exec::{Limits, TestSuite, Worker};
+use patchwright_probe_image::Channel;
+use patchwright_semantics::Instruction;
 use patchwright_space::{
-    CandidateId, Fate, GroupId, Level, Schema, Space, StateSet,
+    CandidateId, Fate, GroupId, HoleKind, Level, Schema, Space, SpaceLimits,
     term::{self, Context, Pointees},
 };
 use patchwright_text::Edit;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    classes::{ClassVerdict, Classes, Lookup, Missing},
-    instrument::{HoleEntry, Instrumented, probe_slots},
+    classes::{ClassVerdict, Lookup, Missing},
+    execute::{Report, Run},
+    family::{Family, Unit, UnitState, families},
+    instrument::{HoleEntry, Instrumented, SourceFile},
     outcome::Stats,
     prepare::Prepared,
 };
@@ -46,13 +45,8 @@ const EFFORT_BEYOND_FIRST: u64 = 2;
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 500;
 
-/// Processor time after which an execution has gone wrong: so many times what the untouched
-/// program takes in wall-clock time, and [`CPU_FLOOR`] more. A candidate that loops for ever is
-/// ended by this long before its time is up; one that waits for ever is not.
-const CPU_FACTOR: u32 = 10;
-
-/// See [`CPU_FACTOR`].
-const CPU_FLOOR: Duration = Duration::from_millis(300);
+/// Node count of the smallest assignment that is inserted, its term apart.
+const ASSIGNMENT_COST: u32 = 2;
 
 /// A class of plausible candidates.
 #[derive(Clone, Debug)]
@@ -94,15 +88,6 @@ pub struct Found {
     pub interrupted: bool,
 }
 
-struct HoleState {
-    states: StateSet,
-    classes: BTreeMap<usize, Classes>,
-    slots: Vec<Slot>,
-    lone: usize,
-    abandoned: bool,
-    costs: Option<Vec<u32>>,
-}
-
 /// What is known of a group of candidates.
 #[derive(Clone, Debug)]
 enum Status {
@@ -111,20 +96,25 @@ enum Status {
     Dead,
 }
 
-struct Search<'a> {
-    suite: &'a TestSuite,
-    limits: &'a Limits,
-    prepared: &'a Prepared,
+pub(crate) struct Search<'a> {
+    pub(crate) suite: &'a TestSuite,
+    pub(crate) limits: &'a Limits,
+    pub(crate) prepared: &'a Prepared,
     options: &'a RepairOptions,
     surroundings: &'a Surroundings<'a>,
-    probe: &'a std::path::Path,
+    pub(crate) probe: &'a std::path::Path,
+    files: &'a [SourceFile],
+    pub(crate) holes: &'a [HoleEntry],
+    pub(crate) units: Vec<Unit>,
+    pub(crate) states: Vec<UnitState>,
+    pub(crate) families: Vec<Family>,
     started: Instant,
     kills: BTreeMap<usize, u64>,
     /// Executions until the first plausible patch was found.
     first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
-    found: Found,
+    pub(crate) found: Found,
     /// Verdicts at the hole and cost that are being explored, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
@@ -147,6 +137,18 @@ pub fn search(
         .copied()
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
+    let (units, states, families) = families(&instrumented.holes);
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by(|&a, &b| {
+        let entry = |unit: usize| &instrumented.holes[units[unit].entry];
+        let rank = |unit: usize| match entry(unit).hole.kind {
+            HoleKind::Assignment(_) => 2,
+            _ => u8::from(entry(unit).hole.context != Context::Truth),
+        };
+        let suspicion = |unit: usize| entry(unit).suspiciousness;
+        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
+        rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
+    });
     let mut search = Search {
         suite: &suite,
         limits: &limits,
@@ -154,6 +156,11 @@ pub fn search(
         options,
         surroundings,
         probe: &instrumented.probe,
+        files: &instrumented.files,
+        holes: &instrumented.holes,
+        units,
+        states,
+        families,
         started: Instant::now(),
         kills: BTreeMap::new(),
         first_after: None,
@@ -163,81 +170,21 @@ pub fn search(
         decided: Vec::new(),
     };
     (surroundings.events)(Event::Phase("searching"));
-    let mut states: Vec<HoleState> = instrumented
-        .holes
-        .iter()
-        .map(|entry| HoleState {
-            states: StateSet::default(),
-            classes: BTreeMap::new(),
-            slots: probe_slots(&entry.hole.atoms.slots),
-            lone: 0,
-            abandoned: false,
-            costs: None,
-        })
-        .collect();
-    let files = &instrumented.files;
-    let holes = &instrumented.holes;
     let workers = &mut instrumented.workers;
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
-    let mut order: Vec<usize> = (0..holes.len()).collect();
-    order.sort_by_key(|&number| {
-        let entry = &holes[number];
-        (
-            entry.hole.context != Context::Truth,
-            entry.visited_by.len(),
-            number,
-        )
-    });
     'costs: for cost in 1..=options.max_cost {
-        for &number in &order {
-            let entry = &holes[number];
+        for &unit in &order {
             if search.is_over() {
                 break 'costs;
             }
-            let state = &mut states[number];
-            let has_level = state
-                .costs
-                .as_ref()
-                .is_none_or(|costs| costs.contains(&cost));
-            if state.abandoned || !has_level {
+            if !search.has_level(unit, cost) {
                 continue;
             }
-            let file = &files[entry.file];
-            let pointees = file.types.pointees();
-            if !spaces.contains_key(&number) {
-                if spaces.len() >= KEPT_SPACES {
-                    // The one that is needed last comes right before this one.
-                    let evicted = spaces.keys().copied().next_back();
-                    if let Some(evicted) = evicted {
-                        spaces.remove(&evicted);
-                    }
-                }
-                let function = &file.unit.functions[entry.hole.function];
-                let space = Space::build(
-                    entry.hole.clone(),
-                    entry.leaves.clone(),
-                    function,
-                    &file.parents[entry.hole.function],
-                    entry.expr,
-                    pointees,
-                    options.space,
-                );
-                let mut costs: Vec<u32> = space.blocks.iter().map(|block| block.cost).collect();
-                costs.dedup();
-                state.costs = Some(costs);
-                spaces.insert(number, space);
-            }
-            let space = &spaces[&number];
-            let explored = search.explore(
-                number,
-                entry,
-                space,
-                pointees,
-                cost,
-                state,
-                workers,
-                &file.unit.source,
-            );
+            let space = match spaces.remove(&unit) {
+                Some(space) => space,
+                None => search.space(unit, cost),
+            };
+            let explored = search.explore(unit, &space, cost, workers);
             match explored {
                 Ok(()) => {}
                 Err(error) if error.is_cancelled() => {
@@ -246,6 +193,13 @@ pub fn search(
                 }
                 Err(error) => return Err(error),
             }
+            if search.units[unit].target.is_none() {
+                spaces.insert(unit, space);
+                if spaces.len() > KEPT_SPACES {
+                    // The one that is needed last comes right before this one.
+                    spaces.pop_last();
+                }
+            }
         }
         search.found.stats.complete_cost = Some(cost);
         if !options.all && search.found.stats.plausible >= options.max_patches as u64 {
@@ -253,15 +207,65 @@ pub fn search(
         }
     }
     let mut found = search.found;
-    found.stats.classes = states
+    found.stats.classes = search
+        .families
         .iter()
-        .flat_map(|state| state.classes.values())
+        .flat_map(|family| family.classes.values())
         .map(|classes| classes.len() as u64)
         .sum();
     Ok(found)
 }
 
 impl Search<'_> {
+    /// Whether the unit has candidates of this cost.
+    fn has_level(&self, unit: usize, cost: u32) -> bool {
+        let Unit { target, family, .. } = self.units[unit];
+        let possible = match (&self.states[unit].costs, target) {
+            (Some(costs), _) => costs.contains(&cost),
+            // Known without building a space: there are too many of these.
+            (None, Some(_)) => {
+                cost > ASSIGNMENT_COST
+                    && (cost - ASSIGNMENT_COST) % 2 == 1
+                    && cost - ASSIGNMENT_COST <= self.options.space.term_size
+            }
+            (None, None) => true,
+        };
+        possible && !self.families[family].abandoned
+    }
+
+    /// The space of a unit: for assignments as far as this cost, for others all of it.
+    fn space(&mut self, unit: usize, cost: u32) -> Space {
+        let entry = &self.holes[self.units[unit].entry];
+        let file = &self.files[entry.file];
+        let (hole, limits) = match self.units[unit].target {
+            None => (entry.hole.clone(), self.options.space),
+            Some(target) => (
+                entry.hole.assigning(target),
+                SpaceLimits {
+                    term_size: cost - ASSIGNMENT_COST,
+                    ..self.options.space
+                },
+            ),
+        };
+        let mut space = Space::build(
+            hole,
+            entry.leaves.clone(),
+            &file.unit.functions[entry.hole.function],
+            &file.parents[entry.hole.function],
+            entry.expr,
+            file.types.pointees(),
+            limits,
+        );
+        let schemas = self.options.schemas;
+        space.blocks.retain(|block| schemas.contains(block.schema));
+        if self.units[unit].target.is_none() {
+            let mut costs: Vec<u32> = space.blocks.iter().map(|block| block.cost).collect();
+            costs.dedup();
+            self.states[unit].costs = Some(costs);
+        }
+        space
+    }
+
     fn is_over(&mut self) -> bool {
         let out_of_time = self
             .options
@@ -302,18 +306,18 @@ impl Search<'_> {
         failing.chain(passing).collect()
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn explore(
         &mut self,
-        number: usize,
-        entry: &HoleEntry,
+        unit: usize,
         space: &Space,
-        pointees: &Pointees,
         cost: u32,
-        hole: &mut HoleState,
         workers: &mut [(Worker, Channel)],
-        source: &[u8],
     ) -> Result<(), RepairError> {
+        let number = self.units[unit].entry;
+        let family = self.units[unit].family;
+        let entry = &self.holes[number];
+        let file = &self.files[entry.file];
+        let (pointees, source) = (file.types.pointees(), &file.unit.source);
         let mut level = Level::new(space, pointees, cost);
         let total: usize = level.groups().iter().map(|group| group.count).sum();
         self.found.stats.candidates += total as u64;
@@ -323,33 +327,36 @@ impl Search<'_> {
         let tests = self.order(entry);
         let mut status = vec![Status::Open(None); level.groups().len()];
         let mut codes: FxHashMap<CandidateId, Vec<Instruction>> = FxHashMap::default();
-        // Known states first; groups that they decide are not split any further.
-        for id in 0..hole.states.len() as u32 {
-            refine(&mut level, &mut status, hole, id);
-            if id % 32 == 31 {
-                self.settle(
-                    &mut status,
-                    &level,
-                    hole,
-                    space,
-                    pointees,
-                    &tests,
-                    &mut codes,
-                    id + 1,
-                );
-            }
-        }
+        let mut refined = 0;
+        let mut executed: FxHashSet<(CandidateId, usize)> = FxHashSet::default();
         loop {
-            let known = hole.states.len() as u32;
+            // Known states first; groups that they decide are not split any further.
+            let known = self.states[unit].states.len() as u32;
+            while refined < known {
+                refine(&mut level, &mut status, &self.states[unit], refined);
+                refined += 1;
+                if refined % 32 == 0 && refined < known {
+                    self.settle(
+                        &mut status,
+                        &level,
+                        unit,
+                        space,
+                        pointees,
+                        &tests,
+                        &mut codes,
+                        refined,
+                    );
+                }
+            }
             let pending = self.settle(
                 &mut status,
                 &level,
-                hole,
+                unit,
                 space,
                 pointees,
                 &tests,
                 &mut codes,
-                known,
+                refined,
             );
             if pending.is_empty() || self.is_over() {
                 break;
@@ -360,45 +367,53 @@ impl Search<'_> {
                 cost,
                 plausible: self.found.classes.len(),
             });
+            let unobserved = pending
+                .iter()
+                .map(|&(_, test)| test)
+                .find(|&test| self.families[family].is_unobserved(test));
+            if let Some(test) = unobserved {
+                self.watch_original(family, test, &mut workers[0])?;
+                if self.families[family].abandoned {
+                    self.leave_out(&level, &status, entry);
+                    break;
+                }
+                continue;
+            }
             let batch: Vec<(GroupId, usize)> = pending.into_iter().take(workers.len()).collect();
-            let runs = self.execute(entry, hole, &level, &codes, &batch, workers)?;
-            let before = hole.states.len() as u32;
+            let again = batch.iter().any(|&(group, test)| {
+                !executed.insert((level.groups()[group as usize].representative, test))
+            });
+            if again {
+                // What was seen does not fit together: an endless search would be worse.
+                self.families[family].abandoned = true;
+                self.leave_out(&level, &status, entry);
+                break;
+            }
+            let runs = self.execute(unit, &level, &codes, &batch, workers)?;
             let mut lone = Vec::new();
-            for (&(group, test), (verdict, observation)) in batch.iter().zip(runs) {
-                if !verdict.is_pass() {
+            for (&(group, test), run) in batch.iter().zip(runs) {
+                if !run.verdict.is_pass() {
                     *self.kills.entry(test).or_default() += 1;
                 }
-                let sound = !observation.overflow
-                    && !observation.mismatch
-                    && !observation.states.is_empty();
-                if !sound {
-                    lone.push((group, test, verdict));
-                    continue;
+                let verdict = run.verdict.clone();
+                match self.learn(unit, test, run) {
+                    Learnt::Class => {}
+                    Learnt::Nothing => lone.push((group, test, verdict)),
+                    Learnt::StartAgain => {
+                        executed.clear();
+                        break;
+                    }
                 }
-                let states = (0..observation.states.len())
-                    .map(|i| {
-                        let (id, _) = hole.states.insert(
-                            observation.states.values(i),
-                            observation.states.undefined(i),
-                        );
-                        (id, observation.states.results()[i])
-                    })
-                    .collect();
-                hole.classes
-                    .entry(test)
-                    .or_default()
-                    .insert(states, verdict);
             }
             for (group, test, verdict) in lone {
                 let representative = level.groups()[group as usize].representative;
                 let own = level.isolate(group);
                 debug_assert_eq!(own as usize, status.len());
-                hole.lone += 1;
+                self.families[family].lone += 1;
                 self.found.stats.explored += 1;
                 let passes = verdict.is_pass()
                     && self.passes_rest(
-                        entry,
-                        &hole.slots,
+                        unit,
                         &codes[&representative],
                         &tests,
                         test,
@@ -410,25 +425,10 @@ impl Search<'_> {
                     Status::Dead
                 });
             }
-            if hole.lone > LONE_EXECUTIONS {
-                hole.abandoned = true;
-                let left: usize = level
-                    .groups()
-                    .iter()
-                    .zip(&status)
-                    .filter(|(_, status)| matches!(status, Status::Open(_)))
-                    .map(|(group, _)| group.count)
-                    .sum();
-                self.found.stats.too_many_states += left as u64;
-                (self.surroundings.events)(Event::Warning(format!(
-                    "{}: tests visit the location in too many states, or not always alike; \
-                     its other candidates are left out",
-                    entry.place
-                )));
+            if self.families[family].lone > LONE_EXECUTIONS {
+                self.families[family].abandoned = true;
+                self.leave_out(&level, &status, entry);
                 break;
-            }
-            for id in before..hole.states.len() as u32 {
-                refine(&mut level, &mut status, hole, id);
             }
         }
         self.found.stats.evaluations += level.evaluations;
@@ -469,13 +469,97 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Counts and reports the candidates that stay without a verdict.
+    fn leave_out(&mut self, level: &Level<'_>, status: &[Status], entry: &HoleEntry) {
+        let left: usize = level
+            .groups()
+            .iter()
+            .zip(status)
+            .filter(|(_, status)| matches!(status, Status::Open(_)))
+            .map(|(group, _)| group.count)
+            .sum();
+        self.found.stats.too_many_states += left as u64;
+        (self.surroundings.events)(Event::Warning(format!(
+            "{}: tests visit the location in too many states, or not always alike; \
+             its other candidates are left out",
+            entry.place
+        )));
+    }
+
+    /// Runs the original program and watches the places of a variable.
+    fn watch_original(
+        &mut self,
+        family: usize,
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<(), RepairError> {
+        self.found.stats.executions += 1;
+        let run = self.run_watched(family, None, test, worker)?;
+        let known = &self.prepared.baseline.tests[test];
+        let same = run.verdict.is_pass() == known.verdict.is_pass();
+        let Report::Windows(watched) = &run.report else {
+            return Ok(());
+        };
+        if watched.reentered && self.families[family].restart_with_calls() {
+            return Ok(());
+        }
+        if !same || !watched.is_complete() {
+            self.families[family].abandoned = true;
+            return Ok(());
+        }
+        let all = (&self.units[..], &mut self.states[..], self.holes);
+        self.families[family].add_windows(watched, test, run.verdict, None, all);
+        if let Some(watch) = &mut self.families[family].watch {
+            watch.observed.insert(test, run.took);
+        }
+        Ok(())
+    }
+
+    /// Adds the class of an execution.
+    fn learn(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
+        let family = self.units[unit].family;
+        match run.report {
+            Report::States(observation) => {
+                if observation.overflow || observation.mismatch || observation.states.is_empty() {
+                    return Learnt::Nothing;
+                }
+                let known = &mut self.states[unit].states;
+                let states = (0..observation.states.len())
+                    .map(|i| {
+                        let (id, _) = known.insert(
+                            observation.states.values(i),
+                            observation.states.undefined(i),
+                        );
+                        (id, observation.states.results()[i])
+                    })
+                    .collect();
+                self.families[family]
+                    .classes
+                    .entry(test)
+                    .or_default()
+                    .insert(states, run.verdict);
+            }
+            Report::Windows(watched) => {
+                if watched.reentered && self.families[family].restart_with_calls() {
+                    return Learnt::StartAgain;
+                }
+                if !watched.is_complete() {
+                    return Learnt::Nothing;
+                }
+                let all = (&self.units[..], &mut self.states[..], self.holes);
+                self.families[family].add_windows(&watched, test, run.verdict, Some(unit), all);
+            }
+        }
+        Learnt::Class
+    }
+
     /// Decides groups by the classes so far and tells which need an execution, and in which test.
     #[allow(clippy::too_many_arguments)]
     fn settle(
         &mut self,
         status: &mut [Status],
         level: &Level<'_>,
-        hole: &HoleState,
+        unit: usize,
         space: &Space,
         pointees: &Pointees,
         tests: &[usize],
@@ -483,6 +567,9 @@ impl Search<'_> {
         refined: u32,
     ) -> Vec<(GroupId, usize)> {
         let mut pending = Vec::new();
+        let family = &self.families[self.units[unit].family];
+        let states = &self.states[unit].states;
+        let mut kept = Vec::new();
         for (number, group) in level.groups().iter().enumerate() {
             let Status::Open(missing) = &status[number] else {
                 continue;
@@ -506,7 +593,7 @@ impl Search<'_> {
                 continue;
             }
             if let Some((test, missing)) = *missing
-                && hole
+                && family
                     .classes
                     .get(&test)
                     .is_some_and(|classes| classes.is_missing(missing))
@@ -516,17 +603,11 @@ impl Search<'_> {
             }
             let mut decided = Status::Plausible;
             for &test in tests {
-                let Some(classes) = hole.classes.get(&test) else {
+                let Some((found, beyond)) = family.lookup(test, unit, states, code, refined) else {
                     decided = Status::Open(None);
                     pending.push((number as GroupId, test));
                     break;
                 };
-                let mut beyond = false;
-                let found = classes.lookup(|state| {
-                    beyond |= state >= refined;
-                    let (values, undefined) = hole.states.get(state);
-                    evaluate(code, values, undefined)
-                });
                 match found {
                     // Its members may differ in states that the groups are not split by yet.
                     _ if beyond => {
@@ -539,7 +620,7 @@ impl Search<'_> {
                         if verdict == ClassVerdict::Undefined {
                             self.found.stats.undefined += group.count as u64;
                         }
-                        self.keep(level, number as GroupId, verdict);
+                        kept.push((number as GroupId, verdict));
                         decided = Status::Dead;
                         break;
                     }
@@ -552,137 +633,32 @@ impl Search<'_> {
             }
             if matches!(decided, Status::Plausible) {
                 self.found.stats.explored += group.count as u64;
-                self.keep(level, number as GroupId, ClassVerdict::Pass);
+                kept.push((number as GroupId, ClassVerdict::Pass));
             }
             status[number] = decided;
         }
-        pending
-    }
-
-    /// Remembers the verdict of a group's candidates, for those who asked for it.
-    fn keep(&mut self, level: &Level<'_>, group: GroupId, verdict: ClassVerdict) {
         if self.options.keep_verdicts {
-            self.decided.push((verdict, level.members(group).collect()));
-        }
-    }
-
-    /// An execution whose states were not all seen tells about its own candidate only: whether
-    /// that one passes the other tests, too.
-    fn passes_rest(
-        &mut self,
-        entry: &HoleEntry,
-        slots: &[Slot],
-        code: &[Instruction],
-        tests: &[usize],
-        done: usize,
-        (worker, channel): &mut (Worker, Channel),
-    ) -> Result<bool, RepairError> {
-        for &test in tests.iter().filter(|&&test| test != done) {
-            self.found.stats.executions += 1;
-            let (verdict, _) = self.run(entry, slots, code, test, worker, channel)?;
-            if !verdict.is_pass() {
-                return Ok(false);
+            for (group, verdict) in kept {
+                self.decided.push((verdict, level.members(group).collect()));
             }
         }
-        Ok(true)
-    }
-
-    /// Runs a batch, one execution on each worker.
-    fn execute(
-        &mut self,
-        entry: &HoleEntry,
-        hole: &HoleState,
-        level: &Level<'_>,
-        codes: &FxHashMap<CandidateId, Vec<Instruction>>,
-        batch: &[(GroupId, usize)],
-        workers: &mut [(Worker, Channel)],
-    ) -> Result<Vec<(ClassVerdict, Observation)>, RepairError> {
-        self.found.stats.executions += batch.len() as u64;
-        let this = &*self;
-        let results: Vec<Result<(ClassVerdict, Observation), RepairError>> =
-            std::thread::scope(|scope| {
-                let handles: Vec<_> = batch
-                    .iter()
-                    .zip(workers.iter_mut())
-                    .map(|(&(group, test), (worker, channel))| {
-                        let representative = level.groups()[group as usize].representative;
-                        let code = &codes[&representative];
-                        let slots = &hole.slots;
-                        let mut run = move || this.run(entry, slots, code, test, worker, channel);
-                        if batch.len() == 1 {
-                            Err(Box::new(run()))
-                        } else {
-                            Ok(scope.spawn(run))
-                        }
-                    })
-                    .collect();
-                handles
-                    .into_iter()
-                    .map(|handle| match handle {
-                        Err(result) => *result,
-                        Ok(handle) => match handle.join() {
-                            Ok(result) => result,
-                            Err(panic) => std::panic::resume_unwind(panic),
-                        },
-                    })
-                    .collect()
-            });
-        results.into_iter().collect()
-    }
-
-    fn run(
-        &self,
-        entry: &HoleEntry,
-        slots: &[Slot],
-        code: &[Instruction],
-        test: usize,
-        worker: &mut Worker,
-        channel: &mut Channel,
-    ) -> Result<(ClassVerdict, Observation), RepairError> {
-        channel.set_candidate(&Candidate {
-            hole: entry.id,
-            function: entry.function,
-            slots,
-            code,
-        })?;
-        let mut environment = self.suite.environment.clone();
-        for (name, value) in channel.environment(self.probe) {
-            environment.set.insert(name.into(), value);
-        }
-        let known = &self.prepared.baseline.tests[test];
-        let longest = known.durations[0].max(known.durations[1]);
-        let limits = Limits {
-            wall: known.timeout,
-            cpu: Some(
-                (longest * CPU_FACTOR + CPU_FLOOR)
-                    .min(known.timeout)
-                    .min(self.limits.cpu.unwrap_or(Duration::MAX)),
-            ),
-            ..self.limits.clone()
-        };
-        let run = run_test(
-            &mut worker.runner,
-            &worker.sandbox,
-            &self.suite.tests[test],
-            &environment,
-            &limits,
-        )?;
-        let observation = channel.observation();
-        let verdict = if observation.undefined {
-            ClassVerdict::Undefined
-        } else {
-            match run.verdict {
-                Verdict::Pass => ClassVerdict::Pass,
-                Verdict::Fail(reason) => ClassVerdict::Fail(Some::<FailReason>(reason)),
-            }
-        };
-        Ok((verdict, observation))
+        pending
     }
 }
 
+/// What an execution has told.
+enum Learnt {
+    /// A class.
+    Class,
+    /// Only what the test says about this candidate.
+    Nothing,
+    /// The family starts again.
+    StartAgain,
+}
+
 /// Splits groups by their values in a state; dead ones are dropped.
-fn refine(level: &mut Level<'_>, status: &mut Vec<Status>, hole: &HoleState, state: u32) {
-    let (values, undefined) = hole.states.get(state);
+fn refine(level: &mut Level<'_>, status: &mut Vec<Status>, unit: &UnitState, state: u32) {
+    let (values, undefined) = unit.states.get(state);
     // Plausible candidates have met all their states: what they do elsewhere does not matter.
     let parents = level.refine(values, undefined, &|group| match status[group as usize] {
         Status::Open(_) => Fate::Split,

@@ -18,7 +18,7 @@ use patchwright_repair::{
     RepairOptions, Surroundings, classes::ClassVerdict, instrument::instrument, outcome::Phases,
     prepare::prepare, search::search,
 };
-use patchwright_space::{LeafLimits, SpaceLimits};
+use patchwright_space::{LeafLimits, Schemas, SpaceLimits};
 use patchwright_text::{Edit, apply_edits};
 
 /// Candidates compared for each program; all, if it has fewer.
@@ -31,7 +31,16 @@ struct Subject {
     names: &'static [&'static str],
     /// Arguments and expected output.
     cases: &'static [(&'static str, &'static str)],
+    /// The kinds of change.
+    schemas: Schemas,
 }
+
+const ALL: Schemas = Schemas {
+    expression: true,
+    refinement: true,
+    guard: true,
+    assignment: true,
+};
 
 /// A candidate and what the search says about it.
 struct Verdict {
@@ -66,6 +75,7 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
         jobs: 2,
         all: true,
         max_cost: 3,
+        schemas: subject.schemas,
         space: SpaceLimits {
             wanted: 300,
             term_size: 3,
@@ -289,6 +299,7 @@ int main(int argc, char **argv) {
             ("-3 2", "12\n"),
             ("0 3", "0\n"),
         ],
+        schemas: ALL,
     }));
 }
 
@@ -335,6 +346,7 @@ int main(int argc, char **argv) {
             ("8", "60\n"),
             ("10", "-1\n"),
         ],
+        schemas: ALL,
     }));
 }
 
@@ -374,6 +386,7 @@ int main(int argc, char **argv) {
             ("1z9a", "2 1\n"),
             ("-gg", "0 0\n"),
         ],
+        schemas: ALL,
     }));
 }
 
@@ -412,6 +425,7 @@ int main(int argc, char **argv) {
             ("4 5 6 7", "high\n"),
             ("1 2 3 4", "2.500\n"),
         ],
+        schemas: ALL,
     }));
 }
 
@@ -461,5 +475,125 @@ int main(int argc, char **argv) {
             ("aaaxbbbxcccxd", "4\n"),
             ("b", "2\n"),
         ],
+        schemas: ALL,
+    }));
+}
+
+const ASSIGNMENTS: Schemas = Schemas {
+    expression: false,
+    refinement: false,
+    guard: false,
+    assignment: true,
+};
+
+#[test]
+fn verdicts_of_assignments_to_locals_and_globals_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static int total;
+static int depth;
+
+static int digits(int number, int base) {
+  int count = 0;
+  int rest;
+  if (number < 0) number = -number;
+  do {
+    rest = number % base;
+    number /= base;
+    count++;
+    if (rest == 0) continue;
+    total += rest;
+  } while (number > 0);
+  return count;
+}
+
+static int walk(int n) {
+  int here = depth, result = 1;
+  if (n <= 1) { depth = here; return 1; }
+  depth++;
+  switch (n % 3) {
+  case 0: result = walk(n / 3) + 1; break;
+  case 1: result += walk(n - 1);
+  default: result += 2; { int half = n / 2; if (half > 2) result += walk(half); }
+  }
+  depth = here;
+  return result;
+}
+
+int main(int argc, char **argv) {
+  int number = atoi(argv[1]), base = atoi(argv[2]);
+  int count = digits(number, base);
+  int steps = walk(number);
+  if (number < 0) goto out;
+  for (int i = 0; i < 2; i++) { int twice = total * 2; if (i) printf("%d ", twice); }
+out:
+  printf("%d %d %d %d\n", count, total, steps, depth + 1);
+  return 0;
+}
+"#,
+        names: &["total", "depth", "digits", "walk"],
+        cases: &[
+            ("12 10", "6 2 3 6 1\n"),
+            ("7 2", "14 1 7 9 1\n"),
+            ("-5 10", "1 5 1 1\n"),
+            ("30 4", "6 2 3 10 1\n"),
+        ],
+        schemas: ASSIGNMENTS,
+    }));
+}
+
+#[test]
+fn verdicts_of_assignments_through_pointers_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+struct cell { int value; short weight; struct cell *next; };
+
+static struct cell *head;
+
+static void push(struct cell **list, int value) {
+  struct cell *cell = calloc(1, sizeof *cell);
+  cell->value = value;
+  cell->weight = (short)(value / 2);
+  cell->next = *list;
+  *list = cell;
+}
+
+static int sum(struct cell *list, int *length, double scale) {
+  int table[4] = {0, 0, 0, 0};
+  int result = 0;
+  double mean;
+  *length = 0;
+  while (list) {
+    int slot = list->value & 3;
+    table[slot]++;
+    if (list->weight > 3) { result += list->value; list->weight = 0; }
+    *length += 1;
+    list = list->next;
+  }
+  mean = *length ? result / (double)*length : 0;
+  mean = mean * scale;
+  return result + table[1] + (int)mean;
+}
+
+int main(int argc, char **argv) {
+  int length = 7;
+  for (int i = 1; i < argc; i++) push(&head, atoi(argv[i]));
+  int result = sum(head, &length, 3.0);
+  printf("%d %d %d\n", result, length, head ? head->weight : -1);
+  return 0;
+}
+"#,
+        names: &["cell", "head", "push", "sum"],
+        cases: &[
+            ("8", "33 1 0\n"),
+            ("1 9 5", "21 3 2\n"),
+            ("", "0 0 -1\n"),
+            ("12 3 16", "59 3 0\n"),
+        ],
+        schemas: ASSIGNMENTS,
     }));
 }

@@ -38,7 +38,9 @@ struct Stats<'a> {
     functions: usize,
     locations: usize,
     locations_reached_by_failing_tests: usize,
+    less_suspicious: LessSuspicious,
     refused_functions: &'a BTreeMap<String, usize>,
+    compiled_in_ways_that_disagree: usize,
     candidates: u64,
     explored: u64,
     undefined: u64,
@@ -56,11 +58,21 @@ struct Stats<'a> {
     milliseconds: Milliseconds,
 }
 
+/// What was left out because other locations are more suspicious.
+#[derive(Serialize)]
+struct LessSuspicious {
+    locations_left_out: usize,
+    of_locations: usize,
+    statements_left_out: usize,
+    of_statements: usize,
+}
+
 #[derive(Serialize)]
 struct Milliseconds {
     copy: f64,
     build: f64,
     baseline: f64,
+    localize: f64,
     read: f64,
     weave: f64,
     search: f64,
@@ -99,7 +111,14 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             functions: stats.functions,
             locations: stats.locations,
             locations_reached_by_failing_tests: stats.reached,
+            less_suspicious: LessSuspicious {
+                locations_left_out: stats.left_out.locations,
+                of_locations: stats.left_out.of_locations,
+                statements_left_out: stats.left_out.statements,
+                of_statements: stats.left_out.of_statements,
+            },
             refused_functions: &stats.refused,
+            compiled_in_ways_that_disagree: stats.disagreements,
             candidates: stats.candidates,
             explored: stats.explored,
             undefined: stats.undefined,
@@ -118,6 +137,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 copy: milliseconds(phases.copy),
                 build: milliseconds(phases.build),
                 baseline: milliseconds(phases.baseline),
+                localize: milliseconds(phases.localize),
                 read: milliseconds(phases.read),
                 weave: milliseconds(phases.weave),
                 search: milliseconds(phases.search),

@@ -1,4 +1,4 @@
-//! What users and their programs read: text for people, versioned JSON for programs.
+//! What users and their programs read: text for people, versioned JSON and JUnit XML for programs.
 //!
 //! # Invariants
 //! * The JSON's shape is a promise: a field keeps its name and meaning within a version of the
@@ -6,4 +6,6 @@
 //! * Nothing here prints or writes: the caller does.
 
 pub mod json;
+pub mod localization;
 pub mod text;
+pub mod validation;

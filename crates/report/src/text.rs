@@ -12,7 +12,7 @@ pub struct Style {
 }
 
 impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -21,7 +21,7 @@ impl Style {
     }
 }
 
-fn count(number: u64, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
         grouped(number),
@@ -30,7 +30,7 @@ fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// A number with its digits in groups of three.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, c) in digits.chars().enumerate() {
@@ -122,6 +122,25 @@ fn summary(outcome: &RepairOutcome) -> String {
             count(stats.plausible_classes as u64, "class", "classes"),
         );
     }
+    let left_out = &stats.left_out;
+    if left_out.locations > 0 {
+        let _ = writeln!(
+            text,
+            "Left out: {} of {} locations below rank {}; --locations 0 takes all.",
+            grouped(left_out.locations as u64),
+            grouped(left_out.of_locations as u64),
+            grouped((left_out.of_locations - left_out.locations) as u64),
+        );
+    }
+    if left_out.statements > 0 {
+        let _ = writeln!(
+            text,
+            "Left out: locations in {} of {} statements that failing tests execute, the less \
+             suspicious; --locations 0 takes all.",
+            grouped(left_out.statements as u64),
+            grouped(left_out.of_statements as u64),
+        );
+    }
     if stats.too_many_states > 0 {
         let _ = writeln!(
             text,
@@ -186,11 +205,18 @@ pub fn stats(stats: &Stats) -> String {
             grouped(*n as u64),
         );
     }
+    if stats.disagreements > 0 {
+        row(
+            "expressions and statements compiled in several ways that disagree",
+            grouped(stats.disagreements as u64),
+        );
+    }
     let phases = &stats.phases;
     for (name, time) in [
         ("copy", phases.copy),
         ("build", phases.build),
         ("baseline", phases.baseline),
+        ("localize", phases.localize),
         ("read", phases.read),
         ("weave", phases.weave),
         ("search", phases.search),

@@ -3,6 +3,7 @@
 use patchwright_text::{Edit, Span};
 
 use crate::{
+    assign::insertion,
     holes::{Added, HoleKind},
     space::{CandidateId, Schema, Space},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
@@ -45,6 +46,12 @@ impl Space {
                     *is_body,
                     &condition,
                 ))
+            }
+            HoleKind::Assignment(at) => {
+                let value = filling.display(&table, pointees).to_string();
+                let lvalue = &at.target()?.lvalue;
+                let span = self.hole.span;
+                Some(insertion(source, span, at.is_body, lvalue, &value))
             }
             _ => {
                 let filling = match &self.hole.kind {

@@ -14,6 +14,7 @@ use patchwright_csource::{
 use patchwright_text::Span;
 
 use crate::{
+    assign::AssignmentAt,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},
 };
@@ -31,6 +32,8 @@ pub enum HoleKind {
     },
     /// A condition with effects: what is added to it (REFINEMENT).
     Refinement(Added),
+    /// A statement before which a variable is assigned (ASSIGNMENT).
+    Assignment(AssignmentAt),
     /// A statement: the condition under which it is executed (GUARD).
     Guard {
         /// Number of nodes of the statement: the price of deleting it.

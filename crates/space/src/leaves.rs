@@ -264,6 +264,10 @@ pub fn leaves(
         found.extend(null(builder));
     }
     found.extend(sizes(builder, &mut atoms, &variables));
+    if let Some(permitted) = &atoms.permitted {
+        let pointees = builder.types.pointees();
+        found.retain(|leaf| permitted.permits_constant(leaf, &atoms, pointees));
+    }
     hole.atoms = atoms;
     found
 }
@@ -397,7 +401,8 @@ fn sizes(
             continue;
         }
         let text = format!("sizeof({})", variable.name);
-        if let Some(atom) = atoms.add_value(&text, Precedence::Unary, CType::ULong) {
+        let pointees = builder.types.pointees();
+        if let Some(atom) = atoms.add_value(&text, Precedence::Unary, CType::ULong, pointees) {
             found.push(Term::atom(atom, &atoms.table));
         }
         if found.len() == MOST {

@@ -3,11 +3,13 @@
 //!
 //! * [`term`]: the typed C expressions that fill holes, and their one meaning.
 //! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
+//! * [`assign`]: where variables can be assigned, and what touches them.
 //! * [`slots`], [`model`], [`mod@leaves`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
 //! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
 //! * [`partition`]: groups of candidates that have the same values in all states seen so far
 //!   (f1x, section 3.3: the value projection).
+//! * [`agreement`]: holes of a source that is compiled in several ways.
 //! * [`edit`]: candidates as edits of the source.
 //!
 //! # Invariants
@@ -15,6 +17,9 @@
 //! * The value of a candidate in a state is what [`term::compile`]d code computes for its term:
 //!   rows and single evaluation agree, and a test shows it.
 
+pub mod agreement;
+pub mod assign;
+mod builder;
 pub mod edit;
 pub mod holes;
 mod impure;
@@ -28,10 +33,11 @@ pub mod space;
 pub mod term;
 pub mod types;
 
+pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
 pub use holes::{Added, Captured, Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Fate, GroupId, Level, StateSet};
 pub use sites::Parents;
 pub use slots::{AtomBuilder, Slot, SlotSource};
-pub use space::{Block, CandidateId, Schema, Space, SpaceLimits};
+pub use space::{Block, CandidateId, Schema, Schemas, Space, SpaceLimits};
 pub use types::TermTypes;

@@ -99,7 +99,8 @@ impl AtomBuilder<'_> {
                 let span = expr.place.editable()?;
                 let ctype = self.ctype(expr.ty)?;
                 let text = self.unit.text(span).into_owned();
-                let atom = atoms.add_value(&text, Precedence::Unary, ctype)?;
+                let atom =
+                    atoms.add_value(&text, Precedence::Unary, ctype, self.types.pointees())?;
                 Some(Term::atom(atom, &atoms.table))
             }
             ExprKind::Paren(inner) => self.model(atoms, function, *inner),

@@ -12,7 +12,8 @@ use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    term::{Atom, AtomId, AtomTable, CType, Precedence},
+    agreement::CommonLeaves,
+    term::{Atom, AtomId, AtomTable, CType, Pointees, Precedence},
     types::TermTypes,
 };
 
@@ -51,6 +52,8 @@ pub struct Atoms {
     pub table: AtomTable,
     /// Where their values come from.
     pub slots: Vec<Slot>,
+    /// What further atoms may be, for a source that is compiled in several ways.
+    pub permitted: Option<CommonLeaves>,
     by_spelling: FxHashMap<String, AtomId>,
     slot_by_spelling: FxHashMap<String, usize>,
 }
@@ -144,25 +147,42 @@ impl Atoms {
         Some(self.add_atom(text.to_owned(), precedence, ctype, slot))
     }
 
-    /// Adds an expression that can always be evaluated, by value.
+    /// Adds an expression that can always be evaluated, by value; `pointees` is the table of the
+    /// types that pointers point to.
     pub fn add_value(
         &mut self,
         spelling: &str,
         precedence: Precedence,
         ctype: CType,
+        pointees: &Pointees,
     ) -> Option<AtomId> {
-        if let Some(known) = self.find(spelling) {
+        let slot = Slot {
+            entry: value_entry(spelling, ctype),
+            source: SlotSource::Value,
+            ty: ctype.value_type(),
+        };
+        self.add(spelling.to_owned(), precedence, ctype, slot, pointees)
+    }
+
+    /// Adds an atom with its slot, if there is room and it is permitted.
+    fn add(
+        &mut self,
+        spelling: String,
+        precedence: Precedence,
+        ctype: CType,
+        slot: Slot,
+        pointees: &Pointees,
+    ) -> Option<AtomId> {
+        if let Some(known) = self.find(&spelling) {
             return Some(known);
         }
-        let slot = self.add_slot(
-            spelling.to_owned(),
-            Slot {
-                entry: value_entry(spelling, ctype),
-                source: SlotSource::Value,
-                ty: ctype.value_type(),
-            },
-        )?;
-        Some(self.add_atom(spelling.to_owned(), precedence, ctype, slot))
+        if let Some(permitted) = &self.permitted
+            && !permitted.permits_atom(self, &spelling, ctype, &slot, pointees)
+        {
+            return None;
+        }
+        let slot = self.add_slot(spelling.clone(), slot)?;
+        Some(self.add_atom(spelling, precedence, ctype, slot))
     }
 }
 
@@ -190,7 +210,7 @@ impl AtomBuilder<'_> {
         }
         let (name, ty) = (variable.name.clone(), variable.ty);
         let ctype = self.ctype(ty)?;
-        atoms.add_value(&name, Precedence::Primary, ctype)
+        atoms.add_value(&name, Precedence::Primary, ctype, self.types.pointees())
     }
 
     /// The atom for the rvalue of the lvalue expression `id`.
@@ -228,8 +248,8 @@ impl AtomBuilder<'_> {
                 ty: ctype.value_type(),
             },
         };
-        let slot = atoms.add_slot(path.text.clone(), slot)?;
-        Some(atoms.add_atom(path.text, path.precedence, ctype, slot))
+        let pointees = self.types.pointees();
+        atoms.add(path.text, path.precedence, ctype, slot, pointees)
     }
 
     /// The slot that holds the pointer value of `id` (an rvalue of pointer type), and its text.
@@ -518,7 +538,9 @@ impl AtomBuilder<'_> {
         }
         if !is_pointer {
             let ctype = self.ctype(ty)?;
-            return atoms.add_value(&format!("{base_name}.{name}"), Precedence::Postfix, ctype);
+            let spelling = format!("{base_name}.{name}");
+            let pointees = self.types.pointees();
+            return atoms.add_value(&spelling, Precedence::Postfix, ctype, pointees);
         }
         let pointer = self.variable(atoms, base)?;
         let slot = atoms.table[pointer].slot as usize;

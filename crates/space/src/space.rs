@@ -4,18 +4,14 @@
 //! with the terms of its pools; a candidate is a block and a number. That is what lets ten
 //! million candidates fit in memory: each costs the four bytes of its group.
 
-use patchwright_csource::{ExprId, Function};
 use patchwright_semantics::{BinaryOp, UnaryOp};
-use rustc_hash::FxHashMap;
 
 use crate::{
+    assign::Target,
     holes::{Added, Hole, HoleKind},
     pools::{PoolId, Pools},
-    sites::{Parents, Site, operands, sites},
-    term::{
-        self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
-        conditional_type, unary_type,
-    },
+    sites::{Site, operands},
+    term::{self, CType, Kind, Pointees, Term},
 };
 
 /// The kinds of change, in the order in which candidates of one cost are tried.
@@ -27,6 +23,8 @@ pub enum Schema {
     Refinement,
     /// A statement under a condition.
     Guard,
+    /// An assignment inserted before a statement.
+    Assignment,
     /// Another expression of an unusual kind: a number computed where a truth value is wanted.
     UnusualExpression,
     /// A statement taken out.
@@ -40,6 +38,43 @@ impl Schema {
             Schema::Expression | Schema::UnusualExpression => "EXPRESSION",
             Schema::Refinement => "REFINEMENT",
             Schema::Guard | Schema::Deletion => "GUARD",
+            Schema::Assignment => "ASSIGNMENT",
+        }
+    }
+}
+
+/// Which kinds of change are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schemas {
+    /// [`Schema::Expression`] and [`Schema::UnusualExpression`].
+    pub expression: bool,
+    /// [`Schema::Refinement`].
+    pub refinement: bool,
+    /// [`Schema::Guard`] and [`Schema::Deletion`].
+    pub guard: bool,
+    /// [`Schema::Assignment`].
+    pub assignment: bool,
+}
+
+impl Default for Schemas {
+    fn default() -> Self {
+        Schemas {
+            expression: true,
+            refinement: true,
+            guard: true,
+            assignment: true,
+        }
+    }
+}
+
+impl Schemas {
+    /// Whether changes of this kind are tried.
+    pub fn contains(&self, schema: Schema) -> bool {
+        match schema {
+            Schema::Expression | Schema::UnusualExpression => self.expression,
+            Schema::Refinement => self.refinement,
+            Schema::Guard | Schema::Deletion => self.guard,
+            Schema::Assignment => self.assignment,
         }
     }
 }
@@ -144,39 +179,6 @@ pub struct CandidateId {
     pub lane: u32,
 }
 
-struct SpaceBuilder<'a> {
-    space: Space,
-    pointees: &'a Pointees,
-    root: Term,
-    /// Leaves by type; null pointer constants of pointer type apart.
-    leaves: Vec<PoolId>,
-    fixed: FxHashMap<Term, PoolId>,
-    relations: Option<Vec<PoolId>>,
-    products: Option<Vec<PoolId>>,
-    large_relations: Option<Vec<PoolId>>,
-}
-
-const RELATIONAL: [BinaryOp; 6] = [
-    BinaryOp::Lt,
-    BinaryOp::Le,
-    BinaryOp::Gt,
-    BinaryOp::Ge,
-    BinaryOp::Eq,
-    BinaryOp::Ne,
-];
-const ARITHMETIC: [BinaryOp; 10] = [
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Div,
-    BinaryOp::Rem,
-    BinaryOp::Shl,
-    BinaryOp::Shr,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Xor,
-];
-
 /// The expression that a hole's candidates are changes of: what is there, or `1` for guards.
 pub fn original(hole: &Hole) -> Term {
     match &hole.kind {
@@ -185,76 +187,17 @@ pub fn original(hole: &Hole) -> Term {
         HoleKind::Refinement(Added::OrBefore(_)) => Term::constant(0, CType::Int, "0"),
         HoleKind::Refinement(Added::AndBefore(_)) => Term::constant(1, CType::Int, "1"),
         HoleKind::Guard { .. } => Term::constant(1, CType::Int, "1"),
+        HoleKind::Assignment(at) => match at.target() {
+            Some(Target {
+                atom: Some(atom), ..
+            }) => Term::atom(*atom, &hole.atoms.table),
+            Some(target) => Term::constant(0, target.ctype, "0"),
+            None => Term::constant(0, CType::Int, "0"),
+        },
     }
 }
 
 impl Space {
-    /// Builds the space of `hole`, whose leaves are given.
-    pub fn build(
-        hole: Hole,
-        leaves: Vec<Term>,
-        function: &Function,
-        parents: &Parents,
-        expr: Option<ExprId>,
-        pointees: &Pointees,
-        limits: SpaceLimits,
-    ) -> Space {
-        let root = original(&hole);
-        let truth = hole.context == Context::Truth;
-        let sites = match (&hole.kind, expr) {
-            (HoleKind::Expression { .. }, Some(id)) => sites(function, parents, id, &root, truth),
-            _ => vec![Site {
-                path: Vec::new(),
-                term: root.clone(),
-                span: hole.span,
-                least: expr.map_or(Precedence::Assignment, |id| {
-                    if hole.in_macro_argument {
-                        Precedence::Postfix
-                    } else {
-                        parents.least(function, function.stripped(id))
-                    }
-                }),
-                below_or: !hole.in_macro_argument
-                    && expr.is_some_and(|id| parents.is_below_or(function, function.stripped(id))),
-                truth: true,
-            }],
-        };
-        let mut builder = SpaceBuilder {
-            space: Space {
-                hole,
-                pools: Pools::default(),
-                sites,
-                blocks: Vec::new(),
-                candidates: 0,
-            },
-            pointees,
-            root,
-            leaves: Vec::new(),
-            fixed: FxHashMap::default(),
-            relations: None,
-            products: None,
-            large_relations: None,
-        };
-        builder.leaf_pools(leaves);
-        match builder.space.hole.kind.clone() {
-            HoleKind::Expression { .. } => builder.expression_level_1(),
-            HoleKind::Guard { size, .. } => builder.deletion(size),
-            HoleKind::Refinement(_) => {}
-        }
-        for level in [2, 3, 5, 7] {
-            if level > limits.term_size {
-                break;
-            }
-            builder.level(level, limits.most);
-            if builder.space.candidates >= limits.wanted && level >= 3 {
-                break;
-            }
-        }
-        let mut space = builder.space;
-        space.blocks.sort_by_key(|block| (block.cost, block.schema));
-        space
-    }
-
     /// The pools that a block draws from, the last one varying fastest.
     pub(crate) fn pools_of(template: Template) -> Vec<PoolId> {
         match template {
@@ -295,7 +238,7 @@ impl Space {
         }
     }
 
-    fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
+    pub(crate) fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
         match &self.pools.get(pool).kind {
             crate::pools::PoolKind::Terms { terms, .. } => terms.get(i),
             _ => None,
@@ -397,645 +340,5 @@ pub fn replace(term: &Term, path: &[u8], by: &Term, pointees: &Pointees) -> Opti
         Kind::LogicalOr(..) => Some(Term::logical_or(next()?, next()?)),
         Kind::Conditional(..) => Term::conditional(next()?, next()?, next()?, pointees).ok(),
         Kind::Atom(_) | Kind::Constant(..) => None,
-    }
-}
-
-impl SpaceBuilder<'_> {
-    fn leaf_pools(&mut self, leaves: Vec<Term>) {
-        // Constants apart from what varies: they are filled in for other reasons.
-        let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
-        for (rank, term) in leaves.into_iter().enumerate() {
-            let null = matches!(term.ctype(), CType::Pointer(_))
-                && term.operand(self.pointees).is_null_pointer_constant;
-            let constant = matches!(term.kind(), Kind::Constant(..));
-            let entry = by_type.iter_mut().find(|(ctype, is_null, terms, _)| {
-                *ctype == term.ctype()
-                    && *is_null == null
-                    && matches!(terms[0].kind(), Kind::Constant(..)) == constant
-            });
-            match entry {
-                Some((_, _, terms, ranks)) => {
-                    if !terms.contains(&term) {
-                        terms.push(term);
-                        ranks.push(rank as u32);
-                    }
-                }
-                None => by_type.push((term.ctype(), null, vec![term], vec![rank as u32])),
-            }
-        }
-        for (_, _, terms, ranks) in by_type {
-            let atoms = &self.space.hole.atoms.table;
-            let added = self
-                .space
-                .pools
-                .add_terms(terms, ranks, atoms, self.pointees);
-            self.leaves.extend(added);
-        }
-    }
-
-    fn fixed(&mut self, term: &Term) -> Option<PoolId> {
-        if let Some(&id) = self.fixed.get(term) {
-            return Some(id);
-        }
-        let atoms = &self.space.hole.atoms.table;
-        let id =
-            self.space
-                .pools
-                .add_terms(vec![term.clone()], Vec::new(), atoms, self.pointees)?;
-        self.fixed.insert(term.clone(), id);
-        Some(id)
-    }
-
-    fn length(&self, id: PoolId) -> usize {
-        self.space.pools.get(id).length
-    }
-
-    fn size(&self, id: PoolId) -> u32 {
-        self.space.pools.get(id).size
-    }
-
-    /// Adds a block if C's types allow it.
-    fn block(&mut self, site: usize, template: Template, cost: u32, schema: Schema, most: usize) {
-        let length = Space::pools_of(template)
-            .into_iter()
-            .map(|id| self.length(id))
-            .product::<usize>();
-        if length == 0 || self.space.candidates + length > most || length > u32::MAX as usize {
-            return;
-        }
-        if !self.keeps_what_is_captured(site, template) || self.is_zero_for_null(template) {
-            return;
-        }
-        let Some(filling) = self.filling_type(template) else {
-            return;
-        };
-        let place = &self.space.sites[site];
-        if !place.truth && !self.fits(filling, &place.term) {
-            return;
-        }
-        let place_is_truth = place.truth;
-        let path = place.path.clone();
-        let mut steps = Vec::new();
-        let Some(result) = self.path_steps(&self.root.clone(), &path, filling, &mut steps) else {
-            return;
-        };
-        let fits_context = match self.space.hole.context {
-            Context::Truth => true,
-            Context::Convert(to) => term::is_assignable(result, to, self.pointees),
-            Context::Same => term::promote(result.ctype) == term::promote(self.root.ctype()),
-        };
-        if !fits_context {
-            return;
-        }
-        let block = Block {
-            site,
-            template,
-            cost,
-            schema,
-            length,
-            steps,
-            result: result.ctype,
-        };
-        // Numbers as conditions, signs and casts are rarely what a person would change.
-        let schema = match template {
-            Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {
-                Schema::UnusualExpression
-            }
-            Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
-                Schema::UnusualExpression
-            }
-            Template::One(pool) if place_is_truth && self.space.pools.is_constant(pool, 0) => {
-                schema.max(Schema::UnusualExpression)
-            }
-            _ => schema,
-        };
-        let block = Block { schema, ..block };
-        let live = (0..length)
-            .filter(|&lane| !self.space.is_excluded(&block, lane))
-            .count();
-        if live > 0 {
-            self.space.candidates += live;
-            self.space.blocks.push(block);
-        }
-    }
-
-    /// Pointers are compared with the leaf for the null pointer, not with the number 0 as well.
-    fn is_zero_for_null(&self, template: Template) -> bool {
-        let Template::Binary(_, a, b) = template else {
-            return false;
-        };
-        let is_pointer =
-            |pool: PoolId| matches!(self.space.pools.get(pool).ctype, CType::Pointer(_));
-        let is_zero = |pool: PoolId| {
-            !is_pointer(pool)
-                && self.leaves.contains(&pool)
-                && self.space.pools.operand(pool).is_null_pointer_constant
-        };
-        is_pointer(a) && is_zero(b) || is_pointer(b) && is_zero(a)
-    }
-
-    /// What has effects must be evaluated exactly once, whatever else changes.
-    fn keeps_what_is_captured(&self, site: usize, template: Template) -> bool {
-        if self.space.hole.captured.is_none() || !contains_captured(&self.space.sites[site].term) {
-            return true;
-        }
-        if matches!(
-            template,
-            Template::And(..) | Template::Or(..) | Template::Select(..)
-        ) {
-            return false;
-        }
-        Space::pools_of(template)
-            .into_iter()
-            .filter(|&pool| self.space.part(pool, 0).is_some_and(contains_captured))
-            .count()
-            == 1
-    }
-
-    /// Whether values of this type make sense in place of `old`: numbers for numbers, no floating
-    /// ones for integers, pointers for pointers.
-    fn fits(&self, new: Operand, old: &Term) -> bool {
-        match (new.ctype, old.ctype()) {
-            (CType::Pointer(_), CType::Pointer(_)) => true,
-            // Only what may stand for a null pointer: it has a leaf of its own where pointers are.
-            (_, CType::Pointer(_)) => false,
-            (CType::Pointer(_), _) => {
-                old.operand(self.pointees).is_null_pointer_constant && new.is_null_pointer_constant
-            }
-            (new, old) => !new.is_floating() || old.is_floating(),
-        }
-    }
-
-    fn filling_type(&self, template: Template) -> Option<Operand> {
-        let pools = &self.space.pools;
-        let plain = |ctype: CType| Operand::from(ctype);
-        match template {
-            Template::One(a) => Some(pools.operand(a)),
-            Template::Unary(op, a) => unary_type(op, pools.get(a).ctype).ok().map(plain),
-            Template::Cast(to, a) => term::cast_type(pools.get(a).ctype, to, self.pointees)
-                .ok()
-                .map(plain),
-            Template::Binary(op, a, b) => {
-                binary_type(op, pools.operand(a), pools.operand(b), self.pointees)
-                    .ok()
-                    .map(plain)
-            }
-            Template::And(..) | Template::Or(..) => Some(plain(CType::Int)),
-            Template::Select(_, b, c) => {
-                conditional_type(pools.operand(b), pools.operand(c), self.pointees)
-                    .ok()
-                    .map(plain)
-            }
-        }
-    }
-
-    /// The operators from the site up to the root, and the type of the whole.
-    fn path_steps(
-        &self,
-        term: &Term,
-        path: &[u8],
-        filling: Operand,
-        steps: &mut Vec<Step>,
-    ) -> Option<Operand> {
-        let Some((&first, rest)) = path.split_first() else {
-            return Some(filling);
-        };
-        let parts = operands(term);
-        let inner = self.path_steps(parts[first as usize], rest, filling, steps)?;
-        let sibling = |i: usize| parts[i].clone();
-        let operand = |i: usize| parts[i].operand(self.pointees);
-        let plain = |ctype: CType| Some(Operand::from(ctype));
-        match (term.kind(), first) {
-            (Kind::Unary(op, _), _) => {
-                steps.push(Step::Unary(*op, inner.ctype));
-                plain(unary_type(*op, inner.ctype).ok()?)
-            }
-            (Kind::Cast(_), _) => {
-                let to = term::cast_type(inner.ctype, term.ctype(), self.pointees).ok()?;
-                steps.push(Step::Cast(inner.ctype, to));
-                plain(to)
-            }
-            (Kind::Binary(op, ..), 0) => {
-                let ctype = binary_type(*op, inner, operand(1), self.pointees).ok()?;
-                steps.push(Step::Left(*op, inner.ctype, sibling(1)));
-                plain(ctype)
-            }
-            (Kind::Binary(op, ..), _) => {
-                let ctype = binary_type(*op, operand(0), inner, self.pointees).ok()?;
-                steps.push(Step::Right(*op, sibling(0), inner.ctype));
-                plain(ctype)
-            }
-            (Kind::LogicalAnd(..), 0) => {
-                steps.push(Step::AndLeft(inner.ctype, sibling(1)));
-                plain(CType::Int)
-            }
-            (Kind::LogicalAnd(..), _) => {
-                steps.push(Step::AndRight(sibling(0), inner.ctype));
-                plain(CType::Int)
-            }
-            (Kind::LogicalOr(..), 0) => {
-                steps.push(Step::OrLeft(inner.ctype, sibling(1)));
-                plain(CType::Int)
-            }
-            (Kind::LogicalOr(..), _) => {
-                steps.push(Step::OrRight(sibling(0), inner.ctype));
-                plain(CType::Int)
-            }
-            (Kind::Conditional(..), 0) => {
-                steps.push(Step::SelectCondition(
-                    inner.ctype,
-                    sibling(1),
-                    sibling(2),
-                    term.ctype(),
-                ));
-                plain(term.ctype())
-            }
-            (Kind::Conditional(..), 1) => {
-                let ctype = conditional_type(inner, operand(2), self.pointees).ok()?;
-                steps.push(Step::SelectThen(sibling(0), inner.ctype, sibling(2), ctype));
-                plain(ctype)
-            }
-            (Kind::Conditional(..), _) => {
-                let ctype = conditional_type(operand(1), inner, self.pointees).ok()?;
-                steps.push(Step::SelectOtherwise(
-                    sibling(0),
-                    sibling(1),
-                    inner.ctype,
-                    ctype,
-                ));
-                plain(ctype)
-            }
-            (Kind::Atom(_) | Kind::Constant(..), _) => None,
-        }
-    }
-
-    fn deletion(&mut self, size: u32) {
-        let zero = Term::constant(0, CType::Int, "0");
-        if let Some(zero) = self.fixed(&zero) {
-            self.block(0, Template::One(zero), size, Schema::Deletion, usize::MAX);
-        }
-    }
-
-    /// Changes that need nothing but what the expression has: other operators, operands swapped
-    /// or dropped, signs.
-    fn expression_level_1(&mut self) {
-        let most = usize::MAX;
-        for site in 0..self.space.sites.len() {
-            let Site { term, truth, .. } = self.space.sites[site].clone();
-            let Some(whole) = self.fixed(&term) else {
-                continue;
-            };
-            let expression = Schema::Expression;
-            match term.kind().clone() {
-                Kind::Binary(old, l, r) => {
-                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
-                        continue;
-                    };
-                    for op in RELATIONAL.into_iter().chain(ARITHMETIC) {
-                        if op != old {
-                            self.block(site, Template::Binary(op, a, b), 1, expression, most);
-                        }
-                    }
-                    if !old.is_commutative() && !old.is_comparison() {
-                        self.block(site, Template::Binary(old, b, a), 2, expression, most);
-                    }
-                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
-                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
-                }
-                Kind::LogicalAnd(l, r) | Kind::LogicalOr(l, r) => {
-                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
-                        continue;
-                    };
-                    let other = if matches!(term.kind(), Kind::LogicalAnd(..)) {
-                        Template::Or(a, b)
-                    } else {
-                        Template::And(a, b)
-                    };
-                    self.block(site, other, 1, expression, most);
-                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
-                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
-                }
-                Kind::Conditional(_, t, e) => {
-                    let (Some(t_pool), Some(e_pool)) = (self.fixed(&t), self.fixed(&e)) else {
-                        continue;
-                    };
-                    let cost = |kept: &Term| term.size() - kept.size();
-                    self.block(site, Template::One(t_pool), cost(&t), expression, most);
-                    self.block(site, Template::One(e_pool), cost(&e), expression, most);
-                }
-                Kind::Unary(_, inner) | Kind::Cast(inner) => {
-                    if let Some(inner) = self.fixed(&inner) {
-                        self.block(site, Template::One(inner), 1, expression, most);
-                    }
-                }
-                _ => {}
-            }
-            // Signs and negations, except of constants (which have neighbours).
-            if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
-                if truth {
-                    self.block(
-                        site,
-                        Template::Unary(UnaryOp::Not, whole),
-                        1,
-                        expression,
-                        most,
-                    );
-                } else if term.ctype().is_arithmetic() {
-                    self.block(
-                        site,
-                        Template::Unary(UnaryOp::Neg, whole),
-                        1,
-                        expression,
-                        most,
-                    );
-                    if term.ctype().is_integer() {
-                        let op = UnaryOp::Complement;
-                        self.block(site, Template::Unary(op, whole), 1, expression, most);
-                    }
-                }
-                if !truth && term.ctype().is_integer() {
-                    for to in [
-                        CType::Int,
-                        CType::UInt,
-                        CType::Long,
-                        CType::ULong,
-                        CType::UChar,
-                        CType::SChar,
-                        CType::Short,
-                        CType::UShort,
-                    ] {
-                        if to != term.ctype() {
-                            self.block(site, Template::Cast(to, whole), 1, expression, most);
-                        }
-                    }
-                }
-            }
-            // The site's text by a leaf.
-            for leaf in self.leaves.clone() {
-                let cost = term.size();
-                self.block(site, Template::One(leaf), cost, expression, most);
-            }
-        }
-    }
-
-    fn level(&mut self, size: u32, most: usize) {
-        for site in 0..self.space.sites.len() {
-            match size {
-                2 => self.unary_leaves(site, most),
-                3 => self.pairs_at(site, most),
-                5 => self.products_at(site, most),
-                _ => self.large_at(site, most),
-            }
-        }
-    }
-
-    /// Conditions that can be added or put under a statement, by number of nodes.
-    fn additions(&mut self, level: u32) -> Vec<PoolId> {
-        match level {
-            1 => self.leaves.clone(),
-            2 => {
-                let leaves = self.leaves.clone();
-                leaves
-                    .into_iter()
-                    .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
-                    .collect()
-            }
-            3 => self.relation_pools(),
-            _ => self.large_relation_pools(),
-        }
-    }
-
-    fn unary_pool(&mut self, op: UnaryOp, leaf: PoolId) -> Option<PoolId> {
-        self.space.pools.add_unary(op, leaf).ok()
-    }
-
-    fn relation_pools(&mut self) -> Vec<PoolId> {
-        if let Some(pools) = &self.relations {
-            return pools.clone();
-        }
-        let pools = self.binary_pools(&RELATIONAL, &self.leaves.clone(), &self.leaves.clone());
-        self.relations = Some(pools.clone());
-        pools
-    }
-
-    fn product_pools(&mut self) -> Vec<PoolId> {
-        if let Some(pools) = &self.products {
-            return pools.clone();
-        }
-        let pools = self.binary_pools(&ARITHMETIC, &self.leaves.clone(), &self.leaves.clone());
-        self.products = Some(pools.clone());
-        pools
-    }
-
-    fn large_relation_pools(&mut self) -> Vec<PoolId> {
-        if let Some(pools) = &self.large_relations {
-            return pools.clone();
-        }
-        let products = self.product_pools();
-        let pools = self.binary_pools(&RELATIONAL, &products, &self.leaves.clone());
-        self.large_relations = Some(pools.clone());
-        pools
-    }
-
-    fn binary_pools(&mut self, ops: &[BinaryOp], left: &[PoolId], right: &[PoolId]) -> Vec<PoolId> {
-        const LARGEST_POOL: usize = 4_000_000;
-        let mut found = Vec::new();
-        for &op in ops {
-            for &a in left {
-                for &b in right {
-                    if self.length(a) * self.length(b) > LARGEST_POOL {
-                        continue;
-                    }
-                    if let Ok(id) = self.space.pools.add_binary(op, a, b, self.pointees) {
-                        found.push(id);
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// `X && b`, `b && X`, `X || b`, `b || X`, or `b` itself for guards.
-    fn refine(&mut self, site: usize, level: u32, most: usize) {
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        if !truth {
-            return;
-        }
-        let additions = self.additions(level);
-        let alone = match self.space.hole.kind {
-            HoleKind::Guard { .. } => Some(Schema::Guard),
-            HoleKind::Refinement(Added::AndBefore(_) | Added::OrBefore(_)) => {
-                Some(Schema::Refinement)
-            }
-            _ => None,
-        };
-        if let Some(schema) = alone {
-            for added in additions {
-                let cost = 1 + self.size(added);
-                self.block(site, Template::One(added), cost, schema, most);
-            }
-            return;
-        }
-        // What is added to a condition with effects has holes of its own.
-        if self.space.hole.captured.is_some() {
-            return;
-        }
-        let Some(whole) = self.fixed(&term) else {
-            return;
-        };
-        // What is added goes behind, unless the term can be undefined: then in front of it too.
-        let may_fail = may_be_undefined(&term);
-        let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
-        for added in additions {
-            let cost = 1 + self.size(added);
-            let schema = Schema::Refinement;
-            self.block(site, Template::And(whole, added), cost, schema, most);
-            self.block(site, Template::Or(whole, added), cost, schema, most);
-            if may_fail && !captured {
-                self.block(site, Template::And(added, whole), cost, schema, most);
-                self.block(site, Template::Or(added, whole), cost, schema, most);
-            }
-        }
-    }
-
-    fn is_expression(&self) -> bool {
-        matches!(self.space.hole.kind, HoleKind::Expression { .. })
-    }
-
-    fn unary_leaves(&mut self, site: usize, most: usize) {
-        self.refine(site, 1, most);
-        self.refine(site, 2, most);
-        if !self.is_expression() {
-            return;
-        }
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        let cost = 1 + term.size();
-        for leaf in self.leaves.clone() {
-            if truth {
-                let template = Template::Unary(UnaryOp::Not, leaf);
-                self.block(site, template, cost, Schema::Expression, most);
-            } else {
-                for op in [UnaryOp::Neg, UnaryOp::Complement] {
-                    self.block(
-                        site,
-                        Template::Unary(op, leaf),
-                        cost,
-                        Schema::Expression,
-                        most,
-                    );
-                }
-            }
-        }
-    }
-
-    /// Terms of two leaves, the site's term combined with a leaf, and choices.
-    fn pairs_at(&mut self, site: usize, most: usize) {
-        self.refine(site, 3, most);
-        if !self.is_expression() {
-            return;
-        }
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        let schema = Schema::Expression;
-        let ops: Vec<BinaryOp> = RELATIONAL.into_iter().chain(ARITHMETIC).collect();
-        let leaves = self.leaves.clone();
-        let Some(whole) = self.fixed(&term) else {
-            return;
-        };
-        for &op in &ops {
-            if let Kind::Binary(_, l, r) = term.kind().clone()
-                && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
-            {
-                for &leaf in &leaves {
-                    // The operator and one operand change.
-                    let cost = 1 + r.size();
-                    self.block(site, Template::Binary(op, l_pool, leaf), cost, schema, most);
-                    let cost = 1 + l.size();
-                    self.block(site, Template::Binary(op, leaf, r_pool), cost, schema, most);
-                }
-            }
-            let relational = op.is_comparison();
-            if relational && !truth {
-                continue;
-            }
-            for &a in &leaves {
-                for &b in &leaves {
-                    let cost = match term.kind() {
-                        Kind::Binary(_, l, r) => 1 + l.size() + r.size(),
-                        _ => 2 + term.size(),
-                    };
-                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
-                }
-                if !matches!(term.kind(), Kind::Constant(..)) {
-                    let cost = 1 + self.size(a);
-                    self.block(site, Template::Binary(op, whole, a), cost, schema, most);
-                    if !op.is_commutative() && !relational {
-                        self.block(site, Template::Binary(op, a, whole), cost, schema, most);
-                    }
-                }
-            }
-        }
-        if !truth {
-            for &a in &leaves {
-                for &b in &leaves {
-                    self.block(site, Template::Select(a, whole, b), 3, schema, most);
-                    self.block(site, Template::Select(a, b, whole), 3, schema, most);
-                }
-            }
-        }
-    }
-
-    fn products_at(&mut self, site: usize, most: usize) {
-        self.refine(site, 5, most);
-        if !self.is_expression() {
-            return;
-        }
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        let schema = Schema::Expression;
-        let leaves = self.leaves.clone();
-        let products = self.product_pools();
-        let ops: &[BinaryOp] = if truth { &RELATIONAL } else { &ARITHMETIC };
-        let cost = 4 + term.size();
-        for &op in ops {
-            for &a in &products {
-                for &b in &leaves {
-                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
-                    if !truth && !op.is_commutative() {
-                        self.block(site, Template::Binary(op, b, a), cost, schema, most);
-                    }
-                }
-            }
-        }
-    }
-
-    fn large_at(&mut self, site: usize, most: usize) {
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        if !self.is_expression() || !truth {
-            return;
-        }
-        let products = self.product_pools();
-        let cost = 6 + term.size();
-        for op in RELATIONAL {
-            for &a in &products {
-                for &b in &products {
-                    let template = Template::Binary(op, a, b);
-                    self.block(site, template, cost, Schema::Expression, most);
-                }
-            }
-        }
-    }
-}
-
-/// The term contains the part of its hole that has effects, which is atom 0.
-fn contains_captured(term: &Term) -> bool {
-    matches!(term.kind(), Kind::Atom(term::AtomId(0)))
-        || operands(term).into_iter().any(contains_captured)
-}
-
-/// A term can be undefined in some state: it loads, divides, shifts, or overflows.
-fn may_be_undefined(term: &Term) -> bool {
-    match term.kind() {
-        Kind::Constant(..) => false,
-        Kind::Atom(_) => true,
-        _ => operands(term).into_iter().any(may_be_undefined),
     }
 }

@@ -2,6 +2,8 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
+use crate::{Edit, Span};
+
 /// Unchanged lines shown round a change.
 const CONTEXT: usize = 3;
 
@@ -13,7 +15,7 @@ const CONTEXT: usize = 3;
 pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     let old = lines(before);
     let new = lines(after);
-    let operations = capture_diff_slices(Algorithm::Patience, &old, &new);
+    let operations = operations(&old, &new);
     let mut out = Vec::new();
     for hunk in group_diff_ops(operations, CONTEXT) {
         if !hunk
@@ -32,6 +34,55 @@ pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
         write_hunk(&mut out, &hunk, &old, &new);
     }
     out
+}
+
+/// Edits of whole lines that turn `before` into `after`, sorted, none of them without effect.
+pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
+    let (old, new) = (lines(before), lines(after));
+    let offset = |line: usize| old[..line].iter().map(|line| line.len()).sum::<usize>() as u32;
+    operations(&old, &new)
+        .into_iter()
+        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }))
+        .map(|operation| {
+            let range = operation.old_range();
+            let span = Span::new(offset(range.start), offset(range.end));
+            Edit::replace(span, new[operation.new_range()].concat())
+        })
+        .collect()
+}
+
+/// How `old` becomes `new`, with each operation where the one before it ended on both sides. The
+/// library moves operations to tidy the result, and leaves the index of the side that they do not
+/// touch (the new one of a deletion, the old one of an insertion) where it was before.
+fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
+    let mut operations = capture_diff_slices(Algorithm::Patience, old, new);
+    let (mut at_old, mut at_new) = (0, 0);
+    for operation in &mut operations {
+        match operation {
+            DiffOp::Equal {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Delete {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Insert {
+                old_index,
+                new_index,
+                ..
+            }
+            | DiffOp::Replace {
+                old_index,
+                new_index,
+                ..
+            } => (*old_index, *new_index) = (at_old, at_new),
+        }
+        (at_old, at_new) = (operation.old_range().end, operation.new_range().end);
+    }
+    operations
 }
 
 /// The lines of a text with their `\n`; the last one may lack it.
@@ -127,6 +178,13 @@ mod tests {
     fn equal_texts_have_an_empty_diff() {
         assert!(unified_diff(b"x.c", b"a\nb\n", b"a\nb\n").is_empty());
         assert!(unified_diff(b"x.c", b"", b"").is_empty());
+    }
+
+    #[test]
+    fn the_ranges_of_a_hunk_are_those_of_its_lines() {
+        let expected = "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-0\n a\n+a\n 1\n 2\n 3\n";
+        let diff = unified_diff(b"x", b"0\na\n1\n2\n3\n4\n", b"a\na\n1\n2\n3\n4\n");
+        assert_eq!(String::from_utf8(diff).unwrap(), expected);
     }
 
     #[test]

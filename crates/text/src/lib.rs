@@ -10,7 +10,7 @@ mod edit;
 mod line_map;
 mod span;
 
-pub use diff::unified_diff;
+pub use diff::{line_edits, unified_diff};
 pub use edit::{Edit, EditError, apply_edits};
 pub use line_map::{LineColumn, LineMap};
 pub use span::Span;

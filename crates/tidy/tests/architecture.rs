@@ -19,6 +19,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
     ("space", &["text", "csource", "semantics"]),
+    ("patches", &["text"]),
+    (
+        "localize",
+        &["text", "exec", "csource", "probe-image", "weave"],
+    ),
     (
         "repair",
         &[
@@ -29,9 +34,18 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "localize",
         ],
     ),
-    ("report", &["repair"]),
+    (
+        "schemata",
+        &["text", "exec", "csource", "probe-image", "weave", "patches"],
+    ),
+    ("validate", &["text", "exec", "patches", "schemata"]),
+    (
+        "report",
+        &["exec", "patches", "localize", "repair", "validate"],
+    ),
     (
         "cli",
         &[
@@ -46,7 +60,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -64,7 +81,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe-image",
             "weave",
             "space",
+            "patches",
+            "localize",
             "repair",
+            "validate",
             "report",
         ],
     ),
@@ -88,6 +108,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 /// Absolute paths in files start with one of these: what every Linux has, and samples in tests and documentation.
@@ -133,7 +154,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
                 if entry.file_name() != "target" && entry.file_name() != ".git" {
                     walk(root, &entry.path(), found);
                 }
-            } else if kind.is_file() {
+            } else if kind.is_file() && entry.file_name() != ".git" {
+                // In a further working tree of git, `.git` is a file.
                 found.push(entry.path().strip_prefix(root).unwrap().to_path_buf());
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
-    ATTACH_SYMBOL, CHANNEL_VARIABLE, FunctionId, HoleId, PROBE_VARIABLE, SELECTED_CANDIDATE,
-    UNIT_VERSION,
+    ATTACH_PLACES_SYMBOL, ATTACH_SYMBOL, CHANNEL_VARIABLE, FunctionId, HoleId, PLACES_VERSION,
+    PROBE_VARIABLE, PlaceId, SELECTED_CANDIDATE, UNIT_VERSION,
 };
 use std::fmt::Display;
 
@@ -138,6 +138,11 @@ struct __pw_unit {
   __pw_u64 (*value)(unsigned, const __pw_u64 *, unsigned);
   void (*mark)(unsigned, unsigned char *);
   void *(*poisoned)(void *, unsigned long);
+  __pw_u64 watch;
+  unsigned (*enter)(unsigned, __pw_u64 *);
+  void (*visit)(unsigned, const __pw_u64 *, unsigned);
+  unsigned (*touch)(__pw_u64 *);
+  void (*begin)(void);
 };
 #define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
 #define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
@@ -164,7 +169,7 @@ static const unsigned __pw_hole_ids_@[] = {HOLE_IDS};
 static unsigned char __pw_functions_@[FUNCTION_COUNT];
 static unsigned char __pw_holes_@[HOLE_COUNT];
 static struct __pw_unit __pw_unit_@ = {UNIT_VERSION, FUNCTION_COUNT, HOLE_COUNT, 0, __pw_functions_@,
-  __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned};
+  __pw_function_ids_@, __pw_holes_@, __pw_hole_ids_@, 0, 0, __pw_poisoned, 0, 0, 0, 0, 0};
 static void __attribute__((__noinline__,__cold__)) __PW_OURS __pw_cold_@(void) { __asm__ __volatile__(""); }
 static int __PW_OURS __pw_on_@(unsigned hole) {
   if (__pw_holes_@[hole] == SELECTED_CANDIDATE) return 1;
@@ -180,18 +185,100 @@ static __pw_u64 __attribute__((__noinline__)) __PW_OURS __pw_value_@(unsigned ho
   __builtin_va_end(list);
   return __pw_unit_@.value(__pw_hole_ids_@[hole], entries, count);
 }
-static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
+static void __attribute__((__noinline__,__unused__)) __PW_OURS __pw_visit_@(unsigned hole, unsigned count, ...) {
+  __pw_u64 *entries = (__pw_u64 *)__builtin_alloca((count + 1) * sizeof(__pw_u64));
+  __builtin_va_list list;
+  unsigned i;
+  __builtin_va_start(list, count);
+  for (i = 0; i < count; i++) entries[i] = __builtin_va_arg(list, __pw_u64);
+  __builtin_va_end(list);
+  __pw_unit_@.visit(__pw_hole_ids_@[hole], entries, count);
+}
+"#;
+
+/// What the glue of places needs besides.
+const SHARED_PLACES: &str = r#"#ifndef __PW_PLACES
+#define __PW_PLACES
+struct __pw_places {
+  unsigned version, count;
+  unsigned *selected; const unsigned *ids;
+  unsigned (*enter)(unsigned, unsigned *);
+  unsigned (*finish)(unsigned, unsigned, const void *, unsigned long);
+  int (*write)(const volatile void *, unsigned long);
+  int (*bad)(const volatile void *, unsigned long);
+  void *(*poisoned)(void *, unsigned long);
+  const char *single_threaded;
+};
+extern const char __pw_single_threaded __PW_WEAK("__libc_single_threaded");
+#endif
+"#;
+
+/// What each file with places has for itself.
+const OWN_PLACES: &str = r#"static const unsigned __pw_place_ids_@[] = {PLACE_IDS};
+static unsigned __pw_selected_@[PLACE_COUNT];
+static struct __pw_places __pw_places_@ = {PLACES_VERSION, PLACE_COUNT, __pw_selected_@, __pw_place_ids_@, 0, 0, 0, 0,
+  __pw_poisoned, &__pw_single_threaded};
+static unsigned __attribute__((__noinline__,__cold__)) __PW_OURS __pw_enter_@(unsigned place) {
+  return __pw_places_@.enter(__pw_place_ids_@[place], &__pw_selected_@[place]);
+}
+static unsigned __attribute__((__noinline__,__cold__)) __PW_OURS __pw_finish_@(unsigned place, unsigned control,
+  const void *value, unsigned long size) {
+  return __pw_places_@.finish(__pw_place_ids_@[place], control, value, size);
+}
+static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_write_@(const volatile void *start, unsigned long size) {
+  return __pw_places_@.write(start, size);
+}
+static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_bad_@(const volatile void *start, unsigned long size) {
+  return __pw_places_@.bad(start, size);
+}
+"#;
+
+/// How a process says that it found no channel. System calls, as a program without libc's `open` has no channel either.
+const LOST: &str = r#"#ifndef __PW_LOST
+#define __PW_LOST
+static long __PW_OURS __pw_call(long number, long a, long b, long c) {
+  long result;
+  __asm__ __volatile__("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+  return result;
+}
+static void __PW_OURS __pw_lost(void) {
+  long file = __pw_call(2, (long)PATH, 02000000 | 02000 | 01, 0);
+  if (file >= 0) {
+    __pw_call(1, file, (long)"x", 1);
+    __pw_call(3, file, 0, 0);
+  }
+}
+#endif
+"#;
+
+/// A string literal with these bytes.
+fn c_string(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for byte in bytes {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'.' | b'-' | b'_' => {
+                text.push(char::from(*byte));
+            }
+            _ => text += &format!("\\{byte:03o}"),
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// The constructor. `UNIT` is the type of the table and the beginning of its name.
+const ATTACH: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
   const char *probe;
   void *library;
-  void (*attach)(struct __pw_unit *, const char *);
+  void (*attach)(struct UNIT *, const char *);
   int error;
-  if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) return;
+  if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) { LOST; return; }
   probe = __pw_getenv("PROBE_VARIABLE");
-  if (!probe || !*probe) return;
+  if (!probe || !*probe) { LOST; return; }
   error = *__pw_errno();
   library = __pw_dlopen(probe, 2);
-  attach = __extension__ (void (*)(struct __pw_unit *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
-  if (attach) attach(&__pw_unit_@, __pw_getenv("CHANNEL_VARIABLE"));
+  attach = __extension__ (void (*)(struct UNIT *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
+  if (attach) attach(&UNIT_@, __pw_getenv("CHANNEL_VARIABLE"));
   else __pw_dlerror();
   *__pw_errno() = error;
 }
@@ -204,16 +291,7 @@ pub(crate) fn text(
     holes: &[HoleId],
     newline: &str,
 ) -> String {
-    let mut text = String::new();
-    for warning in IGNORED {
-        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
-    }
-    // Some projects compile their tests with `-Dstatic=`.
-    text += "#pragma push_macro(\"static\")\n#undef static\n";
-    text += SHARED;
-    // The file may be included twice.
-    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
-    text += &OWN
+    let own = OWN
         .replace('@', suffix)
         .replace("FUNCTION_IDS", &list(functions.iter().map(|id| id.0)))
         .replace("HOLE_IDS", &list(holes.iter().map(|id| id.0)))
@@ -221,10 +299,61 @@ pub(crate) fn text(
         // An array has at least one element.
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
         .replace("UNIT_VERSION", &UNIT_VERSION.to_string())
-        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string())
+        .replace("SELECTED_CANDIDATE", &SELECTED_CANDIDATE.to_string());
+    let attach = attach_text(suffix, "__pw_unit", ATTACH_SYMBOL).replace("LOST;", "");
+    in_front(SHARED, suffix, &format!("{own}{attach}"), newline)
+}
+
+/// The glue of a file with these places, as [`text`].
+///
+/// `unobserved` is a file to which processes add a byte that find no channel, as those with a cleared environment.
+pub(crate) fn places_text(
+    suffix: &str,
+    places: &[PlaceId],
+    unobserved: Option<&[u8]>,
+    newline: &str,
+) -> String {
+    let own = OWN_PLACES
+        .replace('@', suffix)
+        .replace("PLACE_IDS", &list(places.iter().map(|id| id.0)))
+        .replace("PLACE_COUNT", &places.len().to_string())
+        .replace("PLACES_VERSION", &PLACES_VERSION.to_string());
+    let attach = attach_text(suffix, "__pw_places", ATTACH_PLACES_SYMBOL).replace(
+        "LOST;",
+        if unobserved.is_some() {
+            "__pw_lost();"
+        } else {
+            ""
+        },
+    );
+    let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &c_string(path)));
+    let shared = format!("{SHARED}{SHARED_PLACES}{lost}");
+    in_front(&shared, suffix, &format!("{own}{attach}"), newline)
+}
+
+/// The constructor that introduces the file's table, of type `struct UNIT`.
+fn attach_text(suffix: &str, unit: &str, symbol: &str) -> String {
+    ATTACH
+        .replace('@', suffix)
+        .replace("UNIT", unit)
         .replace("PROBE_VARIABLE", PROBE_VARIABLE)
         .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
-        .replace("ATTACH_SYMBOL", ATTACH_SYMBOL);
+        .replace("ATTACH_SYMBOL", symbol)
+}
+
+/// What stands in front of a woven file: what its translation unit needs once, what the file has for itself, and a
+/// `#line` that makes the next line the first.
+pub(crate) fn in_front(shared: &str, suffix: &str, own: &str, newline: &str) -> String {
+    let mut text = String::new();
+    for warning in IGNORED {
+        text += &format!("#pragma GCC diagnostic ignored \"{warning}\"\n");
+    }
+    // Some projects compile their tests with `-Dstatic=`.
+    text += "#pragma push_macro(\"static\")\n#undef static\n";
+    text += shared;
+    // The file may be included twice.
+    text += &format!("#ifndef __PW_GLUE_{suffix}\n#define __PW_GLUE_{suffix}\n");
+    text += own;
     text += "#endif\n#pragma pop_macro(\"static\")\n#line 1\n";
     text.replace('\n', newline)
 }

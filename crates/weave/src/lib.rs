@@ -6,6 +6,9 @@
 //! information) stays as it was. A few lines of C in front of the file, the *glue*, hold the selection bytes and a
 //! constructor that loads the probe when the environment asks for it.
 //!
+//! [`mark_file`] does less: it puts a mark in front of statements and operands, which notes in shared memory that they are executed.
+//! Bodies are not given twice, so that it takes functions that [`weave_file`] does not.
+//!
 //! Invariants:
 //! - nothing here parses C. Spans and types come from the caller; a lexer that knows comments, literals, line splices
 //!   and directives is all there is;
@@ -17,9 +20,18 @@ mod glue;
 mod hook;
 mod lexer;
 mod lines;
+mod mark;
+mod places;
+mod watch;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind};
-pub use patchwright_probe_abi::{FunctionId, HoleId};
+pub use mark::{Mark, MarkKind, mark_file};
+pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
+pub use places::{
+    Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,
+    PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
+};
+pub use watch::{AssignmentPlace, Store, StoreKind, Touch};
 pub use weave::{WeaveError, WovenFunction, weave_file};

@@ -4,6 +4,7 @@ use crate::duplicate::{Refusal, can_duplicate};
 use crate::glue;
 use crate::hook::{CapturedPart, Hook, Names, hook_text};
 use crate::lines::Lines;
+use crate::watch::{AssignmentPlace, Touch};
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
 use patchwright_text::{Edit, EditError, Span, apply_edits};
 use std::collections::HashSet;
@@ -19,6 +20,10 @@ pub struct WovenFunction {
     pub labels: Vec<String>,
     /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one.
     pub hooks: Vec<Hook>,
+    /// Places for assignments, in any order. They come before what else begins there.
+    pub assignments: Vec<AssignmentPlace>,
+    /// Touches of the variables that are assigned, in any order. They come before hooks with the same span.
+    pub touches: Vec<Touch>,
 }
 
 /// Why a file cannot be woven.
@@ -49,14 +54,10 @@ pub enum WeaveError {
         /// The id.
         id: String,
     },
-    /// A hole does not lie inside its function's body, is empty, or crosses the bounds of another hole.
-    #[error(
-        "{hole} at bytes {span} does not lie inside its function and inside or outside every other hole"
-    )]
+    /// A hole or touch does not lie inside its function's body, is empty, or crosses the bounds of another.
+    #[error("bytes {span} do not lie inside their function and inside or outside every other hole")]
     BadSpan {
-        /// The hole.
-        hole: HoleId,
-        /// Its span.
+        /// The span.
         span: Span,
     },
     /// A hole hands over more entries than the probe takes.
@@ -112,21 +113,34 @@ pub fn weave_file(source: &[u8], functions: &[WovenFunction]) -> Result<Vec<u8>,
             first_hole: holes.len(),
         }
         .text(index)?;
-        holes.extend(function.hooks.iter().map(|hook| hook.id));
+        holes.extend(function.hole_ids());
         edits.push(Edit::replace(function.body, text));
     }
     let ids: Vec<FunctionId> = functions.iter().map(|function| function.id).collect();
-    let mark = b"\xef\xbb\xbf";
-    let start = if source.starts_with(mark) {
-        mark.len()
-    } else {
-        0
-    };
     edits.push(Edit::insert(
-        start as u32,
+        after_byte_order_mark(source),
         glue::text(&suffix, &ids, &holes, newline),
     ));
     Ok(apply_edits(source, &edits)?)
+}
+
+impl WovenFunction {
+    /// The ids of the holes in the order in which the file's tables have them.
+    fn hole_ids(&self) -> impl Iterator<Item = HoleId> {
+        let hooks = self.hooks.iter().map(|hook| hook.id);
+        hooks.chain(self.assignments.iter().map(|place| place.id))
+    }
+}
+
+/// Something woven into a function's body.
+#[derive(Clone, Copy)]
+enum Piece {
+    /// A place for assignments, by index.
+    Assignment(usize),
+    /// A touch, by index.
+    Touch(usize),
+    /// A hook, by index.
+    Hook(usize),
 }
 
 fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
@@ -136,19 +150,25 @@ fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
             let id = function.id.to_string();
             return Err(WeaveError::DuplicateId { id });
         }
-        if let Some(hook) = function
-            .hooks
-            .iter()
-            .find(|hook| !seen_holes.insert(hook.id))
-        {
-            let id = hook.id.to_string();
+        if let Some(hole) = function.hole_ids().find(|hole| !seen_holes.insert(*hole)) {
+            let id = hole.to_string();
             return Err(WeaveError::DuplicateId { id });
         }
     }
     Ok(())
 }
 
-fn newline_of(source: &[u8]) -> &'static str {
+/// Where the text begins: a byte order mark stays in front.
+pub(crate) fn after_byte_order_mark(source: &[u8]) -> u32 {
+    let mark = b"\xef\xbb\xbf";
+    if source.starts_with(mark) {
+        mark.len() as u32
+    } else {
+        0
+    }
+}
+
+pub(crate) fn newline_of(source: &[u8]) -> &'static str {
     match source.iter().position(|byte| *byte == b'\n') {
         Some(place) if place > 0 && source[place - 1] == b'\r' => "\r\n",
         _ => "\n",
@@ -221,45 +241,93 @@ impl WovenBody<'_> {
             start: body.start + 1,
             end: body.end - 1,
         };
-        let mut order: Vec<usize> = (0..self.function.hooks.len()).collect();
-        let span = |place: &usize| self.function.hooks[*place].span;
-        // Outer hooks come before what they contain; the sort is stable.
-        order.sort_by_key(|place| (span(place).start, std::cmp::Reverse(span(place).end)));
-        for place in &order {
-            let hook = &self.function.hooks[*place];
-            if hook.span.is_empty() || !inside.contains_span(hook.span) {
-                let (hole, span) = (hook.id, hook.span);
-                return Err(WeaveError::BadSpan { hole, span });
+        let function = self.function;
+        let mut order: Vec<Piece> = (0..function.assignments.len())
+            .map(Piece::Assignment)
+            .chain((0..function.touches.len()).map(Piece::Touch))
+            .chain((0..function.hooks.len()).map(Piece::Hook))
+            .collect();
+        // Outer pieces come before what they contain; the sort is stable.
+        order.sort_by_key(|piece| {
+            let span = self.span(*piece);
+            (span.start, std::cmp::Reverse(span.end))
+        });
+        for piece in &order {
+            let span = self.span(*piece);
+            let at_end = matches!(piece, Piece::Touch(_)) && span.start == inside.end;
+            if (span.is_empty() && !at_end) || !inside.contains_span(span) {
+                return Err(WeaveError::BadSpan { span });
             }
         }
         let mut rest = order.as_slice();
-        self.hooked_text(body, &mut rest)
+        let mut text = self.hooked_text(body, &mut rest)?;
+        if !function.assignments.is_empty() {
+            let suffix = self.suffix;
+            let begin = format!("if(__pw_unit_{suffix}.watch)__pw_unit_{suffix}.begin();");
+            text.splice(1..1, begin.into_bytes());
+        }
+        Ok(text)
     }
 
-    /// The text of `span`, in which the hooks at the head of `rest` that lie in it are woven.
-    fn hooked_text(&self, span: Span, rest: &mut &[usize]) -> Result<Vec<u8>, WeaveError> {
+    fn span(&self, piece: Piece) -> Span {
+        match piece {
+            Piece::Assignment(place) => self.function.assignments[place].span,
+            Piece::Touch(place) => self.function.touches[place].span,
+            Piece::Hook(place) => self.function.hooks[place].span,
+        }
+    }
+
+    /// The text of `span`, in which the pieces at the head of `rest` that lie in it are woven.
+    fn hooked_text(&self, span: Span, rest: &mut &[Piece]) -> Result<Vec<u8>, WeaveError> {
         let mut text = Vec::new();
         let mut copied = span.start;
-        while let Some((place, tail)) = rest.split_first() {
-            let hook = &self.function.hooks[*place];
-            if hook.span.start >= span.end {
+        while let Some((&piece, tail)) = rest.split_first() {
+            let inner_span = self.span(piece);
+            if inner_span.start >= span.end {
                 break;
             }
-            if !span.contains_span(hook.span) {
-                let (hole, span) = (hook.id, hook.span);
-                return Err(WeaveError::BadSpan { hole, span });
+            if !span.contains_span(inner_span) {
+                return Err(WeaveError::BadSpan { span: inner_span });
             }
             *rest = tail;
-            text.extend_from_slice(self.original(Span::new(copied, hook.span.start)));
-            let woven = match &hook.captured {
-                None => {
-                    let inner = self.hooked_text(hook.span, rest)?;
-                    self.hook(hook, *place, &inner)?
+            text.extend_from_slice(self.original(Span::new(copied, inner_span.start)));
+            let woven = match piece {
+                Piece::Assignment(place) => {
+                    let place_in_file = self.first_hole + self.function.hooks.len() + place;
+                    let place = &self.function.assignments[place];
+                    let inner = self.hooked_text(inner_span, rest)?;
+                    let mut woven = place.text(place_in_file, self.suffix).into_bytes();
+                    if place.is_body {
+                        woven.insert(0, b'{');
+                    }
+                    woven.extend_from_slice(&inner);
+                    if place.is_body {
+                        woven.push(b'}');
+                    }
+                    woven
                 }
-                Some(part) => self.capturing(hook, part, *place, rest)?,
+                Piece::Touch(place) => {
+                    let touch = &self.function.touches[place];
+                    let mut woven = touch.text(self.suffix).into_bytes();
+                    if !inner_span.is_empty() {
+                        woven.extend_from_slice(&self.hooked_text(inner_span, rest)?);
+                        woven.push(b')');
+                    }
+                    woven
+                }
+                Piece::Hook(place) => {
+                    let hook = &self.function.hooks[place];
+                    match &hook.captured {
+                        None => {
+                            let inner = self.hooked_text(hook.span, rest)?;
+                            self.hook(hook, place, &inner)?
+                        }
+                        Some(part) => self.capturing(hook, part, place, rest)?,
+                    }
+                }
             };
             text.extend_from_slice(&woven);
-            copied = hook.span.end;
+            copied = inner_span.end;
         }
         text.extend_from_slice(self.original(Span::new(copied, span.end)));
         Ok(text)
@@ -271,11 +339,10 @@ impl WovenBody<'_> {
         hook: &Hook,
         part: &CapturedPart,
         place: usize,
-        rest: &mut &[usize],
+        rest: &mut &[Piece],
     ) -> Result<Vec<u8>, WeaveError> {
         if !hook.span.contains_span(part.span) {
-            let (hole, span) = (hook.id, part.span);
-            return Err(WeaveError::BadSpan { hole, span });
+            return Err(WeaveError::BadSpan { span: part.span });
         }
         let mut inner = self.hooked_text(Span::new(hook.span.start, part.span.start), rest)?;
         let captured = self.hooked_text(part.span, rest)?;

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The command exited with this status, 0–255.
     Exited(i32),
@@ -65,7 +67,7 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
 }
 
 /// Which time limit was exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeKind {
     /// [`Limits::wall`](crate::Limits::wall).
     Wall,
@@ -74,7 +76,7 @@ pub enum TimeKind {
 }
 
 /// Which limit other than time was exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
     /// [`Limits::memory`](crate::Limits::memory).
     Memory,

@@ -43,6 +43,8 @@ impl Program {
             body: Span::new(start as u32, (start + length + 1) as u32),
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             hooks: Vec::new(),
+            assignments: Vec::new(),
+            touches: Vec::new(),
         });
         self
     }

@@ -1,0 +1,79 @@
+//! `patchwright localize`.
+
+use std::io::IsTerminal;
+
+use patchwright_exec::{CancelToken, RunnerProgram, Scratch, files};
+use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, outcome, prepare};
+use patchwright_report::{localization, text};
+
+use crate::{Exit, args::LocalizeArgs, progress::Progress, project, repair::exit_of, signals};
+
+/// Runs the command.
+pub fn run(args: &LocalizeArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let exit = exit_of(&error);
+            if exit == Exit::Interrupted {
+                eprintln!("patchwright: interrupted before anything was found");
+            } else {
+                eprintln!("patchwright: error: {error}");
+            }
+            exit
+        }
+    }
+}
+
+fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
+    let scratch = Scratch::in_default_place()?;
+    let cancel =
+        CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
+    signals::cancel_on_signals(cancel.clone());
+    let project = project::load(&args.project, &scratch)?;
+    let program = RunnerProgram::current_exe(["__runner"])
+        .map_err(|source| files::FileError::new("find", "the running program", source))?;
+    let progress = Progress::new();
+    let show = |event| progress.show(event);
+    let surroundings = Surroundings {
+        program: &program,
+        scratch: &scratch,
+        cancel,
+        events: &show,
+    };
+    let options = RepairOptions {
+        // Without passing tests there are still coverage and crashes.
+        allow_all_failing: true,
+        ..Default::default()
+    };
+    let mut phases = outcome::Phases::default();
+    let found = prepare::prepare(&project, &options, &surroundings, &mut phases).and_then(
+        |mut prepared| {
+            let found = localize::localize(&mut prepared, &project, &surroundings, &mut phases)?;
+            Ok((prepared.baseline, found))
+        },
+    );
+    progress.finish();
+    let (baseline, found) = found?;
+    let report = localization::Report {
+        ranking: found.rank(args.formula),
+        found: &found,
+        baseline: &baseline,
+        formula: args.formula,
+        top: if args.top == 0 { usize::MAX } else { args.top },
+    };
+    if let Some(page) = &args.html {
+        files::write_atomic(page, report.html().as_bytes())?;
+    }
+    if args.json {
+        print!("{}", report.json());
+    } else {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let style = text::Style { colour };
+        if args.annotate {
+            print!("{}", report.annotated(style));
+        } else {
+            print!("{}", report.table(style));
+        }
+    }
+    Ok(Exit::Found)
+}

@@ -1,0 +1,64 @@
+//! From flags to a project.
+
+use std::{path::Path, time::Duration};
+
+use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scratch};
+
+use crate::args::{DescriptionArgs, ProjectArgs};
+
+/// Loads a project and what of it is selected.
+///
+/// # Errors
+/// When the description is wrong.
+pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectError> {
+    let mut files = Vec::new();
+    for selection in &args.files {
+        let place = patchwright_exec::project::Place::Flag("--files");
+        files.push(
+            FileSelection::parse(selection)
+                .map_err(|source| ProjectError::Selection { place, source })?,
+        );
+    }
+    let cases = args.case_folder.as_deref();
+    load_described(&args.project, cases, &args.description, files, scratch)
+}
+
+/// Loads the project in a folder, or of a C file, that the flags describe.
+///
+/// # Errors
+/// When the description is wrong.
+pub fn load_described(
+    project: &Path,
+    cases: Option<&Path>,
+    args: &DescriptionArgs,
+    files: Vec<FileSelection>,
+    scratch: &Scratch,
+) -> Result<Project, ProjectError> {
+    let flags = ProjectFlags {
+        files,
+        build: args.build.clone(),
+        prepare: args.prepare.clone(),
+        compile_commands: args.compile_commands.clone(),
+        driver: args.driver.clone(),
+        tests: args.tests.clone(),
+        program: args.program.clone(),
+        cases: args.cases.clone(),
+        test_timeout: args.test_timeout.map(Duration::from_millis),
+        ..ProjectFlags::default()
+    };
+    if project.is_dir() {
+        return Project::load(project, &flags);
+    }
+    let cases = match cases.or(args.cases.as_deref()) {
+        Some(cases) => cases.to_path_buf(),
+        None => project.parent().unwrap_or(Path::new(".")).join("cases"),
+    };
+    let cflags: Vec<std::ffi::OsString> = args
+        .cflags
+        .as_deref()
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(Into::into)
+        .collect();
+    Project::single_file(project, &cases, &cflags, scratch, &flags)
+}

@@ -1,0 +1,228 @@
+//! `patchwright validate`.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_patches::{FolderTree, InputError, Source};
+use patchwright_report::{text::Style, validation};
+use patchwright_validate::{
+    Event, JournalOptions, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions,
+    read_set, validate,
+};
+
+use crate::{Exit, args::ValidateArgs, progress::Progress, project, repair::default_jobs, signals};
+
+/// Runs the command.
+pub fn run(args: &ValidateArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let exit = exit_of(&error);
+            if exit == Exit::Interrupted {
+                eprintln!("patchwright: interrupted before any verdict was known");
+            } else {
+                eprintln!("patchwright: error: {error}");
+            }
+            exit
+        }
+    }
+}
+
+fn exit_of(error: &ValidateError) -> Exit {
+    match error {
+        error if error.is_cancelled() => Exit::Interrupted,
+        ValidateError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. })
+        | ValidateError::OnlyFlaky { .. } => Exit::BadProject,
+        ValidateError::Project(_)
+        | ValidateError::Input(_)
+        | ValidateError::NothingUsable { .. }
+        | ValidateError::Record(_)
+        | ValidateError::Test(_)
+        | ValidateError::File(_)
+        | ValidateError::Journal { .. }
+        | ValidateError::Pool(_)
+        | ValidateError::Run(_) => Exit::BadInput,
+    }
+}
+
+/// The project and the patches among the arguments.
+fn inputs(args: &ValidateArgs) -> (&Path, Vec<Source>) {
+    let (project, patches) = match &args.inputs[..] {
+        [project, patches @ ..] if !patches.is_empty() => (project.as_path(), patches),
+        alone => (Path::new("."), alone),
+    };
+    let source = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => Source::Stdin,
+        false => Source::Path(path.clone()),
+    };
+    (project, patches.iter().map(source).collect())
+}
+
+/// Where verdicts are kept: in the folder that was given, else in the user's cache.
+fn journal(args: &ValidateArgs) -> Option<JournalOptions> {
+    let required = args.resume || args.state.is_some();
+    let folder = args.state.clone().or_else(|| {
+        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
+        Some(cache.join("patchwright/validate"))
+    })?;
+    Some(JournalOptions {
+        folder,
+        resume: args.resume,
+        required,
+    })
+}
+
+/// What is shown while the run goes on.
+struct Display<'d> {
+    progress: Progress,
+    set: &'d PatchSet,
+    /// The stream of `--jsonl`.
+    stream: Option<Mutex<validation::Stream>>,
+    told: Mutex<(usize, usize)>,
+    cancel: CancelToken,
+}
+
+impl Display<'_> {
+    fn show(&self, event: Event<'_>) {
+        match event {
+            Event::Phase(name) => self.progress.phase(name),
+            Event::Progress { done, total } => self.progress.progress(done, total),
+            Event::Warning(text) => self.progress.warn(&text),
+            Event::Tests(tests) => {
+                if let Some(stream) = &self.stream {
+                    let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                    self.print(&stream.start(tests));
+                }
+            }
+            Event::Verdict { index, patch } => {
+                if let Some(stream) = &self.stream {
+                    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                    let same_as = patch
+                        .same_as
+                        .map(|first| &self.set.entries[first].id().0[..]);
+                    self.print(&stream.verdict(index, patch, same_as));
+                }
+                let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+                told.0 += 1;
+                told.1 += usize::from(patch.verdict == Some(PatchVerdict::Plausible));
+                self.progress.message(format!(
+                    "validating patches {}/{}, {} plausible",
+                    told.0,
+                    self.set.entries.len(),
+                    told.1
+                ));
+            }
+        }
+    }
+
+    /// Prints a line of the stream. If nobody reads it any more, there is nothing left to do.
+    fn print(&self, line: &str) {
+        let mut out = std::io::stdout().lock();
+        if out
+            .write_all(line.as_bytes())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
+            self.cancel.cancel();
+        }
+    }
+}
+
+fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
+    let (root, sources) = inputs(args);
+    let scratch = Scratch::in_default_place()?;
+    let cancel =
+        CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
+    signals::cancel_on_signals(cancel.clone());
+    let project = project::load_described(root, None, &args.description, Vec::new(), &scratch)?;
+    // Before the patches are read: what is wrong with the project is the first thing to know.
+    project.require_tests()?;
+    if let Some(file) = &args.junit {
+        // Now, not after the work.
+        files::write_atomic(file, b"")?;
+    }
+    let program = RunnerProgram::current_exe(["__runner"])
+        .map_err(|source| files::FileError::new("find", "the running program", source))?;
+    let progress = Progress::new();
+    progress.phase("reading patches");
+    let tree = FolderTree::new(&project.root);
+    let set = read_set(
+        &tree,
+        &sources,
+        &mut std::io::stdin().lock(),
+        args.strip,
+        |read| {
+            progress.message(format!("reading patches {read}"));
+        },
+    )
+    .map_err(|error| about_project(error, args))?;
+    let options = ValidateOptions {
+        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
+        keep_going: args.keep_going,
+        stop_after: args.stop_after.map(|number| number as usize),
+        prioritize: !args.no_prioritize,
+        schemata: !args.no_schemata,
+        dedup: !args.no_dedup,
+        confirm: !args.no_confirm,
+        build_timeout: args.build_timeout,
+        journal: journal(args),
+        ..Default::default()
+    };
+    let display = Display {
+        progress,
+        set: &set,
+        stream: args.jsonl.then(Mutex::default),
+        told: Mutex::default(),
+        cancel: cancel.clone(),
+    };
+    let show = |event: Event<'_>| display.show(event);
+    let outcome = validate(
+        &project,
+        &set,
+        &options,
+        &Surroundings {
+            program: &program,
+            scratch: &scratch,
+            cancel: cancel.clone(),
+            events: &show,
+        },
+    );
+    display.progress.finish();
+    let outcome = outcome?;
+    if let Some(file) = &args.junit {
+        files::write_atomic(
+            file,
+            validation::junit(&outcome, args.keep_going).as_bytes(),
+        )?;
+    }
+    if let Some(stream) = &display.stream {
+        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        display.print(&stream.end(&outcome));
+    } else if args.json {
+        display.print(&validation::json(&outcome));
+    } else {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        display.print(&validation::table(&outcome, Style { colour }));
+    }
+    Ok(if outcome.interrupted {
+        Exit::Interrupted
+    } else if outcome.plausible() > 0 {
+        Exit::Found
+    } else {
+        Exit::Nothing
+    })
+}
+
+/// With a single argument, a folder without patches was perhaps meant as the project.
+fn about_project(error: ValidateError, args: &ValidateArgs) -> ValidateError {
+    match error {
+        ValidateError::Input(InputError::EmptyFolder { .. }) if args.inputs.len() == 1 => {
+            ValidateError::Input(InputError::NoPatches)
+        }
+        other => other,
+    }
+}

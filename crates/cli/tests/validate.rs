@@ -1,0 +1,290 @@
+//! `patchwright validate` as its users see it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Output, Stdio};
+
+use common::{Place, stderr, stdout};
+
+/// The diff of `max.c` that makes this its condition.
+fn condition(text: &str) -> String {
+    format!("--- a/max.c\n+++ b/max.c\n@@ -8 +8 @@\n-  if (a > b) {{\n+  if ({text}) {{\n")
+}
+
+fn line(id: &str, patch: &str) -> String {
+    format!("{}\n", serde_json::json!({ "id": id, "patch": patch }))
+}
+
+fn run(place: &Place, arguments: &[&str], input: &str) -> Output {
+    let state = place.root.join("state");
+    let mut child = place
+        .patchwright([&["validate"], arguments].concat())
+        .env("XDG_CACHE_HOME", &state)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn set() -> String {
+    line("right", &condition("a >= b"))
+        + &line("wrong", &condition("a < b"))
+        + &line("broken", &condition("a >=< b"))
+        + &line("elsewhere", &condition("a >= b").replace("a > b", "a == b"))
+}
+
+#[test]
+fn a_table_names_each_patch_and_why() {
+    let place = Place::with_max2();
+    let before = place.snapshot();
+    let output = run(&place, &["project/max.c", "-"], &set());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0].split_whitespace().collect::<Vec<_>>(),
+        ["right", "plausible"]
+    );
+    assert!(
+        lines[1].starts_with("wrong      implausible       "),
+        "{text}"
+    );
+    assert!(
+        lines[2].contains("does not compile") && lines[2].contains("max.c:8"),
+        "{text}"
+    );
+    assert!(
+        lines[3].contains("-:4: hunk #1 of max.c (line 8) does not fit"),
+        "{text}"
+    );
+    assert!(
+        text.contains("4 patches: 1 plausible, 1 implausible, 1 not compiling, 1 not applying.")
+    );
+    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn json_jsonl_and_junit_say_the_same() {
+    let place = Place::with_max2();
+    let junit = place.root.join("junit.xml");
+    let arguments = [
+        "project/max.c",
+        "-",
+        "--json",
+        "--junit",
+        junit.to_str().unwrap(),
+    ];
+    let output = run(&place, &arguments, &set());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "patchwright-validate");
+    assert_eq!(json["schema_version"], 1);
+    let verdicts: Vec<&str> = json["patches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|patch| patch["verdict"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "plausible",
+        "implausible",
+        "does_not_compile",
+        "does_not_apply",
+    ];
+    assert_eq!(verdicts, expected);
+    assert_eq!(json["patches"][1]["failure"]["kind"], "output");
+    assert_eq!(json["summary"]["plausible"], 1);
+    let xml = fs::read_to_string(&junit).unwrap();
+    assert!(
+        xml.contains("tests=\"4\"") && xml.contains("failures=\"1\" errors=\"2\""),
+        "{xml}"
+    );
+    let output = run(
+        &place,
+        &["project/max.c", "-", "--jsonl", "--resume"],
+        &set(),
+    );
+    let text = stdout(&output);
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["type"], "start");
+    assert_eq!(lines.last().unwrap()["type"], "end");
+    let mut streamed = vec![""; 4];
+    for line in &lines[1..5] {
+        let index = line["index"].as_u64().unwrap() as usize;
+        streamed[index] = line["patch"]["verdict"].as_str().unwrap();
+    }
+    assert_eq!(streamed, expected);
+    assert_eq!(lines.last().unwrap()["stats"]["resumed"], 3);
+}
+
+#[test]
+fn nothing_plausible_is_exit_status_1() {
+    let place = Place::with_max2();
+    let output = run(&place, &["project/max.c", "-"], &condition("a < b"));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let place = Place::with_max2();
+    fs::create_dir(place.root.join("empty")).unwrap();
+    let twice = line("x", &condition("1")).repeat(2);
+    for (arguments, input, expected) in [
+        (
+            &["project/max.c", "-"][..],
+            "not a diff\n",
+            "-:1: there is no unified diff in this text (no --- and +++ lines, no diff --git)",
+        ),
+        (
+            &["project/max.c", "-"],
+            "{\"id\": 1}\n",
+            "-:1: an object without a patch;",
+        ),
+        (
+            &["project/max.c", "-"],
+            "{\"id\": 1\n",
+            "-:2: this is not JSON of a patch:",
+        ),
+        (
+            &["project/max.c", "-"],
+            &twice,
+            "two patches are called \"x\": -:1 and -:2;",
+        ),
+        (
+            &["project/max.c", "empty"],
+            "",
+            "empty has no patches: no file whose name ends in",
+        ),
+        (
+            &["project/max.c", "missing.diff"],
+            "",
+            "cannot read missing.diff: No such file",
+        ),
+        (
+            &["project/max.c", "-"],
+            "--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n",
+            "-:1: \"../x\" leaves the project's tree",
+        ),
+        (
+            &["project/max.c", "-"],
+            "--- a/max.c\n+++ b/max.c\n@@ -8,2 +8 @@\n-  if (a > b) {\n+  if (a) {\n",
+            "-:3: the hunk says 2 old and 1 new lines but has 1 and 1 (line 6)",
+        ),
+    ] {
+        let output = run(&place, arguments, input);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(
+            text.starts_with(&format!("patchwright: error: {expected}")),
+            "{text}"
+        );
+        assert_eq!(stdout(&output), "");
+        assert_eq!(place.leftovers(), [""; 0]);
+    }
+}
+
+/// A run of many patches, of which the first verdict has been read.
+fn begun(place: &Place) -> (Child, BufReader<std::process::ChildStdout>) {
+    let many: String = (0..60)
+        .map(|number| {
+            line(
+                &number.to_string(),
+                &condition(&format!("a < b + {number} - {number}")),
+            )
+        })
+        .collect();
+    fs::write(place.root.join("many.jsonl"), many).unwrap();
+    let mut child = place
+        .patchwright([
+            "validate",
+            "project/max.c",
+            "many.jsonl",
+            "--jsonl",
+            "--state",
+            "state",
+        ])
+        .args(["-j1", "--no-schemata"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    for _ in 0..2 {
+        lines.read_line(&mut String::new()).unwrap();
+    }
+    (child, lines)
+}
+
+fn resumed(place: &Place) -> (u64, u64) {
+    let output = place.run([
+        "validate",
+        "project/max.c",
+        "many.jsonl",
+        "--json",
+        "--state",
+        "state",
+        "--resume",
+    ]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let number = |value: &serde_json::Value| value.as_u64().unwrap();
+    (
+        number(&json["stats"]["resumed"]),
+        number(&json["summary"]["implausible"]),
+    )
+}
+
+#[test]
+fn an_interrupt_ends_with_what_is_known_and_a_later_run_goes_on() {
+    let place = Place::with_max2();
+    let (mut child, mut lines) = begun(&place);
+    // SAFETY: plain system call on the process of this test.
+    assert_eq!(
+        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) },
+        0
+    );
+    let mut last = String::new();
+    let mut line = String::new();
+    while lines.read_line(&mut line).unwrap() > 0 {
+        last = std::mem::take(&mut line);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    let end: serde_json::Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(
+        (&end["type"], &end["interrupted"]),
+        (&"end".into(), &true.into())
+    );
+    let known = 60 - end["summary"]["not_validated"].as_u64().unwrap();
+    assert!(known >= 1);
+    assert_eq!(place.leftovers(), [""; 0]);
+    assert_eq!(resumed(&place), (known, 60));
+}
+
+#[test]
+fn a_killed_run_can_be_resumed() {
+    let place = Place::with_max2();
+    let (mut child, lines) = begun(&place);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(lines);
+    let (known, all) = resumed(&place);
+    assert!(known >= 1);
+    assert_eq!(all, 60);
+}

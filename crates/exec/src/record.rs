@@ -1,0 +1,215 @@
+//! How the sources of a project are compiled: its own compile database, or its build, watched.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::build::{BuildError, run_build};
+use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_database};
+use crate::files::{self, FileError};
+use crate::intercept::{InterceptError, find_database, intercept_build};
+use crate::limits::Limits;
+use crate::pool::Worker;
+use crate::project::Project;
+use crate::runner::Environment;
+use crate::sandbox::Sandbox;
+use crate::view::{ViewStatus, absolute_references};
+
+/// A copy that cannot be built, or of whose sources it is not known how they are compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// There is no way to build the program, and no compile database.
+    #[error(
+        "{} has no build command; give one with --build or as `build` in patchwright.toml",
+        root.display()
+    )]
+    NoBuild {
+        /// The project.
+        root: PathBuf,
+    },
+    /// The untouched program does not build.
+    #[error("the program does not build before any change: {0}")]
+    Build(BuildError),
+    /// A build tree refers to the project's own path, and the copy cannot be shown there.
+    #[error("{} refers to {} by its absolute path, and this system does not let a copy appear there ({reason}); run as root or where user namespaces are allowed, or give a --prepare command that configures the copy", file.display(), root.display())]
+    AbsolutePaths {
+        /// The file with the reference.
+        file: PathBuf,
+        /// The project.
+        root: PathBuf,
+        /// Why the copy keeps its own path.
+        reason: String,
+    },
+    /// It is not known how the sources are compiled.
+    #[error("how the sources of {} are compiled is not known: {source}; name a compile database with --compile-commands", root.display())]
+    Intercept {
+        /// The project.
+        root: PathBuf,
+        /// What went wrong.
+        source: Box<InterceptError>,
+    },
+    /// The compile database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Makes the fresh copy of `project` that `worker` has ready to be built: runs the project's
+/// `prepare` command, and refuses a copy whose build would write into the project itself.
+///
+/// # Errors
+/// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
+pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
+    if let Some(prepare) = &project.prepare {
+        build_copy(worker, prepare)?;
+    }
+    refuse_absolute_references(project, worker)
+}
+
+/// Builds the untouched copy that `worker` has.
+///
+/// # Errors
+/// [`RecordError::Build`].
+pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), RecordError> {
+    run_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        command,
+        &Environment::default(),
+        &Limits::for_build(),
+    )
+    .map(drop)
+    .map_err(RecordError::Build)
+}
+
+/// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
+/// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
+/// then only the files that the project selects are sure to be there, or all if it selects none.
+/// A project without a build command is taken to be built, and must have a database.
+///
+/// # Errors
+/// See [`RecordError`].
+pub fn record_build(
+    worker: &mut Worker,
+    project: &Project,
+) -> Result<Vec<CompileCommand>, RecordError> {
+    prepare_copy(worker, project)?;
+    let mut database = existing_database(project, worker)?;
+    let Some(build) = &project.build else {
+        let root = project.root.clone();
+        let commands = database.ok_or(RecordError::NoBuild { root })?;
+        return Ok(seen_in_sandbox(commands, worker));
+    };
+    if database.is_some() {
+        build_copy(worker, build)?;
+        // The build may have written it anew.
+        database = existing_database(project, worker)?;
+    }
+    let commands = match database {
+        Some(commands) => commands,
+        None => {
+            let selected = project.files.iter().map(|selection| &selection.file);
+            let wanted: Vec<PathBuf> = selected.cloned().collect();
+            let commands = watched(worker, project, build, &wanted)?;
+            // Perhaps the build does not compile what was selected: then it should say what it does.
+            match commands.is_empty() && !wanted.is_empty() {
+                true => watched(worker, project, build, &[])?,
+                false => commands,
+            }
+        }
+    };
+    Ok(seen_in_sandbox(commands, worker))
+}
+
+/// The C files in the project's tree that commands compile, relative to its root, each with all of
+/// its commands in their order. Commands must be as [`record_build`] gives them.
+pub fn sources(
+    commands: &[CompileCommand],
+    sandbox: &Sandbox,
+) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
+    let mut sources: BTreeMap<PathBuf, Vec<CompileCommand>> = BTreeMap::new();
+    for command in commands {
+        let Ok(relative) = command.file.strip_prefix(sandbox.run_root()) else {
+            continue;
+        };
+        let is_c = relative.extension().is_some_and(|e| e == "c");
+        if is_c && sandbox.folder().join(relative).exists() {
+            let known = sources.entry(relative.to_path_buf()).or_default();
+            known.push(command.clone());
+        }
+    }
+    sources
+}
+
+fn watched(
+    worker: &mut Worker,
+    project: &Project,
+    build: &std::ffi::OsStr,
+    wanted: &[PathBuf],
+) -> Result<Vec<CompileCommand>, RecordError> {
+    let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
+    files::create_private_folder(&workplace)?;
+    let recorded = intercept_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        &workplace,
+        build,
+        wanted,
+        &Environment::default(),
+        &Limits::for_build(),
+    );
+    match recorded {
+        Ok((commands, _)) => Ok(commands),
+        Err(InterceptError::NothingCompiled) if !wanted.is_empty() => Ok(Vec::new()),
+        Err(InterceptError::Build(error)) => Err(RecordError::Build(error)),
+        Err(source) => Err(RecordError::Intercept {
+            root: project.root.clone(),
+            source: Box::new(source),
+        }),
+    }
+}
+
+/// The compile database that the project names, or has somewhere.
+fn existing_database(
+    project: &Project,
+    worker: &Worker,
+) -> Result<Option<Vec<CompileCommand>>, RecordError> {
+    let path = match &project.compile_commands {
+        Some(path) => Some(worker.sandbox.host_path(path)),
+        None => find_database(worker.sandbox.folder(), 2)?,
+    };
+    match path {
+        Some(path) if path.exists() => Ok(Some(read_compile_database(&path)?)),
+        _ => Ok(None),
+    }
+}
+
+/// Commands speak of the project's own path or of the copy's; programs in the sandbox see one.
+fn seen_in_sandbox(commands: Vec<CompileCommand>, worker: &Worker) -> Vec<CompileCommand> {
+    let (folder, project) = (worker.sandbox.folder(), worker.sandbox.project());
+    let (from, to): (&Path, &Path) = if worker.runner.view_active() {
+        (folder, project)
+    } else {
+        (project, folder)
+    };
+    let rebase = |command: CompileCommand| command.rebase(from, to);
+    commands.into_iter().map(rebase).collect()
+}
+
+/// Without a view, build files that name the project's own path would make the build write there.
+fn refuse_absolute_references(project: &Project, worker: &Worker) -> Result<(), RecordError> {
+    let ViewStatus::Refused { reason } = worker.runner.view_status() else {
+        return Ok(());
+    };
+    let found = absolute_references(worker.sandbox.folder(), &project.root, &[])?;
+    match found.into_iter().next() {
+        None => Ok(()),
+        Some(reference) => Err(RecordError::AbsolutePaths {
+            file: reference.file,
+            root: project.root.clone(),
+            reason: reason.clone(),
+        }),
+    }
+}

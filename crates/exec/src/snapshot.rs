@@ -1,0 +1,310 @@
+//! Taking back what builds and tests have done to a copy.
+//!
+//! A [`Snapshot`] remembers every entry of a copy by what the kernel changes with it: kind, size,
+//! mode, inode, times of modification and of *change*. The last one cannot be set by programs, so
+//! whatever a program did to a file is seen, also if it put the other times back.
+//!
+//! Restoring compares the copy with the snapshot and copies what differs from a pristine tree, with
+//! the times that it has there. The copy is then as it was, for `make` too: sources are older than
+//! what was built of them, and nothing that was built of something else is left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::files::{self, Context, FileError};
+use crate::sandbox::{Sandbox, finish};
+
+/// The state of a copy.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    root: Node,
+}
+
+/// How much was taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Files, links and folders that were removed.
+    pub removed: usize,
+    /// Files, links and folders that were copied anew.
+    pub copied: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    stamp: Stamp,
+    /// Of a folder.
+    children: BTreeMap<OsString, Node>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    mode: u32,
+    size: u64,
+    inode: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Stamp {
+            mode: metadata.mode(),
+            size: metadata.size(),
+            inode: metadata.ino(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    fn is_folder(&self) -> bool {
+        self.mode & libc::S_IFMT == libc::S_IFDIR
+    }
+}
+
+fn metadata(path: &Path) -> Result<Metadata, FileError> {
+    fs::symlink_metadata(path).context("read", path)
+}
+
+/// The entries of a folder; `None` for what vanished meanwhile.
+fn entries(folder: &Path) -> Result<Vec<OsString>, FileError> {
+    fs::read_dir(folder)
+        .context("read the folder", folder)?
+        .map(|entry| entry.map(|entry| entry.file_name()))
+        .collect::<io::Result<_>>()
+        .context("read the folder", folder)
+}
+
+impl Node {
+    fn take(path: &Path) -> Result<Self, FileError> {
+        let stamp = Stamp::of(&metadata(path)?);
+        let mut children = BTreeMap::new();
+        if stamp.is_folder() {
+            for name in entries(path)? {
+                let child = Node::take(&path.join(&name))?;
+                children.insert(name, child);
+            }
+        }
+        Ok(Node { stamp, children })
+    }
+}
+
+impl Snapshot {
+    /// Remembers the state of `sandbox`.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn take(sandbox: &Sandbox) -> Result<Self, FileError> {
+        Ok(Snapshot {
+            root: Node::take(sandbox.folder())?,
+        })
+    }
+
+    /// Puts `sandbox`, of which this is a snapshot, back into that state. `pristine` is a tree with
+    /// the contents that the copy had then, such as the one that it was copied from. No process may
+    /// be at work in the copy.
+    ///
+    /// # Errors
+    /// What cannot be read, removed or copied. The copy is of no use then.
+    pub fn restore(&mut self, sandbox: &Sandbox, pristine: &Path) -> Result<Restored, FileError> {
+        let mut restorer = Restorer {
+            sandbox,
+            pristine,
+            restored: Restored::default(),
+        };
+        restorer.folder(Path::new(""), &mut self.root)?;
+        Ok(restorer.restored)
+    }
+}
+
+struct Restorer<'a> {
+    sandbox: &'a Sandbox,
+    pristine: &'a Path,
+    restored: Restored,
+}
+
+impl Restorer<'_> {
+    fn path(&self, relative: &Path) -> PathBuf {
+        match relative.as_os_str().is_empty() {
+            true => self.sandbox.folder().to_path_buf(),
+            false => self.sandbox.folder().join(relative),
+        }
+    }
+
+    fn remove(&mut self, path: &Path, now: &Stamp) -> Result<(), FileError> {
+        self.restored.removed += 1;
+        if now.is_folder() {
+            files::remove_tree(path)
+        } else {
+            files::remove_file(path)
+        }
+    }
+
+    /// Restores a folder that exists and was one.
+    fn folder(&mut self, relative: &Path, node: &mut Node) -> Result<(), FileError> {
+        let path = self.path(relative);
+        let before = metadata(&path)?;
+        if before.mode() != node.stamp.mode {
+            // It may not even be readable.
+            let mode = Permissions::from_mode((node.stamp.mode | 0o700) & 0o7777);
+            fs::set_permissions(&path, mode).context("set the mode of", &path)?;
+        }
+        let mut missing: BTreeSet<OsString> = node.children.keys().cloned().collect();
+        for name in entries(&path)? {
+            let (inner, below) = (path.join(&name), relative.join(&name));
+            let now = Stamp::of(&metadata(&inner)?);
+            let Some(child) = node.children.get_mut(&name) else {
+                self.remove(&inner, &now)?;
+                continue;
+            };
+            let same = match child.stamp.is_folder() {
+                true => now.is_folder() && now.inode == child.stamp.inode,
+                false => now == child.stamp,
+            };
+            if !same {
+                self.remove(&inner, &now)?;
+                continue;
+            }
+            if now.is_folder() {
+                self.folder(&below, child)?;
+            }
+            missing.remove(&name);
+        }
+        for name in missing {
+            let below = relative.join(&name);
+            self.sandbox.copy_entry(self.pristine, &below)?;
+            self.restored.copied += 1;
+            node.children.insert(name, Node::take(&self.path(&below))?);
+        }
+        let after = Stamp::of(&metadata(&path)?);
+        if (after.mode, after.modified) != (node.stamp.mode, node.stamp.modified) {
+            finish(&metadata(&self.pristine.join(relative))?, &path)?;
+            node.stamp = Stamp::of(&metadata(&path)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::CopyOptions;
+    use std::os::unix::fs::symlink;
+
+    /// Everything of a tree that must be as before, in words.
+    fn state(root: &Path) -> Vec<String> {
+        fn walk(root: &Path, path: &Path, lines: &mut Vec<String>) {
+            let about = fs::symlink_metadata(path).unwrap();
+            let contents = match about.file_type() {
+                kind if kind.is_file() => format!("{:?}", fs::read(path).unwrap()),
+                kind if kind.is_symlink() => format!("{:?}", fs::read_link(path).unwrap()),
+                _ => String::new(),
+            };
+            let name = path.strip_prefix(root).unwrap().display();
+            let time = about.modified().unwrap();
+            lines.push(format!("{name} {:o} {time:?} {contents}", about.mode()));
+            if about.is_dir() {
+                let mut names = entries(path).unwrap();
+                names.sort();
+                for name in names {
+                    walk(root, &path.join(name), lines);
+                }
+            }
+        }
+        let mut lines = Vec::new();
+        walk(root, root, &mut lines);
+        lines
+    }
+
+    #[test]
+    fn whatever_happens_to_a_copy_is_taken_back() {
+        let base = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(base.path()).unwrap();
+        let (project, copy) = (root.join("project"), root.join("copy"));
+        for folder in ["src/deep", "build", "empty"] {
+            fs::create_dir_all(project.join(folder)).unwrap();
+        }
+        for file in ["src/a.c", "src/deep/b.c", "build/a.o", "build/run", "top"] {
+            fs::write(project.join(file), file).unwrap();
+        }
+        symlink("src/a.c", project.join("link")).unwrap();
+        let sandbox = Sandbox::create(&project, &copy, &project, &CopyOptions::default()).unwrap();
+        let before = state(&copy);
+        let mut snapshot = Snapshot::take(&sandbox).unwrap();
+        for _ in 0..2 {
+            let untouched = snapshot.restore(&sandbox, &project).unwrap();
+            assert_eq!(untouched, Restored::default());
+            // Another text of the same length with the old times; nobody sees it but the kernel.
+            let path = copy.join("src/a.c");
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            fs::write(&path, "src/X.c").unwrap();
+            files::set_modified(&path, time).unwrap();
+            // What came, went, and became something else.
+            fs::create_dir_all(copy.join("new/folder")).unwrap();
+            fs::write(copy.join("new/folder/file"), "").unwrap();
+            fs::remove_dir_all(copy.join("src/deep")).unwrap();
+            fs::remove_file(copy.join("build/a.o")).unwrap();
+            fs::remove_file(copy.join("link")).unwrap();
+            symlink("elsewhere", copy.join("link")).unwrap();
+            fs::remove_dir(copy.join("empty")).unwrap();
+            fs::write(copy.join("empty"), "a file now").unwrap();
+            fs::remove_file(copy.join("top")).unwrap();
+            fs::create_dir(copy.join("top")).unwrap();
+            // Modes, also of a folder that nobody may enter then.
+            fs::set_permissions(copy.join("build/run"), Permissions::from_mode(0o755)).unwrap();
+            fs::set_permissions(copy.join("build"), Permissions::from_mode(0o000)).unwrap();
+            let restored = snapshot.restore(&sandbox, &project).unwrap();
+            assert_eq!(state(&copy), before);
+            assert_eq!((restored.removed, restored.copied), (6, 7));
+        }
+    }
+
+    #[test]
+    fn a_copy_of_which_nothing_is_left_is_made_anew() {
+        let base = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(base.path()).unwrap();
+        let (project, copy) = (root.join("project"), root.join("copy"));
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::write(project.join("src/a.c"), "a").unwrap();
+        let sandbox = Sandbox::create(&project, &copy, &project, &CopyOptions::default()).unwrap();
+        let before = state(&copy);
+        let mut snapshot = Snapshot::take(&sandbox).unwrap();
+        fs::remove_dir_all(copy.join("src")).unwrap();
+        snapshot.restore(&sandbox, &project).unwrap();
+        assert_eq!(state(&copy), before);
+    }
+
+    #[test]
+    fn files_are_changed_in_the_copy_only() {
+        let base = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(base.path()).unwrap();
+        let (project, copy) = (root.join("project"), root.join("copy"));
+        fs::create_dir(&project).unwrap();
+        fs::write(project.join("a.c"), "old").unwrap();
+        symlink(&project, project.join("itself")).unwrap();
+        let viewed = CopyOptions {
+            viewed: true,
+            exclude: vec![],
+        };
+        let sandbox = Sandbox::create(&project, &copy, &project, &viewed).unwrap();
+        sandbox.write(Path::new("a.c"), b"new", Some(true)).unwrap();
+        sandbox.write(Path::new("sub/b.c"), b"b", None).unwrap();
+        assert_eq!(fs::read(copy.join("a.c")).unwrap(), b"new");
+        assert_eq!(
+            fs::metadata(copy.join("a.c")).unwrap().mode() & 0o111,
+            0o111
+        );
+        sandbox.set_executable(Path::new("a.c"), false).unwrap();
+        assert_eq!(fs::metadata(copy.join("a.c")).unwrap().mode() & 0o111, 0);
+        for path in ["itself/a.c", "../project/a.c"] {
+            assert!(sandbox.write(Path::new(path), b"new", None).is_err());
+            assert!(sandbox.remove_file(Path::new(path)).is_err());
+        }
+        sandbox.remove_file(Path::new("a.c")).unwrap();
+        assert!(!copy.join("a.c").exists());
+        assert_eq!(fs::read(project.join("a.c")).unwrap(), b"old");
+    }
+}

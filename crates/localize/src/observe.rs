@@ -1,0 +1,517 @@
+//! One build in which every statement has a mark, and which statements each test executes in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use patchwright_csource::{Clang, ParseError, Refusal};
+use patchwright_exec::{
+    Baseline, BuildError, CompileCommand, FileSelection, Limits, TestSuite, Worker, WorkerOptions,
+    files, run_build, run_test, runner::Environment,
+};
+use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
+use patchwright_text::{LineMap, Span};
+use patchwright_weave::{Mark, mark_file};
+
+use crate::LocalizeError;
+use crate::blame::{WovenFile, blamed_functions};
+use crate::crash;
+use crate::formula::{Counts, Formula};
+use crate::rank::Ranking;
+use crate::statements::{self, FunctionInfo, SourceFile, Statement};
+
+/// How often functions whose marked text does not compile are left out before giving up.
+const ATTEMPTS: usize = 12;
+
+/// Functions that are taken from what a process executed last, as if they were a stack.
+const RECENT_FUNCTIONS: usize = 5;
+
+/// Time for a test with marks: so many times its time-out.
+const TIMEOUT_FACTOR: u32 = 3;
+
+/// The untouched program, built, and what its tests do.
+pub struct Subject<'a> {
+    /// The built copy; its sources are read.
+    pub worker: &'a mut Worker,
+    /// How to make a copy of it.
+    pub copy: WorkerOptions<'a>,
+    /// The sources to look at, relative to the root, and all ways in which they are compiled.
+    pub sources: &'a [(PathBuf, Vec<CompileCommand>)],
+    /// Only statements on these lines are looked at; all if it is empty.
+    pub selections: &'a [FileSelection],
+    /// The command that builds the program.
+    pub build: &'a OsStr,
+    /// The tests.
+    pub suite: &'a TestSuite,
+    /// Their verdicts.
+    pub baseline: &'a Baseline,
+    /// Their limits.
+    pub limits: &'a Limits,
+    /// Is told what happens.
+    pub events: &'a (dyn Fn(Event) + Sync),
+}
+
+/// What a localization tells while it works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A phase begins.
+    Phase(&'static str),
+    /// Progress inside of a phase.
+    Progress {
+        /// Steps done.
+        done: usize,
+        /// Steps in all.
+        total: usize,
+    },
+    /// Something the user should know.
+    Warning(String),
+}
+
+/// What one test executes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestCoverage {
+    /// The test, by its index in the suite.
+    pub test: usize,
+    /// Its verdict.
+    pub passes: bool,
+    /// The statements that it executes, ascending.
+    pub executed: Vec<u32>,
+    /// Where it crashed: the statements of the stack, innermost first. Empty when it did not crash.
+    pub crash: Vec<u32>,
+}
+
+/// What the tests of a program execute.
+#[derive(Clone, Debug, Default)]
+pub struct Localization {
+    /// The sources with statements.
+    pub files: Vec<SourceFile>,
+    /// Their functions.
+    pub functions: Vec<FunctionInfo>,
+    /// Their statements; ids are indices.
+    pub statements: Vec<Statement>,
+    /// The tests that count: neither flaky nor of another verdict with marks.
+    pub tests: Vec<TestCoverage>,
+    /// Functions without marks, by reason.
+    pub refused: BTreeMap<String, usize>,
+    /// Tests whose verdict the marks changed, by index in the suite.
+    pub set_aside: Vec<usize>,
+}
+
+impl Localization {
+    /// Ranks what failing tests execute.
+    pub fn rank(&self, formula: Formula) -> Ranking {
+        Ranking::new(self, formula)
+    }
+
+    /// How many tests execute a statement of each of `count` groups.
+    pub(crate) fn counts(&self, count: usize, group_of: impl Fn(usize) -> usize) -> Vec<Counts> {
+        let all_failing = self.tests.iter().filter(|test| !test.passes).count();
+        let mut counts = vec![
+            Counts {
+                all_failing,
+                all_passing: self.tests.len() - all_failing,
+                ..Counts::default()
+            };
+            count
+        ];
+        for test in &self.tests {
+            let executed = test.executed.iter().map(|&id| group_of(id as usize));
+            for group in executed.collect::<BTreeSet<usize>>() {
+                match test.passes {
+                    true => counts[group].passing += 1,
+                    false => counts[group].failing += 1,
+                }
+            }
+        }
+        counts
+    }
+
+    /// The smallest statement of a file whose text contains `span`.
+    pub fn innermost(&self, file: usize, span: Span) -> Option<u32> {
+        let first = self.files.get(file)?.first as usize;
+        let rest = self.statements.get(first..)?;
+        let count = rest.partition_point(|one| one.file == file);
+        rest[..count]
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.span.contains_span(span))
+            .min_by_key(|(_, one)| one.span.len())
+            .map(|(index, _)| (first + index) as u32)
+    }
+
+    /// The smallest statement on a line of a file that `wanted` accepts.
+    fn on_line(&self, file: usize, line: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        (0u32..)
+            .zip(&self.statements)
+            .filter(|(id, one)| {
+                one.file == file && (one.line..=one.last_line).contains(&line) && wanted(*id)
+            })
+            .min_by_key(|(_, one)| one.span.len())
+            .map(|(id, _)| id)
+    }
+}
+
+/// A file that is going to be marked.
+struct Plan {
+    host_path: PathBuf,
+    marks: Vec<Mark>,
+    /// Number of its statements.
+    count: u32,
+}
+
+/// Reads the sources, marks their statements, builds, and runs every test that is not flaky once.
+///
+/// # Errors
+/// When there are no statements, or the marked program cannot be built or observed.
+pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError> {
+    let events = subject.events;
+    let (mut found, mut plans) = read(subject)?;
+    if found.statements.is_empty() {
+        let reason = found.refused.keys().next().cloned();
+        return Err(LocalizeError::NoStatements { reason });
+    }
+    events(Event::Phase("marking statements and building"));
+    let mut worker = Worker::start(0, "marked", &subject.copy)?;
+    for (plan, file) in plans.iter_mut().zip(&found.files) {
+        plan.host_path = worker.sandbox.folder().join(&file.relative);
+    }
+    build_marked(&mut worker, subject.build, &plans, &mut found, events)?;
+    events(Event::Phase("running the tests to see what they execute"));
+    let probe = subject.copy.scratch.path().join("trace-probe.so");
+    files::write_atomic(&probe, PROBE)?;
+    let trace = Trace::create(
+        subject.copy.scratch.shared_path(),
+        found.statements.len() as u32,
+    )?;
+    run_tests(&mut worker, subject, &trace, &probe, &mut found)?;
+    Ok(found)
+}
+
+/// Reads the sources and numbers their statements.
+fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), LocalizeError> {
+    let events = subject.events;
+    events(Event::Phase("reading the sources"));
+    let clang = Clang::find(&mut subject.worker.runner)?;
+    let mut found = Localization::default();
+    let mut plans = Vec::new();
+    let total = subject.sources.len();
+    for (done, (relative, commands)) in subject.sources.iter().enumerate() {
+        events(Event::Progress { done, total });
+        let source = files::read(&subject.worker.sandbox.folder().join(relative))?;
+        let runner = &mut subject.worker.runner;
+        let units = patchwright_csource::parse_variants(&clang, runner, commands, &source);
+        let units = match units {
+            Ok(units) => units,
+            Err(error @ ParseError::Rejected { .. }) if subject.selections.is_empty() => {
+                events(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *found.refused.entry(reason).or_default() += 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let own = statements::find(&source, &units);
+        for refusal in &own.refused {
+            *found
+                .refused
+                .entry(refusal.reason().to_owned())
+                .or_default() += 1;
+        }
+        plans.extend(add_file(
+            &mut found,
+            relative,
+            source,
+            own,
+            subject.selections,
+        ));
+    }
+    Ok((found, plans))
+}
+
+/// Adds a file's statements, as far as they are selected; `None` if there are none.
+fn add_file(
+    found: &mut Localization,
+    relative: &Path,
+    source: Vec<u8>,
+    own: statements::Found,
+    selections: &[FileSelection],
+) -> Option<Plan> {
+    let wanted = |line: u32| {
+        selections.is_empty()
+            || selections
+                .iter()
+                .any(|selection| selection.file == relative && selection.contains_line(line))
+    };
+    let (file, first) = (found.files.len(), found.statements.len() as u32);
+    let function = found.functions.len();
+    let mut marks = Vec::new();
+    for (statement, mark) in own.statements.into_iter().zip(own.marks) {
+        if !wanted(statement.line) {
+            continue;
+        }
+        marks.push(Mark {
+            number: marks.len() as u32,
+            ..mark
+        });
+        found.statements.push(Statement {
+            file,
+            function: function + statement.function,
+            ..statement
+        });
+    }
+    if marks.is_empty() {
+        return None;
+    }
+    let functions = own.functions.into_iter();
+    found
+        .functions
+        .extend(functions.map(|info| FunctionInfo { file, ..info }));
+    found.files.push(SourceFile {
+        relative: relative.to_path_buf(),
+        source,
+        first,
+    });
+    Some(Plan {
+        host_path: PathBuf::new(),
+        count: marks.len() as u32,
+        marks,
+    })
+}
+
+/// Writes the marked files and builds them. Functions in which the compiler finds errors lose their marks.
+fn build_marked(
+    worker: &mut Worker,
+    build: &OsStr,
+    plans: &[Plan],
+    found: &mut Localization,
+    events: &(dyn Fn(Event) + Sync),
+) -> Result<(), LocalizeError> {
+    let mut left_out: BTreeSet<usize> = BTreeSet::new();
+    for attempt in 0.. {
+        for (plan, file) in plans.iter().zip(&found.files) {
+            let function_of =
+                |mark: &Mark| found.statements[(file.first + mark.number) as usize].function;
+            let marks: Vec<Mark> = plan
+                .marks
+                .iter()
+                .filter(|mark| !left_out.contains(&function_of(mark)))
+                .copied()
+                .collect();
+            let woven = match mark_file(&file.source, file.first, plan.count, &marks) {
+                Ok(woven) => woven,
+                Err(error) => {
+                    let name = file.relative.display();
+                    events(Event::Warning(format!(
+                        "the statements of {name} cannot be observed: {error}"
+                    )));
+                    left_out.extend(plan.marks.iter().map(function_of));
+                    file.source.clone()
+                }
+            };
+            if files::read(&plan.host_path)? != woven {
+                files::replace(&plan.host_path, &woven)?;
+            }
+        }
+        let built = run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            build,
+            &Environment::default(),
+            &Limits::for_build(),
+        );
+        let error = match built {
+            Ok(_) => break,
+            Err(BuildError::Run(error)) => return Err(error.into()),
+            Err(error) if attempt >= ATTEMPTS => return Err(LocalizeError::MarkedBuild(error)),
+            Err(error) => error,
+        };
+        let woven: Vec<WovenFile<'_>> = (0..)
+            .zip(&found.files)
+            .map(|(index, file)| WovenFile {
+                relative: &file.relative,
+                source: &file.source,
+                functions: (0u32..)
+                    .zip(&found.functions)
+                    .filter(|(id, info)| info.file == index && !left_out.contains(&(*id as usize)))
+                    .map(|(id, info)| (id, info.name.as_str(), info.body))
+                    .collect(),
+            })
+            .collect();
+        let blamed = blamed_functions(&error.to_string(), &woven);
+        if blamed.is_empty() {
+            return Err(LocalizeError::MarkedBuild(error));
+        }
+        for (id, name) in blamed {
+            events(Event::Warning(format!(
+                "the compiler does not accept function {name} with marks; its statements are not observed"
+            )));
+            left_out.insert(id as usize);
+        }
+    }
+    if !left_out.is_empty() {
+        let reason = "its marked text does not compile (a bug of Patchwright)".to_owned();
+        found.refused.insert(reason, left_out.len());
+    }
+    Ok(())
+}
+
+/// What a run of a test showed.
+struct Observed {
+    coverage: TestCoverage,
+    frames: Vec<crash::Frame>,
+    ends: Vec<ProcessEnd>,
+}
+
+fn run_tests(
+    worker: &mut Worker,
+    subject: &Subject<'_>,
+    trace: &Trace,
+    probe: &Path,
+    found: &mut Localization,
+) -> Result<(), LocalizeError> {
+    let mut environment = subject.suite.environment.clone();
+    for (name, value) in trace.environment(probe) {
+        environment.set.insert(name.into(), value);
+    }
+    // Failing tests first: if they are not observed, the others need not be run.
+    let baseline = subject.baseline;
+    let tests: Vec<_> = baseline.failing().chain(baseline.passing()).collect();
+    let failing = baseline.failing().count();
+    let mut attached = false;
+    let mut observed = Vec::new();
+    for (done, known) in tests.iter().enumerate() {
+        (subject.events)(Event::Progress {
+            done,
+            total: tests.len(),
+        });
+        trace.reset();
+        let limits = Limits {
+            wall: known.timeout * TIMEOUT_FACTOR,
+            ..subject.limits.clone()
+        };
+        let test = &subject.suite.tests[known.index];
+        let run = run_test(
+            &mut worker.runner,
+            &worker.sandbox,
+            test,
+            &environment,
+            &limits,
+        )?;
+        attached |= trace.attached() > 0;
+        if !attached && done + 1 == failing {
+            return Err(LocalizeError::NothingAttached {
+                test: tests[0].name.clone(),
+            });
+        }
+        if run.verdict.is_pass() != known.verdict.is_pass() {
+            (subject.events)(Event::Warning(format!(
+                "test {} has another verdict when statements are observed; it does not count",
+                known.name
+            )));
+            found.set_aside.push(known.index);
+            continue;
+        }
+        let mut frames = crash::reported_frames(&run.outcome.stderr);
+        if frames.is_empty() {
+            frames = crash::reported_frames(&run.outcome.stdout);
+        }
+        observed.push(Observed {
+            coverage: TestCoverage {
+                test: known.index,
+                passes: run.verdict.is_pass(),
+                executed: trace.executed(),
+                crash: Vec::new(),
+            },
+            frames,
+            ends: trace.ends(),
+        });
+    }
+    if !observed.iter().any(|one| !one.coverage.passes) {
+        return Err(LocalizeError::MarkedDiffers);
+    }
+    if !observed
+        .iter()
+        .any(|one| !one.coverage.passes && !one.coverage.executed.is_empty())
+    {
+        return Err(LocalizeError::NothingExecuted {
+            statements: found.statements.len(),
+        });
+    }
+    // Where processes also end in passing tests is no crash: perhaps a server that its test ends.
+    let usual: BTreeSet<u32> = observed
+        .iter()
+        .filter(|one| one.coverage.passes)
+        .flat_map(|one| sudden_ends(one, found))
+        .map(|end| end.recent[0])
+        .collect();
+    let root = worker.sandbox.run_root();
+    for one in observed.iter_mut().filter(|one| !one.coverage.passes) {
+        one.coverage.crash = match reported_crash(one, found, root) {
+            stack if stack.is_empty() => recorded_crash(one, found, &usual),
+            stack => stack,
+        };
+    }
+    found.tests = observed.into_iter().map(|one| one.coverage).collect();
+    Ok(())
+}
+
+/// The statements in the frames of a report, innermost first.
+fn reported_crash(one: &Observed, found: &Localization, root: &Path) -> Vec<u32> {
+    let paths = found.files.iter().map(|file| file.relative.as_path());
+    let executed: BTreeSet<u32> = one.coverage.executed.iter().copied().collect();
+    let mut stack = Vec::new();
+    for frame in &one.frames {
+        let statement = crash::file_meant(&frame.file, root, paths.clone())
+            .and_then(|file| found.on_line(file, frame.line, |id| executed.contains(&id)));
+        stack.extend(statement.filter(|id| !stack.contains(id)));
+    }
+    stack
+}
+
+/// The processes of a test that did not exit, and did not become another program.
+fn sudden_ends<'a>(
+    one: &'a Observed,
+    found: &'a Localization,
+) -> impl Iterator<Item = &'a ProcessEnd> {
+    one.ends.iter().enumerate().filter_map(move |(place, end)| {
+        let last = *end.recent.first()?;
+        let became_another = one.ends[place + 1..]
+            .iter()
+            .any(|other| other.process == end.process);
+        let leaves = found.statements[last as usize].leaves;
+        (!end.exited && !became_another && !leaves).then_some(end)
+    })
+}
+
+/// The statement that a process executed last, and the last one of each function before.
+fn recorded_crash(one: &Observed, found: &Localization, usual: &BTreeSet<u32>) -> Vec<u32> {
+    let Some(end) = sudden_ends(one, found).find(|end| !usual.contains(&end.recent[0])) else {
+        return Vec::new();
+    };
+    let mut functions = BTreeSet::new();
+    end.recent
+        .iter()
+        .copied()
+        .filter(|&id| functions.insert(found.statements[id as usize].function))
+        .take(RECENT_FUNCTIONS)
+        .collect()
+}
+
+/// The text of the first line of a statement, without the blanks around it.
+pub fn first_line(file: &SourceFile, statement: &Statement) -> String {
+    let text = statement.span.slice(&file.source).unwrap_or_default();
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    String::from_utf8_lossy(line).trim().to_owned()
+}
+
+/// The lines of a file, without their ends.
+pub fn lines_of(file: &SourceFile) -> Vec<String> {
+    let map = LineMap::new(&file.source);
+    (1..=map.line_count())
+        .filter_map(|line| map.line_span(line))
+        .map(|span| {
+            let text = span.slice(&file.source).unwrap_or_default();
+            String::from_utf8_lossy(text).trim_end().to_owned()
+        })
+        .collect()
+}

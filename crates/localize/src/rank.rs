@@ -1,0 +1,264 @@
+//! The order of suspicion.
+//!
+//! A statement's *score* is what the formula says of the tests that execute it. Where failing tests crash, that is
+//! evidence of its own, the statement's *nearness* to the crash: for a failing test, `1/(k+1)` for the statement of the
+//! stack's frame `k` (0 is innermost) and `1/(k+2)` for the other statements that the test executes in that frame's
+//! function, the greatest of these, and 0 elsewhere; then the mean over all failing tests. Both are combined as
+//! independent reasons: `suspiciousness = 1 − (1 − score) · (1 − nearness)`, with the score brought into the range from
+//! 0 to 1 where the formula leaves it. Without a crash the order is that of the formula.
+//!
+//! Ties are broken by the score, then by place: file, then offset.
+
+use crate::formula::{Counts, Formula};
+use crate::observe::Localization;
+
+/// A statement with its suspiciousness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// The statement.
+    pub statement: u32,
+    /// Its rank, from 1; equal ones share the best.
+    pub rank: usize,
+    /// The last place of those with the same suspiciousness.
+    pub tied_to: usize,
+    /// From 0 to 1.
+    pub suspiciousness: f64,
+    /// What the formula says.
+    pub score: f64,
+    /// How near it is to crashes, from 0 to 1.
+    pub nearness: f64,
+    /// How many tests execute it.
+    pub counts: Counts,
+}
+
+/// A function or file with its suspiciousness, that of its most suspicious statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedGroup {
+    /// Index of the function or file.
+    pub index: usize,
+    /// Its rank, from 1; equal ones share the best.
+    pub rank: usize,
+    /// From 0 to 1.
+    pub suspiciousness: f64,
+    /// Rank of its most suspicious statement.
+    pub best_statement: usize,
+    /// How many tests execute any of its statements.
+    pub counts: Counts,
+    /// Statements of it that failing tests execute.
+    pub statements: usize,
+}
+
+/// All that failing tests execute, most suspicious first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// Statements that a failing test executes.
+    pub statements: Vec<Ranked>,
+    /// Functions with such statements.
+    pub functions: Vec<RankedGroup>,
+    /// Files with such statements.
+    pub files: Vec<RankedGroup>,
+}
+
+impl Ranking {
+    /// Ranks what `found` has seen.
+    pub(crate) fn new(found: &Localization, formula: Formula) -> Self {
+        let counts = found.counts(found.statements.len(), |statement| statement);
+        let nearness = nearness(found);
+        let mut statements: Vec<Ranked> = counts
+            .iter()
+            .zip(&nearness)
+            .enumerate()
+            .filter(|(_, (counts, _))| counts.failing > 0)
+            .map(|(statement, (&counts, &nearness))| Ranked {
+                statement: statement as u32,
+                rank: 0,
+                tied_to: 0,
+                suspiciousness: 1.0 - (1.0 - formula.suspiciousness(counts)) * (1.0 - nearness),
+                score: formula.score(counts),
+                nearness,
+                counts,
+            })
+            .collect();
+        statements.sort_by(|a, b| {
+            let order = b.suspiciousness.total_cmp(&a.suspiciousness);
+            order
+                .then(b.score.total_cmp(&a.score))
+                .then(a.statement.cmp(&b.statement))
+        });
+        let values: Vec<f64> = statements.iter().map(|one| one.suspiciousness).collect();
+        for (one, (rank, tied_to)) in statements.iter_mut().zip(ranks(&values)) {
+            (one.rank, one.tied_to) = (rank, tied_to);
+        }
+        let function_of = |statement: usize| found.statements[statement].function;
+        let file_of = |statement: usize| found.statements[statement].file;
+        Ranking {
+            functions: groups(found, &statements, found.functions.len(), function_of),
+            files: groups(found, &statements, found.files.len(), file_of),
+            statements,
+        }
+    }
+}
+
+/// First and last place, from 1, of each value of a list in descending order.
+fn ranks(values: &[f64]) -> Vec<(usize, usize)> {
+    let mut ranks = Vec::with_capacity(values.len());
+    for group in values.chunk_by(|a, b| a == b) {
+        let first = ranks.len() + 1;
+        let last = ranks.len() + group.len();
+        ranks.extend(std::iter::repeat_n((first, last), group.len()));
+    }
+    ranks
+}
+
+/// How near each statement is to where failing tests crashed.
+fn nearness(found: &Localization) -> Vec<f64> {
+    let mut sums = vec![0.0; found.statements.len()];
+    let failing = found.tests.iter().filter(|test| !test.passes).count();
+    for test in found.tests.iter().filter(|test| !test.passes) {
+        let mut of_function = vec![0.0f64; found.functions.len()];
+        let mut of_statement = std::collections::BTreeMap::new();
+        for (depth, &statement) in test.crash.iter().enumerate() {
+            let depth = depth as f64;
+            let function = &mut of_function[found.statements[statement as usize].function];
+            *function = function.max(1.0 / (depth + 2.0));
+            let own: &mut f64 = of_statement.entry(statement).or_default();
+            *own = own.max(1.0 / (depth + 1.0));
+        }
+        for &statement in &test.executed {
+            let function = of_function[found.statements[statement as usize].function];
+            let own = of_statement.get(&statement).copied().unwrap_or(0.0);
+            sums[statement as usize] += function.max(own);
+        }
+    }
+    sums.into_iter()
+        .map(|sum| sum / failing.max(1) as f64)
+        .collect()
+}
+
+fn groups(
+    found: &Localization,
+    statements: &[Ranked],
+    count: usize,
+    group_of: impl Fn(usize) -> usize + Copy,
+) -> Vec<RankedGroup> {
+    let counts = found.counts(count, group_of);
+    let mut groups: Vec<Option<RankedGroup>> = vec![None; count];
+    // Most suspicious first: the first one of a group decides.
+    for one in statements {
+        let index = group_of(one.statement as usize);
+        let group = groups[index].get_or_insert_with(|| RankedGroup {
+            index,
+            rank: 0,
+            suspiciousness: one.suspiciousness,
+            best_statement: one.rank,
+            counts: counts[index],
+            statements: 0,
+        });
+        group.statements += 1;
+    }
+    let mut groups: Vec<RankedGroup> = groups.into_iter().flatten().collect();
+    groups.sort_by(|a, b| {
+        let order = b.suspiciousness.total_cmp(&a.suspiciousness);
+        order.then(a.index.cmp(&b.index))
+    });
+    let values: Vec<f64> = groups.iter().map(|group| group.suspiciousness).collect();
+    for (group, (rank, _)) in groups.iter_mut().zip(ranks(&values)) {
+        group.rank = rank;
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::TestCoverage;
+    use crate::statements::{FunctionInfo, Statement};
+    use patchwright_text::Span;
+
+    /// `functions` lists how many statements each function has; all stand in one file.
+    fn observed(functions: &[usize], tests: &[(bool, &[u32], &[u32])]) -> Localization {
+        let mut found = Localization::default();
+        for (index, &count) in functions.iter().enumerate() {
+            found.functions.push(FunctionInfo {
+                name: format!("f{index}"),
+                file: 0,
+                line: 1,
+                body: Span::new(0, 0),
+            });
+            for _ in 0..count {
+                let place = found.statements.len() as u32;
+                found.statements.push(Statement {
+                    file: 0,
+                    function: index,
+                    span: Span::new(place, place + 1),
+                    line: place + 1,
+                    last_line: place + 1,
+                    leaves: false,
+                });
+            }
+        }
+        found.files.push(crate::SourceFile {
+            relative: "a.c".into(),
+            source: Vec::new(),
+            first: 0,
+        });
+        for (test, &(passes, executed, crash)) in tests.iter().enumerate() {
+            found.tests.push(TestCoverage {
+                test,
+                passes,
+                executed: executed.to_vec(),
+                crash: crash.to_vec(),
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn equal_statements_share_a_rank_and_say_how_far_it_goes() {
+        let found = observed(&[2, 2], &[(false, &[0, 1, 2], &[]), (true, &[0, 1], &[])]);
+        let ranking = found.rank(Formula::Ochiai);
+        let ranks: Vec<_> = ranking
+            .statements
+            .iter()
+            .map(|one| (one.statement, one.rank, one.tied_to))
+            .collect();
+        assert_eq!(ranks, [(2, 1, 1), (0, 2, 3), (1, 2, 3)]);
+        let functions: Vec<_> = ranking
+            .functions
+            .iter()
+            .map(|group| {
+                (
+                    group.index,
+                    group.rank,
+                    group.best_statement,
+                    group.statements,
+                )
+            })
+            .collect();
+        assert_eq!(functions, [(1, 1, 1, 1), (0, 2, 2, 2)]);
+        assert_eq!(ranking.files.len(), 1);
+        assert_eq!(ranking.files[0].counts.passing, 1);
+    }
+
+    #[test]
+    fn where_the_program_crashes_comes_before_what_the_same_tests_execute() {
+        // Both functions are executed by the same tests; f1 crashes in statement 3, called from statement 1.
+        let found = observed(
+            &[2, 2],
+            &[(false, &[0, 1, 2, 3], &[3, 1]), (true, &[0, 1, 2, 3], &[])],
+        );
+        let ranking = found.rank(Formula::Ochiai);
+        let order: Vec<_> = ranking.statements.iter().map(|one| one.statement).collect();
+        assert_eq!(order, [3, 1, 2, 0]);
+        let nearness: Vec<_> = ranking.statements.iter().map(|one| one.nearness).collect();
+        assert_eq!(nearness, [1.0, 0.5, 0.5, 1.0 / 3.0]);
+        assert_eq!(ranking.statements[0].suspiciousness, 1.0);
+        assert_eq!(ranking.statements[1].tied_to, 3);
+    }
+
+    #[test]
+    fn a_crash_in_one_of_two_failing_tests_counts_half() {
+        let found = observed(&[1], &[(false, &[0], &[0]), (false, &[0], &[])]);
+        assert_eq!(found.rank(Formula::Op2).statements[0].nearness, 0.5);
+    }
+}

@@ -1,0 +1,217 @@
+//! Executing candidates.
+
+use std::time::{Duration, Instant};
+
+use patchwright_exec::{FailReason, Limits, Verdict, Worker, run_test};
+use patchwright_probe_image::{Candidate, Channel, HoleId, Location, Observation, Watch, Watched};
+use patchwright_semantics::Instruction;
+use patchwright_space::{CandidateId, GroupId, Level};
+use rustc_hash::FxHashMap;
+
+use crate::{RepairError, classes::ClassVerdict, search::Search};
+
+/// Processor time after which an execution has gone wrong: so many times what the untouched
+/// program takes in wall-clock time, and [`CPU_FLOOR`] more. A candidate that loops for ever is
+/// ended by this long before its time is up; one that waits for ever is not.
+const CPU_FACTOR: u32 = 10;
+
+/// See [`CPU_FACTOR`].
+const CPU_FLOOR: Duration = Duration::from_millis(300);
+
+/// The same for a program in which a variable is watched for the first time: every place logs.
+const WATCHED_CPU_FACTOR: u32 = 60;
+
+/// An execution.
+pub struct Run {
+    /// What the test says.
+    pub verdict: ClassVerdict,
+    /// What was seen.
+    pub report: Report,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What an execution has reported.
+pub enum Report {
+    /// States of one hole.
+    States(Observation),
+    /// Windows of a watched variable.
+    Windows(Watched),
+}
+
+impl Search<'_> {
+    /// Runs a batch, one execution on each worker.
+    pub(crate) fn execute(
+        &mut self,
+        unit: usize,
+        level: &Level<'_>,
+        codes: &FxHashMap<CandidateId, Vec<Instruction>>,
+        batch: &[(GroupId, usize)],
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<Vec<Run>, RepairError> {
+        self.found.stats.executions += batch.len() as u64;
+        let this = &*self;
+        let results: Vec<Result<Run, RepairError>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = batch
+                .iter()
+                .zip(workers.iter_mut())
+                .map(|(&(group, test), worker)| {
+                    let representative = level.groups()[group as usize].representative;
+                    let code = &codes[&representative];
+                    let mut run = move || this.run(unit, code, test, worker);
+                    if batch.len() == 1 {
+                        Err(Box::new(run()))
+                    } else {
+                        Ok(scope.spawn(run))
+                    }
+                })
+                .collect();
+            handles
+                .into_iter()
+                .map(|handle| match handle {
+                    Err(result) => *result,
+                    Ok(handle) => match handle.join() {
+                        Ok(result) => result,
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    },
+                })
+                .collect()
+        });
+        results.into_iter().collect()
+    }
+
+    /// An execution whose states were not all seen tells about its own candidate only: whether
+    /// that one passes the other tests, too.
+    pub(crate) fn passes_rest(
+        &mut self,
+        unit: usize,
+        code: &[Instruction],
+        tests: &[usize],
+        done: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<bool, RepairError> {
+        for &test in tests.iter().filter(|&&test| test != done) {
+            self.found.stats.executions += 1;
+            if !self.run(unit, code, test, worker)?.verdict.is_pass() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn run(
+        &self,
+        unit: usize,
+        code: &[Instruction],
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<Run, RepairError> {
+        let family = self.units[unit].family;
+        if self.families[family].watch.is_some() {
+            return self.run_watched(family, Some((unit, code)), test, worker);
+        }
+        let entry = &self.holes[self.units[unit].entry];
+        let channel = &mut worker.1;
+        channel.set_candidate(&Candidate {
+            hole: entry.id,
+            function: entry.function,
+            slots: &self.states[unit].slots,
+            code,
+        })?;
+        let known = &self.prepared.baseline.tests[test];
+        let longest = known.durations[0].max(known.durations[1]);
+        let (verdict, took) = self.run_test(test, longest * CPU_FACTOR, worker)?;
+        let observation = worker.1.observation();
+        let verdict = if observation.undefined {
+            ClassVerdict::Undefined
+        } else {
+            verdict
+        };
+        Ok(Run {
+            verdict,
+            report: Report::States(observation),
+            took,
+        })
+    }
+
+    /// Runs with the places of a variable watched, and a candidate assigned at one of them.
+    pub(crate) fn run_watched(
+        &self,
+        family: usize,
+        assigned: Option<(usize, &[Instruction])>,
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<Run, RepairError> {
+        let Some(watch) = &self.families[family].watch else {
+            unreachable!("only families of a variable are watched");
+        };
+        let id = |unit: usize| -> HoleId { self.holes[self.units[unit].entry].id };
+        let locations: Vec<Location<'_>> = watch
+            .units
+            .iter()
+            .map(|&unit| Location {
+                hole: id(unit),
+                slots: &self.states[unit].slots,
+            })
+            .collect();
+        worker.1.set_watch(&Watch {
+            function: watch.function,
+            variable: watch.variable,
+            calls_touch: watch.calls_touch,
+            locations: &locations,
+            assigned: assigned.map(|(unit, code)| (id(unit), code)),
+        })?;
+        let known = &self.prepared.baseline.tests[test];
+        let cpu = match watch.observed.get(&test) {
+            Some(took) => *took * CPU_FACTOR,
+            None => known.durations[0].max(known.durations[1]) * WATCHED_CPU_FACTOR,
+        };
+        let (verdict, took) = self.run_test(test, cpu, worker)?;
+        let watched = worker.1.watched();
+        let verdict = if watched.undefined {
+            ClassVerdict::Undefined
+        } else {
+            verdict
+        };
+        Ok(Run {
+            verdict,
+            report: Report::Windows(watched),
+            took,
+        })
+    }
+
+    fn run_test(
+        &self,
+        test: usize,
+        cpu: Duration,
+        (worker, channel): &mut (Worker, Channel),
+    ) -> Result<(ClassVerdict, Duration), RepairError> {
+        let mut environment = self.suite.environment.clone();
+        for (name, value) in channel.environment(self.probe) {
+            environment.set.insert(name.into(), value);
+        }
+        let known = &self.prepared.baseline.tests[test];
+        let limits = Limits {
+            wall: known.timeout,
+            cpu: Some(
+                (cpu + CPU_FLOOR)
+                    .min(known.timeout)
+                    .min(self.limits.cpu.unwrap_or(Duration::MAX)),
+            ),
+            ..self.limits.clone()
+        };
+        let started = Instant::now();
+        let run = run_test(
+            &mut worker.runner,
+            &worker.sandbox,
+            &self.suite.tests[test],
+            &environment,
+            &limits,
+        )?;
+        let verdict = match run.verdict {
+            Verdict::Pass => ClassVerdict::Pass,
+            Verdict::Fail(reason) => ClassVerdict::Fail(Some::<FailReason>(reason)),
+        };
+        Ok((verdict, started.elapsed()))
+    }
+}

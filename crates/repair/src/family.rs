@@ -1,0 +1,272 @@
+//! Families: locations whose candidates share the classes of a test.
+//!
+//! A hole with an expression is a family by itself: what a test sees there are states. All places
+//! of a function where one variable can be assigned are one family: what a test sees are
+//! *windows*, the places passed between two touches of the variable, each with its state. A
+//! candidate's value in a window is what the variable holds when it is touched: the value of the
+//! term, if its place lies in the window, or else what the variable held before. That composes the
+//! value relation with the dependency relation (f1x, section 3.5 and appendix B).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use patchwright_probe_image::{FunctionId, Slot, Watched};
+use patchwright_semantics::{Instruction, evaluate};
+use patchwright_space::{HoleKind, StateSet, Target};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    classes::{ClassVerdict, Classes, Lookup},
+    instrument::{HoleEntry, probe_slots},
+};
+
+/// Stands for the value of a variable that has none yet.
+const WITHOUT_VALUE: u64 = 0x6a09_e667_f3bc_c908;
+
+/// A location, for one target if it is a place for assignments.
+pub struct Unit {
+    /// Index of the hole.
+    pub entry: usize,
+    /// Index of the target.
+    pub target: Option<usize>,
+    /// Index of the family.
+    pub family: usize,
+}
+
+impl Unit {
+    /// What is assigned.
+    pub fn target<'e>(&self, entry: &'e HoleEntry) -> Option<&'e Target> {
+        match &entry.hole.kind {
+            HoleKind::Assignment(at) => at.targets.get(self.target?),
+            _ => None,
+        }
+    }
+}
+
+/// What is known of a unit.
+pub struct UnitState {
+    /// The states seen.
+    pub states: StateSet,
+    /// The slots as the probe wants them.
+    pub slots: Vec<Slot>,
+    /// The costs of its candidates, once known.
+    pub costs: Option<Vec<u32>>,
+}
+
+/// What is known of a family.
+#[derive(Default)]
+pub struct Family {
+    /// The classes of each test.
+    pub classes: BTreeMap<usize, Classes>,
+    /// Executions that told about one candidate only.
+    pub lone: usize,
+    /// Its other candidates are left out.
+    pub abandoned: bool,
+    /// For the places of a variable.
+    pub watch: Option<WatchState>,
+}
+
+/// What is known of the places of a variable.
+pub struct WatchState {
+    /// The function.
+    pub function: FunctionId,
+    /// The variable's number in it.
+    pub variable: u32,
+    /// The units, by the id of their hole.
+    pub units: Vec<usize>,
+    /// Calls have to count as touches.
+    pub calls_touch: bool,
+    /// Tests in which the original program was watched, with the time that it took.
+    pub observed: BTreeMap<usize, Duration>,
+    windows: Vec<Window>,
+    index: FxHashMap<Window, u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Window {
+    /// What the variable holds at its beginning.
+    before: u64,
+    /// Units and states.
+    visits: Vec<(u32, u32)>,
+}
+
+/// The units and families of the holes, and what is known of them: nothing yet.
+pub fn families(holes: &[HoleEntry]) -> (Vec<Unit>, Vec<UnitState>, Vec<Family>) {
+    let (mut units, mut states, mut families) = (Vec::new(), Vec::new(), Vec::new());
+    let mut of_variable: BTreeMap<(FunctionId, u32), usize> = BTreeMap::new();
+    for (number, entry) in holes.iter().enumerate() {
+        let slots = probe_slots(&entry.hole.atoms.slots);
+        let mut add = |target, family| {
+            units.push(Unit {
+                entry: number,
+                target,
+                family,
+            });
+            states.push(UnitState {
+                states: StateSet::default(),
+                slots: slots.clone(),
+                costs: None,
+            });
+        };
+        let HoleKind::Assignment(at) = &entry.hole.kind else {
+            families.push(Family::default());
+            add(None, families.len() - 1);
+            continue;
+        };
+        for (index, target) in at.targets.iter().enumerate() {
+            let key = (entry.function, target.variable);
+            let family = *of_variable.entry(key).or_insert_with(|| {
+                families.push(Family {
+                    watch: Some(WatchState::new(entry.function, target.variable)),
+                    ..Family::default()
+                });
+                families.len() - 1
+            });
+            add(Some(index), family);
+        }
+    }
+    for (number, unit) in units.iter().enumerate() {
+        if let Some(watch) = &mut families[unit.family].watch {
+            watch.units.push(number);
+        }
+    }
+    for family in &mut families {
+        if let Some(watch) = &mut family.watch {
+            watch.units.sort_by_key(|&unit| holes[units[unit].entry].id);
+        }
+    }
+    (units, states, families)
+}
+
+impl WatchState {
+    fn new(function: FunctionId, variable: u32) -> Self {
+        WatchState {
+            function,
+            variable,
+            units: Vec::new(),
+            calls_touch: false,
+            observed: BTreeMap::new(),
+            windows: Vec::new(),
+            index: FxHashMap::default(),
+        }
+    }
+
+    fn insert(&mut self, window: Window) -> u32 {
+        let next = self.windows.len() as u32;
+        let id = *self.index.entry(window.clone()).or_insert(next);
+        if id == next {
+            self.windows.push(window);
+        }
+        id
+    }
+}
+
+impl Family {
+    /// Starts again, calls being touches. Whether that makes a difference.
+    pub fn restart_with_calls(&mut self) -> bool {
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        let changed = !std::mem::replace(&mut watch.calls_touch, true);
+        self.classes.clear();
+        watch.observed.clear();
+        watch.windows.clear();
+        watch.index.clear();
+        changed
+    }
+
+    /// Adds what a run has reported: its states and windows, and a class with this verdict.
+    pub fn add_windows(
+        &mut self,
+        watched: &Watched,
+        test: usize,
+        verdict: ClassVerdict,
+        active: Option<usize>,
+        (units, states, holes): (&[Unit], &mut [UnitState], &[HoleEntry]),
+    ) {
+        let Some(watch) = &mut self.watch else { return };
+        let ids: Vec<(usize, u32)> = watched
+            .states
+            .iter()
+            .map(|state| {
+                let unit = watch.units[state.location];
+                let (id, _) = states[unit].states.insert(&state.values, &state.undefined);
+                (unit, id)
+            })
+            .collect();
+        let run = watched
+            .windows
+            .iter()
+            .map(|window| {
+                let before = window
+                    .iter()
+                    .find_map(|&state| {
+                        let (unit, id) = ids[state];
+                        let atom = units[unit].target(&holes[units[unit].entry])?.atom?;
+                        let slot = holes[units[unit].entry].hole.atoms.table[atom].slot as usize;
+                        let (values, undefined) = states[unit].states.get(id);
+                        (undefined[slot] == 0).then_some(values[slot])
+                    })
+                    .unwrap_or(WITHOUT_VALUE);
+                let value = window
+                    .iter()
+                    .rfind(|&&state| Some(ids[state].0) == active)
+                    .map_or(Some(before), |&state| watched.states[state].result);
+                let visits = window
+                    .iter()
+                    .map(|&state| (ids[state].0 as u32, ids[state].1))
+                    .collect();
+                (watch.insert(Window { before, visits }), value)
+            })
+            .collect();
+        self.classes.entry(test).or_default().insert(run, verdict);
+    }
+
+    /// The class of a candidate of `unit` in a test, and whether states were needed that are not
+    /// below `refined`. `None` when the test has not been executed at all.
+    pub fn lookup(
+        &self,
+        test: usize,
+        unit: usize,
+        states: &StateSet,
+        code: &[Instruction],
+        refined: u32,
+    ) -> Option<(Lookup, bool)> {
+        let classes = self.classes.get(&test)?;
+        let mut beyond = false;
+        let found = classes.lookup(|id| {
+            let state = match &self.watch {
+                None => id,
+                Some(watch) => {
+                    let window = &watch.windows[id as usize];
+                    let visit = window
+                        .visits
+                        .iter()
+                        .rfind(|(visited, _)| *visited as usize == unit);
+                    match visit {
+                        Some((_, state)) => *state,
+                        None => return Some(window.before),
+                    }
+                }
+            };
+            beyond |= state >= refined;
+            let (values, undefined) = states.get(state);
+            evaluate(code, values, undefined)
+        });
+        Some((found, beyond))
+    }
+
+    /// The tests in which the original program must be watched before candidates are executed.
+    pub fn is_unobserved(&self, test: usize) -> bool {
+        self.watch
+            .as_ref()
+            .is_some_and(|watch| !watch.observed.contains_key(&test))
+    }
+
+    /// The tests that have classes.
+    pub fn tests(&self) -> BTreeSet<usize> {
+        self.classes.keys().copied().collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! Holes as the hooks that are woven for them.
+
+use patchwright_space::{Added, HoleKind, Target, TouchPoint, term::CType};
+use patchwright_weave::{AssignmentPlace, CapturedPart, Hook, HookKind, Store, StoreKind, Touch};
+
+use crate::instrument::{HoleEntry, SourceFile};
+
+/// The hook of a hole that is no place for assignments.
+pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
+    let kind = match (&entry.hole.kind, entry.hole.ctype) {
+        (HoleKind::Assignment(_), _) => return None,
+        (HoleKind::Guard { .. }, _) => HookKind::Guard,
+        (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
+        (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
+        (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
+        (HoleKind::Expression { .. }, None) => HookKind::Condition,
+        (HoleKind::Expression { .. }, Some(CType::Float)) => HookKind::Float,
+        (HoleKind::Expression { .. }, Some(CType::Double)) => HookKind::Double,
+        (HoleKind::Expression { .. }, Some(CType::Pointer(id))) => HookKind::Pointer {
+            ctype: file.types.pointees().pointer_spelling(id),
+        },
+        (HoleKind::Expression { .. }, Some(ctype)) => HookKind::Integer {
+            ctype: ctype.keywords().unwrap_or("int").to_owned(),
+        },
+    };
+    let slots = entries(entry);
+    let captured = entry.hole.captured.as_ref().map(|part| CapturedPart {
+        span: part.span,
+        ctype: type_name(part.ctype, file),
+    });
+    Some(Hook {
+        id: entry.id,
+        span: entry.hole.span,
+        kind,
+        slots,
+        captured,
+    })
+}
+
+/// A type's name in casts and declarations.
+fn type_name(ctype: CType, file: &SourceFile) -> String {
+    match ctype {
+        CType::Pointer(id) => file.types.pointees().pointer_spelling(id),
+        _ => ctype.keywords().map(str::to_owned),
+    }
+    .unwrap_or_else(|| "int".to_owned())
+}
+
+fn entries(entry: &HoleEntry) -> Vec<String> {
+    let slots = entry.hole.atoms.slots.iter();
+    slots.map(|slot| slot.entry.clone()).collect()
+}
+
+/// The woven place of a hole for assignments.
+pub(crate) fn assignment_place(entry: &HoleEntry) -> Option<AssignmentPlace> {
+    let HoleKind::Assignment(at) = &entry.hole.kind else {
+        return None;
+    };
+    Some(AssignmentPlace {
+        id: entry.id,
+        span: entry.hole.span,
+        is_body: at.is_body,
+        stores: stores(&at.nameable),
+        assignable: at
+            .targets
+            .iter()
+            .fold(0, |mask, target| mask | 1 << target.variable),
+        touches: at.touches,
+        slots: entries(entry),
+    })
+}
+
+/// A woven touch.
+pub(crate) fn touch(point: &TouchPoint) -> Touch {
+    Touch {
+        span: point.span,
+        mask: point.mask,
+        stores: stores(&point.nameable),
+    }
+}
+
+fn stores(targets: &[Target]) -> Vec<Store> {
+    targets
+        .iter()
+        .map(|target| Store {
+            variable: target.variable,
+            lvalue: target.lvalue.clone(),
+            kind: match target.ctype {
+                CType::Float => StoreKind::Float,
+                CType::Double => StoreKind::Double,
+                _ => StoreKind::Scalar,
+            },
+        })
+        .collect()
+}

@@ -1,0 +1,214 @@
+//! Where a repair looks first: fault localization of a prepared project.
+//!
+//! A large program is localized before its locations are looked for ([`focus`]): only files with suspicious statements
+//! are read in detail and woven. In a small one that would cost more than it saves. In both, the locations are ranked by
+//! the tests that visit them ([`rank`]).
+
+use std::{collections::BTreeSet, path::Path, time::Instant};
+
+use patchwright_exec::{Project, files};
+use patchwright_localize::{
+    Counts, Event as LocalizeEvent, Localization, Ranked, Subject, localize as observe,
+};
+use patchwright_text::{LineMap, Span};
+
+use crate::{
+    Event, RepairError, RepairOptions, Surroundings,
+    instrument::{HoleEntry, selected},
+    outcome::Phases,
+    prepare::{Prepared, worker_options},
+};
+
+/// With more bytes of selected sources, statements are observed first.
+const LARGE: usize = 32 << 10;
+
+/// Locations that are looked at unless the user says another number.
+pub const DEFAULT_LOCATIONS: usize = 200;
+
+/// Finds what each test of a prepared project executes, in the selected files.
+///
+/// # Errors
+/// When there is no statement, or tests cannot be observed.
+pub fn localize(
+    prepared: &mut Prepared,
+    project: &Project,
+    surroundings: &Surroundings<'_>,
+    phases: &mut Phases,
+) -> Result<Localization, RepairError> {
+    let started = Instant::now();
+    let sources = selected(prepared, project)?;
+    let base = prepared.worker.sandbox.folder().to_path_buf();
+    let events = |event| {
+        (surroundings.events)(match event {
+            LocalizeEvent::Phase(name) => Event::Phase(name),
+            LocalizeEvent::Progress { done, total } => Event::Progress { done, total },
+            LocalizeEvent::Warning(text) => Event::Warning(text),
+        });
+    };
+    let found = observe(&mut Subject {
+        copy: worker_options(project, &base, surroundings),
+        worker: &mut prepared.worker,
+        sources: &sources,
+        selections: &project.files,
+        build: project.build.as_deref().unwrap_or_default(),
+        suite: &prepared.suite,
+        baseline: &prepared.baseline,
+        limits: &prepared.limits,
+        events: &events,
+    })?;
+    phases.localize = started.elapsed();
+    Ok(found)
+}
+
+/// The statements that all failing tests execute, most suspicious first.
+pub struct Focus {
+    found: Localization,
+    ranked: Vec<Ranked>,
+    /// The place in `ranked` of each statement.
+    places: Vec<Option<usize>>,
+}
+
+impl Focus {
+    fn new(found: Localization, options: &RepairOptions) -> Self {
+        let mut ranked = found.rank(options.formula).statements;
+        ranked.retain(|one| one.counts.failing == one.counts.all_failing);
+        let mut places = vec![None; found.statements.len()];
+        for (place, one) in ranked.iter().enumerate() {
+            places[one.statement as usize] = Some(place);
+        }
+        Focus {
+            found,
+            ranked,
+            places,
+        }
+    }
+
+    /// Number of statements that all failing tests execute.
+    pub fn len(&self) -> usize {
+        self.ranked.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ranked.is_empty()
+    }
+
+    /// Number of statements in the program.
+    pub fn statements(&self) -> usize {
+        self.found.statements.len()
+    }
+
+    /// The file of the statement at a place of the order.
+    pub fn file(&self, place: usize) -> &Path {
+        let statement = self.ranked[place].statement as usize;
+        &self.found.files[self.found.statements[statement].file].relative
+    }
+
+    /// The place in the order of the statement that holds `span` of a file; `None` when not all failing tests execute
+    /// it.
+    pub fn place(&self, relative: &Path, span: Span) -> Option<usize> {
+        let mut files = self.found.files.iter();
+        let file = files.position(|file| file.relative == relative)?;
+        self.places[self.found.innermost(file, span)? as usize]
+    }
+
+    /// How near the statement at a place of the order is to crashes.
+    pub fn nearness(&self, place: usize) -> f64 {
+        self.ranked[place].nearness
+    }
+
+    /// The tests that execute one of the first `count` statements of the order, by index.
+    pub fn tests(&self, count: usize) -> BTreeSet<usize> {
+        let first = |id: &u32| self.places[*id as usize].is_some_and(|place| place < count);
+        let tests = self.found.tests.iter();
+        tests
+            .filter(|test| test.executed.iter().any(first))
+            .map(|test| test.test)
+            .chain(self.found.set_aside.iter().copied())
+            .collect()
+    }
+}
+
+/// Localizes a large program and leaves what is suspicious in [`Prepared::focus`]; does nothing for a small one.
+///
+/// # Errors
+/// As [`localize`], and when failing tests have no statement in common.
+pub fn focus(
+    prepared: &mut Prepared,
+    project: &Project,
+    options: &RepairOptions,
+    surroundings: &Surroundings<'_>,
+    phases: &mut Phases,
+) -> Result<(), RepairError> {
+    if is_large(prepared, project)? {
+        let found = localize(prepared, project, surroundings, phases)?;
+        prepared.focus = Some(Focus::new(found, options));
+    }
+    Ok(())
+}
+
+fn is_large(prepared: &Prepared, project: &Project) -> Result<bool, RepairError> {
+    let mut bytes = 0;
+    for (relative, _) in selected(prepared, project)? {
+        let source = files::read(&prepared.worker.sandbox.folder().join(&relative))?;
+        let lines = LineMap::new(&source);
+        bytes += (1..=lines.line_count())
+            .filter(|&line| project.files.is_empty() || selects(project, &relative, line))
+            .filter_map(|line| lines.line_span(line))
+            .map(|span| span.len() as usize)
+            .sum::<usize>();
+        if bytes > LARGE {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the project's selection of files, which is not empty, has a line.
+fn selects(project: &Project, relative: &Path, line: u32) -> bool {
+    project
+        .files
+        .iter()
+        .any(|selection| selection.file == relative && selection.contains_line(line))
+}
+
+/// Sets how suspicious each location is, by the tests that visit it and its nearness to crashes.
+pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOptions) {
+    for entry in entries.iter_mut() {
+        let visits = |tests: &[usize]| {
+            let tests = tests.iter();
+            tests
+                .filter(|&test| entry.visited_by.contains(test))
+                .count()
+        };
+        let counts = Counts {
+            failing: visits(&prepared.failing),
+            passing: visits(&prepared.passing),
+            all_failing: prepared.failing.len(),
+            all_passing: prepared.passing.len(),
+        };
+        let score = options.formula.suspiciousness(counts);
+        entry.suspiciousness = 1.0 - (1.0 - score) * (1.0 - entry.nearness);
+    }
+}
+
+/// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Equal ones are
+/// kept in the order of their places.
+pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
+    let all = entries.len();
+    if wanted == 0 || all <= wanted {
+        return 0;
+    }
+    let mut order: Vec<usize> = (0..all).collect();
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&entries[a], &entries[b]);
+        b.suspiciousness.total_cmp(&a.suspiciousness)
+    });
+    let kept: BTreeSet<usize> = order[..wanted].iter().copied().collect();
+    let mut number = 0;
+    entries.retain(|_| {
+        number += 1;
+        kept.contains(&(number - 1))
+    });
+    all - wanted
+}

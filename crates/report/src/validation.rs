@@ -1,0 +1,606 @@
+//! The outcome of a validation: a table, JSON, a stream of JSON lines, JUnit XML.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use patchwright_exec::{Ending, FailReason, TimeKind, runner::signal_name};
+use patchwright_validate::outcome::Untouched;
+use patchwright_validate::rebuild::Rebuild;
+use patchwright_validate::{
+    Failure, PatchVerdict, Stats, TestResult, Tests, Validated, Validation, Way,
+};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde::Serialize;
+
+use crate::text::{Style, count, grouped};
+
+/// The version of the schemas of [`json`] and [`Stream`].
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Sets with more patches than this are listed without those that need no further look.
+const LONGEST_TABLE: usize = 200;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    tests: Vec<TestOf<'a>>,
+    patches: Vec<PatchOf<'a>>,
+    summary: Summary,
+    stats: StatsOf,
+    interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct TestOf<'a> {
+    name: &'a str,
+    untouched: &'static str,
+}
+
+#[derive(Serialize)]
+struct PatchOf<'a> {
+    id: &'a str,
+    file: String,
+    line: usize,
+    verdict: Option<&'static str>,
+    reason: Option<String>,
+    test: Option<&'a str>,
+    failure: Option<FailureOf<'a>>,
+    compiler: Option<Compiler<'a>>,
+    notes: &'a [String],
+    same_as: Option<&'a str>,
+    tests: Vec<ResultOf<'a>>,
+    way: Option<&'static str>,
+    resumed: bool,
+    build_milliseconds: f64,
+    total_milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct ResultOf<'a> {
+    name: &'a str,
+    passes: bool,
+    failure: Option<FailureOf<'a>>,
+    milliseconds: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Compiler<'a> {
+    first_error: Option<&'a str>,
+    output: &'a str,
+    exit_status: Option<i32>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum FailureOf<'a> {
+    ExitStatus {
+        expected: i32,
+        actual: i32,
+    },
+    Signal {
+        number: i32,
+        name: Option<&'static str>,
+    },
+    Output {
+        line: usize,
+        expected: Option<&'a str>,
+        found: Option<&'a str>,
+    },
+    TimeOut {
+        of: &'static str,
+    },
+    Limit {
+        of: String,
+    },
+    Sanitizer {
+        report: &'a str,
+    },
+    NotRun {
+        message: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct Summary {
+    patches: usize,
+    plausible: usize,
+    implausible: usize,
+    does_not_apply: usize,
+    does_not_compile: usize,
+    unstable: usize,
+    not_validated: usize,
+}
+
+#[derive(Serialize)]
+struct StatsOf {
+    builds: usize,
+    full_builds: usize,
+    executions: usize,
+    resumed: usize,
+    duplicates: usize,
+    woven: Option<WovenOf>,
+    renewed_copies: usize,
+    prepare_milliseconds: f64,
+    validate_milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct WovenOf {
+    patches: usize,
+    apart: BTreeMap<String, usize>,
+    compilations: usize,
+    builds: usize,
+    executions: usize,
+    classes: usize,
+    overruled: usize,
+    milliseconds: f64,
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+fn tests_of(tests: &Tests) -> Vec<TestOf<'_>> {
+    let untouched = tests.untouched.iter().map(|untouched| match untouched {
+        Untouched::Passes => "passes",
+        Untouched::Fails => "fails",
+        Untouched::Flaky => "flaky",
+    });
+    let names = tests.names.iter().zip(untouched);
+    names
+        .map(|(name, untouched)| TestOf { name, untouched })
+        .collect()
+}
+
+/// The word for a verdict in JSON.
+fn key(verdict: &PatchVerdict) -> &'static str {
+    match verdict {
+        PatchVerdict::Plausible => "plausible",
+        PatchVerdict::Implausible(_) => "implausible",
+        PatchVerdict::DoesNotApply(_) => "does_not_apply",
+        PatchVerdict::DoesNotCompile(_) => "does_not_compile",
+        PatchVerdict::Unstable(_) => "unstable",
+    }
+}
+
+fn failure_of(failure: &Failure) -> FailureOf<'_> {
+    match failure {
+        Failure::NotRun(message) => FailureOf::NotRun { message },
+        Failure::Ran(reason) => match reason {
+            FailReason::ExitCode { expected, actual } => FailureOf::ExitStatus {
+                expected: *expected,
+                actual: *actual,
+            },
+            FailReason::Signal(number) => FailureOf::Signal {
+                number: *number,
+                name: signal_name(*number),
+            },
+            FailReason::Output(difference) => FailureOf::Output {
+                line: difference.line,
+                expected: difference.expected.as_deref(),
+                found: difference.found.as_deref(),
+            },
+            FailReason::TimedOut(TimeKind::Wall) => FailureOf::TimeOut { of: "wall" },
+            FailReason::TimedOut(TimeKind::Cpu) => FailureOf::TimeOut { of: "cpu" },
+            FailReason::LimitExceeded(kind) => FailureOf::Limit {
+                of: kind.to_string(),
+            },
+            FailReason::SanitizerReport(report) => FailureOf::Sanitizer { report },
+        },
+    }
+}
+
+/// Why a verdict is what it is, in words.
+fn reason(verdict: &PatchVerdict, tests: &Tests) -> Option<String> {
+    match verdict {
+        PatchVerdict::Plausible => None,
+        PatchVerdict::Implausible(killer) => {
+            Some(format!("{}: {}", tests.names[killer.test], killer.failure))
+        }
+        PatchVerdict::Unstable(killer) => Some(format!(
+            "{} passed, and failed when it was run again: {}",
+            tests.names[killer.test], killer.failure
+        )),
+        PatchVerdict::DoesNotApply(reason) => Some(reason.clone()),
+        PatchVerdict::DoesNotCompile(failure) => Some(failure.to_string()),
+    }
+}
+
+fn results<'a>(results: &'a [TestResult], tests: &'a Tests) -> Vec<ResultOf<'a>> {
+    results
+        .iter()
+        .map(|result| ResultOf {
+            name: &tests.names[result.test],
+            passes: result.failure.is_none(),
+            failure: result.failure.as_ref().map(failure_of),
+            milliseconds: result.milliseconds,
+        })
+        .collect()
+}
+
+fn patch_of<'a>(patch: &'a Validated, same_as: Option<&'a str>, tests: &'a Tests) -> PatchOf<'a> {
+    let killer = match &patch.verdict {
+        Some(PatchVerdict::Implausible(killer) | PatchVerdict::Unstable(killer)) => Some(killer),
+        _ => None,
+    };
+    let compiler = match &patch.verdict {
+        Some(PatchVerdict::DoesNotCompile(failure)) => Some(Compiler {
+            first_error: failure.first_error.as_deref(),
+            output: &failure.output,
+            exit_status: match failure.ending {
+                Ending::Exited(status) => Some(status),
+                _ => None,
+            },
+        }),
+        _ => None,
+    };
+    PatchOf {
+        id: &patch.id.0,
+        file: patch.origin.file.to_string_lossy().into_owned(),
+        line: patch.origin.line,
+        verdict: patch.verdict.as_ref().map(key),
+        reason: patch
+            .verdict
+            .as_ref()
+            .and_then(|verdict| reason(verdict, tests)),
+        test: killer.map(|killer| &tests.names[killer.test][..]),
+        failure: killer.map(|killer| failure_of(&killer.failure)),
+        compiler,
+        notes: &patch.notes,
+        same_as,
+        tests: results(&patch.tests, tests),
+        way: patch.way.map(|way| match way {
+            Way::Woven => "woven",
+            Way::Plain(Rebuild::Incremental) => "incremental_build",
+            Way::Plain(Rebuild::Full) => "full_build",
+        }),
+        resumed: patch.resumed,
+        build_milliseconds: milliseconds(patch.build),
+        total_milliseconds: milliseconds(patch.total),
+    }
+}
+
+fn summary_of(outcome: &Validation) -> Summary {
+    let number = |word: &str| outcome.count(|verdict| key(verdict) == word);
+    Summary {
+        patches: outcome.patches.len(),
+        plausible: number("plausible"),
+        implausible: number("implausible"),
+        does_not_apply: number("does_not_apply"),
+        does_not_compile: number("does_not_compile"),
+        unstable: number("unstable"),
+        not_validated: outcome.patches.len() - outcome.count(|_| true),
+    }
+}
+
+fn stats_of(stats: &Stats) -> StatsOf {
+    StatsOf {
+        builds: stats.builds,
+        full_builds: stats.full_builds,
+        executions: stats.executions,
+        resumed: stats.resumed,
+        duplicates: stats.duplicates,
+        woven: stats.woven.as_ref().map(|woven| WovenOf {
+            patches: woven.patches,
+            apart: woven.apart.clone(),
+            compilations: woven.compilations,
+            builds: woven.builds,
+            executions: woven.executions,
+            classes: woven.classes,
+            overruled: woven.overruled,
+            milliseconds: milliseconds(woven.time),
+        }),
+        renewed_copies: stats.renewed_copies,
+        prepare_milliseconds: milliseconds(stats.prepare),
+        validate_milliseconds: milliseconds(stats.validate),
+    }
+}
+
+/// Strings and numbers only: this cannot fail.
+fn line_of(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The outcome as JSON text, with a newline at the end.
+pub fn json(outcome: &Validation) -> String {
+    let same_as = |patch: &Validated| patch.same_as.map(|first| &outcome.patches[first].id.0[..]);
+    let patches = outcome.patches.iter();
+    let document = Document {
+        schema: "patchwright-validate",
+        schema_version: SCHEMA_VERSION,
+        tests: tests_of(&outcome.tests),
+        patches: patches
+            .map(|patch| patch_of(patch, same_as(patch), &outcome.tests))
+            .collect(),
+        summary: summary_of(outcome),
+        stats: stats_of(&outcome.stats),
+        interrupted: outcome.interrupted,
+    };
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A stream of JSON lines: one that says what it is and has the tests, one for each verdict as soon
+/// as it is known, and one at the end.
+#[derive(Debug, Default)]
+pub struct Stream {
+    tests: Tests,
+}
+
+#[derive(Serialize)]
+struct StartLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    schema: &'static str,
+    schema_version: u32,
+    tests: Vec<TestOf<'a>>,
+}
+
+#[derive(Serialize)]
+struct VerdictLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    index: usize,
+    patch: PatchOf<'a>,
+}
+
+#[derive(Serialize)]
+struct EndLine {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    summary: Summary,
+    stats: StatsOf,
+    interrupted: bool,
+}
+
+impl Stream {
+    /// The first line.
+    pub fn start(&mut self, tests: &Tests) -> String {
+        self.tests = tests.clone();
+        line_of(&StartLine {
+            kind: "start",
+            schema: "patchwright-validate-stream",
+            schema_version: SCHEMA_VERSION,
+            tests: tests_of(tests),
+        })
+    }
+
+    /// The line of a verdict on the patch with this number. `same_as` is the id of the earlier
+    /// patch that makes the same tree.
+    pub fn verdict(&self, index: usize, patch: &Validated, same_as: Option<&str>) -> String {
+        line_of(&VerdictLine {
+            kind: "verdict",
+            index,
+            patch: patch_of(patch, same_as, &self.tests),
+        })
+    }
+
+    /// The last line.
+    pub fn end(&self, outcome: &Validation) -> String {
+        line_of(&EndLine {
+            kind: "end",
+            summary: summary_of(outcome),
+            stats: stats_of(&outcome.stats),
+            interrupted: outcome.interrupted,
+        })
+    }
+}
+
+/// A table of the patches, then a summary. Of large sets only those are listed that are plausible
+/// or unstable.
+pub fn table(outcome: &Validation, style: Style) -> String {
+    let mut text = String::new();
+    let all = outcome.patches.len() <= LONGEST_TABLE;
+    let worth_a_look = |patch: &&Validated| {
+        let special = matches!(
+            patch.verdict,
+            Some(PatchVerdict::Plausible | PatchVerdict::Unstable(_))
+        );
+        all || special && patch.same_as.is_none()
+    };
+    let rows: Vec<&Validated> = outcome.patches.iter().filter(worth_a_look).collect();
+    let width = |patch: &&Validated| patch.id.0.chars().count();
+    let width = rows.iter().map(width).max().unwrap_or(0).clamp(5, 60);
+    for patch in rows {
+        let (word, colour) = match &patch.verdict {
+            None => ("not validated", "2"),
+            Some(verdict) => {
+                let colour = match verdict {
+                    PatchVerdict::Plausible => "1;32",
+                    PatchVerdict::Implausible(_) => "31",
+                    PatchVerdict::Unstable(_) => "35",
+                    PatchVerdict::DoesNotApply(_) | PatchVerdict::DoesNotCompile(_) => "33",
+                };
+                (verdict.word(), colour)
+            }
+        };
+        let why = patch.verdict.as_ref();
+        let mut why = why
+            .and_then(|verdict| reason(verdict, &outcome.tests))
+            .unwrap_or_default();
+        if let Some(first) = patch.same_as {
+            let note = format!("the same tree as {}", outcome.patches[first].id);
+            why = if why.is_empty() {
+                note
+            } else {
+                format!("{why} ({note})")
+            };
+        }
+        let word = style.paint(colour, &format!("{word:<16}"));
+        let _ = writeln!(
+            text,
+            "{}",
+            format!("{:<width$}  {word}  {why}", patch.id.0).trim_end()
+        );
+        for note in &patch.notes {
+            let _ = writeln!(
+                text,
+                "{}",
+                style.paint("2", &format!("{:width$}  {note}", ""))
+            );
+        }
+        let failing: Vec<&str> = patch
+            .tests
+            .iter()
+            .filter(|result| result.failure.is_some())
+            .map(|result| &outcome.tests.names[result.test][..])
+            .collect();
+        if failing.len() > 1 {
+            let line = format!(
+                "{:width$}  fails {} of {}: {}",
+                "",
+                failing.len(),
+                count(patch.tests.len() as u64, "test", "tests"),
+                failing.join(", ")
+            );
+            let _ = writeln!(text, "{}", style.paint("2", &line));
+        }
+    }
+    if !all {
+        let _ = writeln!(
+            text,
+            "(plausible and unstable patches only, each tree once; --jsonl and --json have all)"
+        );
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&summary(outcome));
+    text
+}
+
+fn summary(outcome: &Validation) -> String {
+    let Summary {
+        patches,
+        plausible,
+        implausible,
+        does_not_apply,
+        does_not_compile,
+        unstable,
+        not_validated,
+    } = summary_of(outcome);
+    let mut parts = vec![format!("{} plausible", grouped(plausible as u64))];
+    for (number, word) in [
+        (implausible, "implausible"),
+        (does_not_compile, "not compiling"),
+        (does_not_apply, "not applying"),
+        (unstable, "unstable"),
+        (not_validated, "not validated"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{} {word}", grouped(number as u64)));
+        }
+    }
+    let stats = &outcome.stats;
+    let woven = stats.woven.clone().unwrap_or_default();
+    let mut text = format!(
+        "{}{}: {}.\n",
+        if outcome.interrupted {
+            "Interrupted. "
+        } else {
+            ""
+        },
+        count(patches as u64, "patch", "patches"),
+        parts.join(", ")
+    );
+    let _ = write!(
+        text,
+        "{} and {} of tests",
+        count((stats.builds + woven.builds) as u64, "build", "builds"),
+        count(
+            (stats.executions + woven.executions) as u64,
+            "execution",
+            "executions"
+        ),
+    );
+    if woven.patches > 0 {
+        let _ = write!(
+            text,
+            "; {} woven into {}",
+            count(woven.patches as u64, "patch", "patches"),
+            count(woven.builds as u64, "program", "programs")
+        );
+    }
+    if stats.duplicates > 0 {
+        let _ = write!(
+            text,
+            "; {} of the same tree as another",
+            count(stats.duplicates as u64, "patch", "patches")
+        );
+    }
+    if stats.resumed > 0 {
+        let _ = write!(
+            text,
+            "; {} known from before",
+            count(stats.resumed as u64, "verdict", "verdicts")
+        );
+    }
+    text.push_str(".\n");
+    text
+}
+
+/// The outcome as JUnit XML: a case for each patch, and with `matrix` a suite for each patch with a
+/// case for each test. Failures are patches (tests) that fail; errors are patches that do not apply
+/// or compile; what was not validated is skipped.
+pub fn junit(outcome: &Validation, matrix: bool) -> String {
+    let mut report = Report::new("patchwright validate");
+    let mut all = TestSuite::new("patches");
+    for patch in &outcome.patches {
+        let status = status(patch, &outcome.tests);
+        if matrix && !patch.tests.is_empty() {
+            let mut suite = TestSuite::new(patch.id.0.clone());
+            for result in &patch.tests {
+                let name = &outcome.tests.names[result.test];
+                let status = match &result.failure {
+                    None => TestCaseStatus::success(),
+                    Some(failure) => {
+                        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                        status.set_message(failure.to_string());
+                        status
+                    }
+                };
+                let mut case = TestCase::new(name.clone(), status);
+                case.set_classname(patch.id.0.clone());
+                if let Some(milliseconds) = result.milliseconds {
+                    case.set_time(Duration::from_millis(milliseconds));
+                }
+                suite.add_test_case(case);
+            }
+            report.add_test_suite(suite);
+            continue;
+        }
+        let mut case = TestCase::new(patch.id.0.clone(), status);
+        case.set_classname("patch");
+        case.set_time(patch.total);
+        if !patch.notes.is_empty() {
+            case.set_system_out(patch.notes.join("\n"));
+        }
+        all.add_test_case(case);
+    }
+    report.add_test_suite(all);
+    // The data are strings: this cannot fail.
+    report.to_string().unwrap_or_default()
+}
+
+fn status(patch: &Validated, tests: &Tests) -> TestCaseStatus {
+    let Some(verdict) = &patch.verdict else {
+        return TestCaseStatus::skipped();
+    };
+    let kind = match verdict {
+        PatchVerdict::Plausible => return TestCaseStatus::success(),
+        PatchVerdict::Implausible(_) | PatchVerdict::Unstable(_) => NonSuccessKind::Failure,
+        PatchVerdict::DoesNotApply(_) | PatchVerdict::DoesNotCompile(_) => NonSuccessKind::Error,
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(verdict.word());
+    status.set_message(reason(verdict, tests).unwrap_or_default());
+    if let PatchVerdict::DoesNotCompile(failure) = verdict {
+        status.set_description(failure.output.clone());
+    }
+    status
+}

@@ -1,0 +1,654 @@
+//! One woven build of many patches.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use patchwright_csource::{Clang, Function, StmtKind, TranslationUnit};
+use patchwright_exec::Worker;
+use patchwright_probe_image::{PatchTable, TableAlternative, TablePlace};
+use patchwright_text::{Edit, LineMap, Span};
+use patchwright_weave::{
+    Alternative, MAX_ALTERNATIVES, PlaceId, PlaceKind, WovenPlace, weave_places,
+};
+use rustc_hash::FxHashMap;
+
+use crate::capture::{self, Uncaptured};
+use crate::compiler::Depth;
+use crate::plan::{Plan, PlannedPatch, SourceFile};
+use crate::runs::{self, Finder, Run};
+use crate::{Apart, EngineError, Stats};
+
+/// A place of a batch.
+struct BatchPlace {
+    file: usize,
+    function: usize,
+    run: Run,
+    /// The alternatives' texts, their lines in the patched file, and who has them.
+    alternatives: Vec<BatchAlternative>,
+    /// Patches that differ at places inside of this one.
+    inside: Vec<u32>,
+}
+
+struct BatchAlternative {
+    text: Vec<u8>,
+    line: u32,
+    patches: Vec<u32>,
+}
+
+/// Woven texts and the table that goes with them.
+pub struct Batch {
+    /// Index of each patch of the batch in the plan.
+    pub members: Vec<usize>,
+    /// Index in the sources, woven text.
+    pub files: Vec<(usize, Vec<u8>)>,
+    /// Who has what; patches are numbered as in [`Batch::members`].
+    pub table: PatchTable,
+}
+
+/// Makes batches.
+pub struct Batcher<'a> {
+    /// A built copy of the untouched program.
+    pub worker: &'a mut Worker,
+    /// Reads C.
+    pub clang: &'a Clang,
+    /// Sources and patches.
+    pub plan: &'a Plan,
+    /// Is counted up.
+    pub stats: &'a mut Stats,
+    /// Alternatives are evaluated.
+    pub dedup: bool,
+    /// Grows when a woven process cannot tell which patch it should run.
+    pub unobserved: &'a Path,
+}
+
+impl Batcher<'_> {
+    /// Weaves these patches of the plan together. Those for which that cannot be done come back with the reason.
+    ///
+    /// # Errors
+    /// Processes that cannot be run, and files that cannot be read or written.
+    pub fn batch(
+        &mut self,
+        members: &[usize],
+    ) -> Result<(Batch, Vec<(usize, Apart)>), EngineError> {
+        let mut members = members.to_vec();
+        let mut apart: Vec<(usize, Apart)> = Vec::new();
+        loop {
+            let places = self.places(&members);
+            let crowded: Vec<u32> = places
+                .iter()
+                .filter(|place| place.alternatives.len() >= MAX_ALTERNATIVES)
+                .flat_map(|place| &place.alternatives[MAX_ALTERNATIVES - 1..])
+                .flat_map(|alternative| alternative.patches.iter().copied())
+                .collect();
+            let mut refused: BTreeMap<u32, Apart> = crowded
+                .into_iter()
+                .map(|patch| (patch, Apart::NotWoven))
+                .collect();
+            if refused.is_empty() {
+                let files: Vec<usize> = file_numbers(&places);
+                let mut texts = Vec::new();
+                for file in files {
+                    match self.weave_file(file, &places)? {
+                        Ok(text) => texts.push((file, text)),
+                        Err(patches) => refused.extend(patches),
+                    }
+                }
+                if refused.is_empty() {
+                    // What was found out about each alternative is in the texts and the table.
+                    let table = texts.iter().flat_map(|(_, woven)| &woven.places);
+                    let mut by_id: Vec<(PlaceId, TablePlace)> =
+                        table.map(|(id, place)| (*id, place.clone())).collect();
+                    by_id.sort_by_key(|(id, _)| *id);
+                    let batch = Batch {
+                        table: PatchTable {
+                            patches: members.len() as u32,
+                            places: by_id.into_iter().map(|(_, place)| place).collect(),
+                        },
+                        files: texts
+                            .into_iter()
+                            .map(|(file, woven)| (file, woven.text))
+                            .collect(),
+                        members,
+                    };
+                    return Ok((batch, apart));
+                }
+            }
+            // Without those that cannot be woven, the others are woven again.
+            for (patch, reason) in refused.iter().rev() {
+                apart.push((members[*patch as usize], reason.clone()));
+            }
+            let mut number = 0;
+            members.retain(|_| {
+                number += 1;
+                !refused.contains_key(&(number - 1))
+            });
+        }
+    }
+
+    /// The places of these patches.
+    fn places(&self, members: &[usize]) -> Vec<BatchPlace> {
+        let mut places = Vec::new();
+        for file in 0..self.plan.sources.len() {
+            let source = &self.plan.sources[file];
+            let mut by_function: BTreeMap<usize, Vec<PatchEdits<'_>>> = BTreeMap::new();
+            for (number, member) in members.iter().enumerate() {
+                let planned = &self.plan.patches[*member];
+                for own in planned.files.iter().filter(|own| own.file == file) {
+                    for edits in &own.functions {
+                        by_function.entry(edits.function).or_default().push((
+                            number as u32,
+                            planned,
+                            &edits.edits,
+                        ));
+                    }
+                }
+            }
+            for (function, patches) in by_function {
+                places.extend(function_places(file, source, function, &patches));
+            }
+        }
+        places
+    }
+
+    /// Weaves the places of one file, first without evaluations, to have the alternatives read.
+    fn weave_file(
+        &mut self,
+        file: usize,
+        places: &[BatchPlace],
+    ) -> Result<Result<WovenFile, Refused>, EngineError> {
+        let source = &self.plan.sources[file];
+        let own: Vec<usize> = (0..places.len())
+            .filter(|place| places[*place].file == file)
+            .collect();
+        let suffix = own.first().map_or(0, |place| *place).to_string();
+        let mut woven: Vec<WovenPlace> = own
+            .iter()
+            .map(|place| {
+                let known = &places[*place];
+                WovenPlace {
+                    id: PlaceId(*place as u32),
+                    span: known.run.span,
+                    kind: known.run.kind,
+                    result: None,
+                    captured: None,
+                    labels: runs::labels(slice(&source.unit.source, known.run.span)),
+                    alternatives: known
+                        .alternatives
+                        .iter()
+                        .map(|alternative| Alternative {
+                            text: alternative.text.clone(),
+                            line: alternative.line,
+                            captured: None,
+                            labels: runs::labels(&alternative.text),
+                        })
+                        .collect(),
+                }
+            })
+            .collect();
+        let everyone = || {
+            let patches = own.iter().flat_map(|place| &places[*place].alternatives);
+            patches
+                .flat_map(|alternative| alternative.patches.iter().copied())
+                .map(|patch| (patch, Apart::NotWoven))
+                .collect::<Vec<_>>()
+        };
+        let unobserved = Some(self.unobserved.as_os_str().as_bytes());
+        let plain = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
+            Ok(plain) => plain,
+            Err(error) => {
+                tracing::warn!("{}: {error}", source.relative.display());
+                return Ok(Err(everyone()));
+            }
+        };
+        let text = without_line_directives(&plain.text);
+        self.stats.compilations += 1;
+        let diagnostics = source.compiler.check(self.worker, &text, Depth::Syntax)?;
+        let lines = LineMap::new(&text);
+        let mut refused: Refused = Vec::new();
+        let mut unassigned = false;
+        for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error) {
+            tracing::info!(
+                "{}: woven line {:?}: {}",
+                source.relative.display(),
+                diagnostic.line,
+                diagnostic.message
+            );
+            let at = diagnostic.line.and_then(|line| lines.line_span(line));
+            let hit = at.and_then(|at| {
+                own.iter().enumerate().find_map(|(number, place)| {
+                    let spans = &plain.alternatives[number];
+                    let hit = spans
+                        .iter()
+                        .position(|span| span.start <= at.end && at.start <= span.end)?;
+                    Some(&places[*place].alternatives[hit])
+                })
+            });
+            match hit {
+                Some(alternative) => refused.extend(
+                    alternative
+                        .patches
+                        .iter()
+                        .map(|patch| (*patch, Apart::NotWoven)),
+                ),
+                None => unassigned = true,
+            }
+        }
+        if refused.is_empty() && unassigned {
+            return Ok(Err(everyone()));
+        }
+        if !refused.is_empty() {
+            return Ok(Err(refused));
+        }
+        let read = if self.dedup {
+            self.read_woven(source, &text)?
+        } else {
+            None
+        };
+        if let Some(unit) = &read {
+            let escaped = escaping_declarations(unit, &own, places, &plain.alternatives);
+            if !escaped.is_empty() {
+                return Ok(Err(escaped));
+            }
+        }
+        let mut table = Vec::with_capacity(own.len());
+        // A place that is visited during an evaluation would spoil it.
+        let woven_functions = own.iter().map(|place| places[*place].function).collect();
+        let pure = capture::pure_functions(&source.unit, &woven_functions);
+        for (number, place) in own.iter().enumerate() {
+            let known = &places[*place];
+            let target = &mut woven[number];
+            let function = &source.unit.functions[known.function];
+            let labels = &function.labels;
+            let result = capture::result_type(&source.unit, function.return_type);
+            let sanitized = source.compiler.traps_undefined_behaviour();
+            if let (Some(unit), false) = (&read, sanitized) {
+                let original = capture::Text {
+                    unit: &source.unit,
+                    function,
+                    span: known.run.span,
+                    kind: known.run.kind,
+                    pure: &pure,
+                };
+                target.captured = self.note(capture::captured(&original, &suffix, labels));
+                for (ordinal, alternative) in target.alternatives.iter_mut().enumerate() {
+                    let span = plain.alternatives[number][ordinal];
+                    let captured = match function_at(unit, span) {
+                        Some(function) => capture::captured(
+                            &capture::Text {
+                                unit,
+                                function,
+                                span,
+                                kind: known.run.kind,
+                                pure: &pure,
+                            },
+                            &suffix,
+                            labels,
+                        ),
+                        None => Err(Uncaptured::Unread),
+                    };
+                    alternative.captured = self.note(captured);
+                }
+                let captured = target.captured.iter().chain(
+                    target
+                        .alternatives
+                        .iter()
+                        .filter_map(|alternative| alternative.captured.as_ref()),
+                );
+                let returns = captured.into_iter().any(|text| contains(text, b"__pw_r="));
+                if let (true, Ok(Some(result))) = (returns, result) {
+                    target.result = Some(result.to_owned());
+                }
+            } else if sanitized {
+                for _ in &known.alternatives {
+                    let _: Option<Vec<u8>> = self.note(Err(Uncaptured::Sanitized));
+                }
+            }
+            let mut entry = TablePlace {
+                captured: target.captured.is_some(),
+                alternatives: known
+                    .alternatives
+                    .iter()
+                    .zip(&target.alternatives)
+                    .enumerate()
+                    .map(|(ordinal, (alternative, woven))| TableAlternative {
+                        number: ordinal as u32 + 1,
+                        captured: woven.captured.is_some(),
+                        patches: alternative.patches.clone(),
+                    })
+                    .collect(),
+            };
+            if !known.inside.is_empty() {
+                entry.alternatives.push(TableAlternative {
+                    number: 0,
+                    captured: false,
+                    patches: known.inside.clone(),
+                });
+            }
+            table.push((PlaceId(*place as u32), entry));
+        }
+        let text = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
+            Ok(woven) => woven.text,
+            Err(error) => {
+                tracing::warn!("{}: {error}", source.relative.display());
+                return Ok(Err(everyone()));
+            }
+        };
+        Ok(Ok(WovenFile {
+            text,
+            places: table,
+        }))
+    }
+
+    /// Counts why a text cannot be evaluated.
+    fn note(&mut self, captured: Result<Vec<u8>, Uncaptured>) -> Option<Vec<u8>> {
+        match captured {
+            Ok(text) => {
+                self.stats.captured += 1;
+                Some(text)
+            }
+            Err(reason) => {
+                *self.stats.uncaptured.entry(reason).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    /// The syntax tree of a woven file; `None` when clang does not accept what the project's compiler does.
+    fn read_woven(
+        &mut self,
+        source: &SourceFile,
+        text: &[u8],
+    ) -> Result<Option<TranslationUnit>, EngineError> {
+        let path = self.worker.sandbox.folder().join(&source.relative);
+        patchwright_exec::files::replace(&path, text)?;
+        let parsed = patchwright_csource::parse(
+            self.clang,
+            &mut self.worker.runner,
+            &source.command,
+            text.to_vec(),
+        );
+        patchwright_exec::files::replace(&path, &source.unit.source)?;
+        match parsed {
+            Ok(unit) => Ok(Some(unit)),
+            Err(patchwright_csource::ParseError::Run(error)) => Err(error.into()),
+            Err(error) => {
+                tracing::info!("{}: {error}", source.relative.display());
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Patches (numbered as in the batch) that cannot be woven.
+type Refused = Vec<(u32, Apart)>;
+
+/// A patch, and its edits in one function.
+type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit]);
+
+struct WovenFile {
+    text: Vec<u8>,
+    places: Vec<(PlaceId, TablePlace)>,
+}
+
+fn slice(source: &[u8], span: Span) -> &[u8] {
+    span.slice(source).unwrap_or_default()
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+fn file_numbers(places: &[BatchPlace]) -> Vec<usize> {
+    let mut files: Vec<usize> = places.iter().map(|place| place.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// Blanks the added directives, so that a compiler's lines are those of the text. As many bytes, as many lines.
+fn without_line_directives(text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    let mut start = 0;
+    while start < text.len() {
+        let end = text[start..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(text.len(), |length| start + length);
+        if text[start..end].starts_with(b"#line ") {
+            let kept = text[..end].ends_with(b"\r");
+            let blank = end - usize::from(kept);
+            text[start..blank].fill(b' ');
+        }
+        start = end + 1;
+    }
+    text
+}
+
+fn function_at(unit: &TranslationUnit, span: Span) -> Option<&Function> {
+    unit.functions
+        .iter()
+        .find(|function| function.body_span.contains_span(span))
+}
+
+/// Patches whose alternatives declare something that was not expected to be a declaration, so that its scope would end
+/// too early.
+fn escaping_declarations(
+    unit: &TranslationUnit,
+    own: &[usize],
+    places: &[BatchPlace],
+    spans: &[Vec<Span>],
+) -> Refused {
+    let mut found = Vec::new();
+    for (number, place) in own.iter().enumerate() {
+        let known = &places[*place];
+        if known.run.to_the_end || known.run.kind == PlaceKind::Condition {
+            continue;
+        }
+        for (alternative, span) in known.alternatives.iter().zip(&spans[number]) {
+            let Some(function) = function_at(unit, *span) else {
+                continue;
+            };
+            let inside = |stmt: patchwright_csource::StmtId| {
+                let place = function.stmt(stmt).place.editable();
+                place.is_some_and(|at| span.contains_span(at))
+            };
+            // The block that was put round the alternative has its statements as children.
+            let declares = function.stmts.iter().any(|stmt| match &stmt.kind {
+                StmtKind::Compound(children) => {
+                    let around = stmt
+                        .place
+                        .editable()
+                        .is_none_or(|at| !span.contains_span(at));
+                    around
+                        && children.iter().any(|child| {
+                            inside(*child)
+                                && matches!(function.stmt(*child).kind, StmtKind::Declaration(_))
+                        })
+                }
+                _ => false,
+            });
+            if declares {
+                found.extend(alternative.patches.iter().map(|p| (*p, Apart::NotWoven)));
+            }
+        }
+    }
+    found
+}
+
+/// The places of one function.
+fn function_places(
+    file: usize,
+    source: &SourceFile,
+    function: usize,
+    patches: &[PatchEdits<'_>],
+) -> Vec<BatchPlace> {
+    let text = &source.unit.source;
+    let known = &source.unit.functions[function];
+    let aims = patches
+        .iter()
+        .flat_map(|(_, _, edits)| *edits)
+        .flat_map(|edit| runs::jumps(&edit.text));
+    let finder = Finder::new(text, known, aims.collect());
+    // For each patch its edits in groups, each with its run.
+    let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
+        .iter()
+        .map(|(_, _, edits)| {
+            let groups: Vec<Vec<Edit>> = edits.iter().map(|edit| vec![edit.clone()]).collect();
+            disjoint(&finder, groups)
+        })
+        .collect();
+    // Runs of different patches that cross each other, or have the same span and differ in kind, become one.
+    let mut all: Vec<Run> = runs.iter().flatten().map(|(run, _)| *run).collect();
+    loop {
+        all.sort_by_key(order);
+        all.dedup();
+        let crossing = crossing(&all);
+        let Some((a, b)) = crossing else { break };
+        let joined = join(&finder, a, b);
+        all.retain(|run| *run != a && *run != b);
+        all.push(joined);
+        for (run, _) in runs.iter_mut().flatten() {
+            if *run == a || *run == b {
+                *run = joined;
+            }
+        }
+    }
+    // Groups of a patch that have come together, or lie in one another.
+    for own in &mut runs {
+        let mut merged: Vec<(Run, Vec<Edit>)> = Vec::new();
+        own.sort_by_key(|(run, _)| order(run));
+        for (run, edits) in own.drain(..) {
+            match merged.last_mut() {
+                Some((outer, all)) if holds(outer, &run) => all.extend(edits),
+                _ => merged.push((run, edits)),
+            }
+        }
+        for (_, edits) in &mut merged {
+            edits.sort_by_key(|edit| edit.span);
+        }
+        *own = merged;
+    }
+    let mut places: Vec<BatchPlace> = all
+        .into_iter()
+        .map(|run| BatchPlace {
+            file,
+            function,
+            run,
+            alternatives: Vec::new(),
+            inside: Vec::new(),
+        })
+        .collect();
+    let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
+    for ((patch, planned, _), own) in patches.iter().zip(&runs) {
+        let planned_file = planned.files.iter().find(|own| own.file == file);
+        for (run, edits) in own {
+            let Some(place) = places.iter().position(|place| place.run == *run) else {
+                continue;
+            };
+            let alternative = runs::alternative(text, run.span, edits);
+            let line = i64::from(source.lines.line(run.span.start))
+                + planned_file.map_or(0, |own| own.lines_before(run.span.start));
+            let target = &mut places[place].alternatives;
+            let number = *numbers
+                .entry((place, alternative))
+                .or_insert_with_key(|(_, text)| {
+                    target.push(BatchAlternative {
+                        text: text.clone(),
+                        line: u32::try_from(line).unwrap_or(1),
+                        patches: Vec::new(),
+                    });
+                    target.len() - 1
+                });
+            target[number].patches.push(*patch);
+            // The patch passes through the places round it.
+            for place in &mut places {
+                if place.run != *run && holds(&place.run, run) && place.inside.last() != Some(patch)
+                {
+                    place.inside.push(*patch);
+                }
+            }
+        }
+    }
+    // No patch has an alternative here any more when all its edits lie in an outer place.
+    places.retain(|place| !place.alternatives.is_empty());
+    places
+}
+
+/// Groups of edits whose runs do not touch each other.
+fn disjoint(finder: &Finder<'_>, groups: Vec<Vec<Edit>>) -> Vec<(Run, Vec<Edit>)> {
+    let mut found: Vec<(Run, Vec<Edit>)> = Vec::new();
+    for mut edits in groups {
+        let mut run = finder.find(&edits);
+        while let Some((last, _)) = found.last() {
+            let apart = last.span.end <= run.span.start && !last.span.is_empty()
+                || last.span.end < run.span.start;
+            if apart {
+                break;
+            }
+            let Some((_, mut before)) = found.pop() else {
+                break;
+            };
+            before.append(&mut edits);
+            edits = before;
+            run = finder.find(&edits);
+        }
+        found.push((run, edits));
+    }
+    found
+}
+
+/// Outer runs before what they hold, empty runs before what begins where they stand.
+fn order(run: &Run) -> (u32, bool, std::cmp::Reverse<u32>, PlaceKind) {
+    (
+        run.span.start,
+        !run.span.is_empty(),
+        std::cmp::Reverse(run.span.end),
+        run.kind,
+    )
+}
+
+/// Whether one run lies in another. An empty run at the bounds of another lies outside of it.
+fn holds(outer: &Run, inner: &Run) -> bool {
+    if inner.span.is_empty() {
+        return outer.span.start < inner.span.start && inner.span.end < outer.span.end
+            || outer == inner;
+    }
+    outer.span.contains_span(inner.span)
+}
+
+/// Two runs that can neither stand side by side nor in one another.
+fn crossing(sorted: &[Run]) -> Option<(Run, Run)> {
+    for (number, a) in sorted.iter().enumerate() {
+        for b in &sorted[number + 1..] {
+            if b.span.start > a.span.end {
+                break;
+            }
+            let same = a.span == b.span;
+            let touches = if a.span.is_empty() || b.span.is_empty() {
+                same
+            } else {
+                a.span.overlaps(b.span) && !a.span.contains_span(b.span)
+            };
+            if same || touches {
+                return Some((*a, *b));
+            }
+        }
+    }
+    None
+}
+
+/// One run in place of two.
+fn join(finder: &Finder<'_>, a: Run, b: Run) -> Run {
+    let span = Span::new(a.span.start.min(b.span.start), a.span.end.max(b.span.end));
+    if a.kind == PlaceKind::Statements && b.kind == PlaceKind::Statements {
+        return Run {
+            span,
+            kind: PlaceKind::Statements,
+            to_the_end: a.span == b.span && (a.to_the_end || b.to_the_end)
+                || a.to_the_end && a.span.end == span.end
+                || b.to_the_end && b.span.end == span.end,
+        };
+    }
+    finder.whole_body()
+}

@@ -1,0 +1,638 @@
+//! Texts for evaluations: an alternative rewritten so that it can be tried and undone.
+//!
+//! Every write is announced to the probe before it is done; every read through a pointer is checked; divisors too;
+//! loops have a limit; jumps out of the text only say where they would go. What this cannot do is refused, and the
+//! patches that have such an alternative run by themselves.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::{
+    BinaryOperator, CastKind, Expr, ExprId, ExprKind, Function, StmtId, StmtKind, Storage,
+    TranslationUnit, UnaryOperator, VarId,
+    types::{FloatKind, IntegerKind, TypeId, TypeKind},
+};
+use patchwright_text::{Edit, Span, apply_edits};
+use patchwright_weave::{
+    CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
+};
+
+/// Why a text cannot be evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Uncaptured {
+    Call,
+    Volatile,
+    Assembly,
+    Declares,
+    Labels,
+    Macro,
+    Register,
+    BitField,
+    ReturnType,
+    Sanitized,
+    Unread,
+    Construct,
+}
+
+impl Uncaptured {
+    /// A phrase for tables and messages.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Call => "calls a function",
+            Self::Volatile => "reads or writes volatile or atomic memory",
+            Self::Assembly => "contains assembly",
+            Self::Declares => {
+                "declares an array, a structure or a static variable, or takes the address of a variable of its own"
+            }
+            Self::Labels => "defines labels",
+            Self::Macro => "reads or writes memory in the body of a macro",
+            Self::Register => "its function has register variables",
+            Self::BitField => "writes a bit-field",
+            Self::ReturnType => "returns a structure",
+            Self::Sanitized => "is compiled with a sanitizer that reports undefined values",
+            Self::Unread => "its syntax tree could not be read",
+            Self::Construct => "uses a construct that is not modelled",
+        }
+    }
+}
+
+/// The C type of the variable that keeps what a function returns; `None` for `void`.
+pub fn result_type(unit: &TranslationUnit, ty: TypeId) -> Result<Option<&'static str>, Uncaptured> {
+    use IntegerKind::*;
+    if let Some(kind) = unit.types.integer_kind(ty) {
+        return Ok(Some(match kind {
+            Bool => "_Bool",
+            Char => "char",
+            SignedChar => "signed char",
+            UnsignedChar => "unsigned char",
+            Short => "short",
+            UnsignedShort => "unsigned short",
+            Int => "int",
+            UnsignedInt => "unsigned int",
+            Long => "long",
+            UnsignedLong => "unsigned long",
+            LongLong => "long long",
+            UnsignedLongLong => "unsigned long long",
+            Int128 | UnsignedInt128 => return Err(Uncaptured::ReturnType),
+        }));
+    }
+    match unit.types.kind(ty) {
+        TypeKind::Void => Ok(None),
+        TypeKind::Float(FloatKind::Float) => Ok(Some("float")),
+        TypeKind::Float(FloatKind::Double) => Ok(Some("double")),
+        // Any pointer to an object can be assigned to it without a word of the compiler.
+        TypeKind::Pointer(_) => Ok(Some("const volatile void *")),
+        _ => Err(Uncaptured::ReturnType),
+    }
+}
+
+/// A text in a function that has been read.
+pub struct Text<'a> {
+    /// The file that was read.
+    pub unit: &'a TranslationUnit,
+    /// The function in it.
+    pub function: &'a Function,
+    /// Where the text stands in the file.
+    pub span: Span,
+    /// What it is.
+    pub kind: PlaceKind,
+    /// Functions of the file that may be called: see [`pure_functions`].
+    pub pure: &'a BTreeSet<String>,
+}
+
+/// Functions of a file that do nothing but give a value, whatever they are given: they read no memory through pointers,
+/// write nothing but variables of their own, do not divide, loop, or call others but such. Those at `excluded` indices
+/// are not taken.
+pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<usize>) -> BTreeSet<String> {
+    let mut pure = BTreeSet::new();
+    loop {
+        let before = pure.len();
+        for (index, function) in unit.functions.iter().enumerate() {
+            let loops = function.stmts.iter().any(|stmt| {
+                matches!(
+                    stmt.kind,
+                    StmtKind::While { .. }
+                        | StmtKind::Do { .. }
+                        | StmtKind::For { .. }
+                        | StmtKind::Goto(_)
+                )
+            });
+            let scalar = result_type(unit, function.return_type).is_ok_and(|ty| ty.is_some());
+            if excluded.contains(&index) || loops || !scalar || function.refusal.is_some() {
+                continue;
+            }
+            let body = function.body_span;
+            let text = Text {
+                unit,
+                function,
+                span: Span::new(body.start + 1, body.end - 1),
+                kind: PlaceKind::Statements,
+                pure: &pure,
+            };
+            let mut walker = Walker::new(&text, "", &[]);
+            walker.own = function.parameters.clone();
+            let walked = walker.stmt(function.body);
+            if walked.is_ok() && walker.number == 0 {
+                pure.insert(function.name.clone());
+            }
+        }
+        if pure.len() == before {
+            return pure;
+        }
+    }
+}
+
+/// Rewrites a text. `labels` are the labels of the original function, whose places number the jumps to them.
+///
+/// # Errors
+/// The first reason against it.
+pub fn captured(text: &Text<'_>, suffix: &str, labels: &[String]) -> Result<Vec<u8>, Uncaptured> {
+    let own = text.span.slice(&text.unit.source).unwrap_or_default();
+    let mut walker = Walker::new(text, suffix, labels);
+    let covered = match text.kind {
+        PlaceKind::Condition => {
+            let root = walker.root_expr().ok_or(Uncaptured::Unread)?;
+            walker.expr(root)?;
+            vec![text.span]
+        }
+        PlaceKind::Statements => {
+            let roots = walker.root_stmts();
+            for &root in &roots {
+                walker.stmt(root)?;
+            }
+            roots
+                .into_iter()
+                .filter_map(|root| text.function.stmt(root).place.editable())
+                .collect()
+        }
+    };
+    // Whatever is no part of a statement that was understood.
+    let mut at = text.span.start as usize;
+    for span in covered {
+        if !is_separator(&text.unit.source, at, span.start as usize) {
+            return Err(Uncaptured::Unread);
+        }
+        at = span.end as usize;
+    }
+    if !is_separator(&text.unit.source, at, text.span.end as usize) {
+        return Err(Uncaptured::Unread);
+    }
+    let mut edits = walker.edits;
+    for edit in &mut edits {
+        edit.span.start -= text.span.start;
+        edit.span.end -= text.span.start;
+    }
+    // Insertions at one offset keep their order: an inner one that begins where the outer does comes after it.
+    apply_edits(own, &in_order(edits)).map_err(|_| Uncaptured::Construct)
+}
+
+/// Joins insertions at the same offset, in the order in which they were made.
+fn in_order(edits: Vec<Edit>) -> Vec<Edit> {
+    let mut joined: Vec<Edit> = Vec::with_capacity(edits.len());
+    let mut sorted: Vec<(usize, Edit)> = edits.into_iter().enumerate().collect();
+    sorted.sort_by_key(|(number, edit)| (edit.span.start, edit.span.end, *number));
+    for (_, edit) in sorted {
+        match joined.last_mut() {
+            Some(last) if last.span == edit.span && edit.span.is_empty() => {
+                last.text.extend_from_slice(&edit.text);
+            }
+            _ => joined.push(edit),
+        }
+    }
+    joined
+}
+
+fn is_separator(source: &[u8], start: usize, end: usize) -> bool {
+    let text = source.get(start..end).unwrap_or_default();
+    let rest: Vec<u8> = text.iter().copied().filter(|byte| *byte != b';').collect();
+    crate::edits::is_blank(&rest)
+}
+
+fn contains_word(source: &[u8], span: Span, word: &[u8]) -> bool {
+    let text = span.slice(source).unwrap_or_default();
+    patchwright_csource::lex::words(text)
+        .iter()
+        .any(|known| known.as_bytes() == word)
+}
+
+struct Walker<'a> {
+    text: &'a Text<'a>,
+    pieces: Captured<'a>,
+    labels: &'a [String],
+    edits: Vec<Edit>,
+    /// Variables that the text declares; of a whole function also its parameters.
+    own: Vec<VarId>,
+    /// `break` stays inside.
+    breakable: bool,
+    /// `continue` stays inside.
+    continuable: bool,
+    number: usize,
+    has_register: bool,
+}
+
+impl<'a> Walker<'a> {
+    fn new(text: &'a Text<'a>, suffix: &'a str, labels: &'a [String]) -> Self {
+        Walker {
+            text,
+            pieces: Captured::new(suffix),
+            labels,
+            edits: Vec::new(),
+            own: Vec::new(),
+            breakable: false,
+            continuable: false,
+            number: 0,
+            has_register: contains_word(&text.unit.source, text.function.body_span, b"register"),
+        }
+    }
+
+    fn function(&self) -> &Function {
+        self.text.function
+    }
+
+    /// The statements of the text that lie in no other statement of it, in order.
+    fn root_stmts(&self) -> Vec<StmtId> {
+        let function = self.text.function;
+        let inside = |id: StmtId| {
+            let place = function.stmt(id).place.editable();
+            place.is_some_and(|span| self.text.span.contains_span(span))
+        };
+        let mut roots = Vec::new();
+        let mut todo = vec![function.body];
+        while let Some(id) = todo.pop() {
+            if inside(id) {
+                roots.push(id);
+                continue;
+            }
+            todo.extend(children(function, id));
+        }
+        roots.sort_by_key(|id| function.stmt(*id).place.editable().map(|span| span.start));
+        roots
+    }
+
+    /// The expression that is the whole text.
+    fn root_expr(&self) -> Option<ExprId> {
+        let function = self.text.function;
+        let lex = patchwright_csource::lex::skip_blank;
+        let start = lex(&self.text.unit.source, self.text.span.start as usize) as u32;
+        // Conversions have the span of their operand; the outermost has the lowest number or none below it.
+        let mut below = vec![false; function.exprs.len()];
+        let mut found = Vec::new();
+        for number in 0..function.exprs.len() as u32 {
+            let id = ExprId(number);
+            let span = function.expr(id).place.editable();
+            if span.is_some_and(|span| span.start >= start && self.text.span.contains_span(span)) {
+                found.push(id);
+                for child in function.children(id) {
+                    below[child.0 as usize] = true;
+                }
+            }
+        }
+        found.retain(|id| !below[id.0 as usize]);
+        match found.as_slice() {
+            [root] => {
+                let span = function.expr(*root).place.editable()?;
+                let behind = lex(&self.text.unit.source, span.end as usize);
+                (span.start == start && behind >= self.text.span.end as usize).then_some(*root)
+            }
+            _ => None,
+        }
+    }
+
+    fn next_number(&mut self) -> usize {
+        self.number += 1;
+        self.number
+    }
+
+    fn stmt(&mut self, id: StmtId) -> Result<(), Uncaptured> {
+        let stmt = self.text.function.stmt(id);
+        let place = stmt.place;
+        let written = move || place.editable().ok_or(Uncaptured::Macro);
+        match &stmt.kind {
+            StmtKind::Compound(list) => {
+                for &stmt in list {
+                    self.stmt(stmt)?;
+                }
+            }
+            StmtKind::Declaration(variables) => {
+                for &id in variables {
+                    let variable = self.text.unit.variable(id);
+                    let scalar = matches!(
+                        self.text.unit.types.kind(variable.ty),
+                        TypeKind::Integer(_)
+                            | TypeKind::Enum { .. }
+                            | TypeKind::Float(_)
+                            | TypeKind::Pointer(_)
+                    );
+                    if variable.storage != Storage::Local || !scalar {
+                        return Err(Uncaptured::Declares);
+                    }
+                    self.check_type(variable.ty)?;
+                    self.own.push(id);
+                    if let Some(initializer) = variable.initializer {
+                        self.expr(initializer)?;
+                    }
+                }
+            }
+            StmtKind::Expression(expr) => self.expr(*expr)?,
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.expr(*condition)?;
+                self.stmt(*then)?;
+                if let Some(otherwise) = otherwise {
+                    self.stmt(*otherwise)?;
+                }
+            }
+            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
+                self.expr(*condition)?;
+                self.loop_body(*body)?;
+            }
+            StmtKind::For {
+                init,
+                condition,
+                increment,
+                body,
+            } => {
+                if let Some(init) = init {
+                    self.stmt(*init)?;
+                }
+                for expr in [condition, increment].into_iter().flatten() {
+                    self.expr(*expr)?;
+                }
+                self.loop_body(*body)?;
+            }
+            StmtKind::Switch { condition, body } => {
+                self.expr(*condition)?;
+                let outer = std::mem::replace(&mut self.breakable, true);
+                self.stmt(*body)?;
+                self.breakable = outer;
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) => self.stmt(*body)?,
+            StmtKind::Label { .. } => return Err(Uncaptured::Labels),
+            StmtKind::Goto(label) => {
+                let number = self.labels.iter().position(|known| known == label);
+                let number = number.ok_or(Uncaptured::Labels)?;
+                self.jump(written()?, CONTROL_GOTO + number as u32);
+            }
+            StmtKind::Break if self.breakable => {}
+            StmtKind::Continue if self.continuable => {}
+            StmtKind::Break => self.jump(written()?, CONTROL_BREAK),
+            StmtKind::Continue => self.jump(written()?, CONTROL_CONTINUE),
+            StmtKind::Return(None) => self.jump(written()?, CONTROL_RETURN),
+            StmtKind::Return(Some(value)) => {
+                let result = result_type(self.text.unit, self.text.function.return_type)?;
+                if result.is_none() {
+                    return Err(Uncaptured::Construct);
+                }
+                let whole = written()?;
+                self.expr(*value)?;
+                // Implicit conversions round the operand have its span.
+                let operand = self.function().expr(*value).place.editable();
+                let operand = operand.ok_or(Uncaptured::Macro)?;
+                let (before, after) = self.pieces.returned();
+                // In front of what the operand has had inserted.
+                self.edits
+                    .push(Edit::replace(Span::new(whole.start, operand.start), before));
+                self.edits
+                    .push(Edit::replace(Span::new(operand.end, whole.end), after));
+            }
+            StmtKind::Null => {}
+            StmtKind::Other { .. } => return Err(Uncaptured::Assembly),
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, span: Span, control: u32) {
+        let text = self.pieces.jump(control);
+        self.edits.push(Edit::replace(span, text));
+    }
+
+    fn loop_body(&mut self, body: StmtId) -> Result<(), Uncaptured> {
+        let outer = (self.breakable, self.continuable);
+        (self.breakable, self.continuable) = (true, true);
+        let span = self.function().stmt(body).place.editable();
+        let span = span.ok_or(Uncaptured::Macro)?;
+        let (before, after) = self.pieces.iteration();
+        self.edits.push(Edit::insert(span.start, before));
+        self.stmt(body)?;
+        self.edits.push(Edit::insert(span.end, after));
+        (self.breakable, self.continuable) = outer;
+        Ok(())
+    }
+
+    fn check_type(&self, ty: TypeId) -> Result<(), Uncaptured> {
+        let qualifiers = self.text.unit.types.qualifiers(ty);
+        if qualifiers.is_volatile || qualifiers.is_atomic {
+            return Err(Uncaptured::Volatile);
+        }
+        Ok(())
+    }
+
+    fn expr(&mut self, id: ExprId) -> Result<(), Uncaptured> {
+        let expr: &Expr = self.text.function.expr(id);
+        if !expr.evaluated {
+            return Ok(());
+        }
+        self.check_type(expr.ty)?;
+        match &expr.kind {
+            ExprKind::Integer { .. }
+            | ExprKind::Float(_)
+            | ExprKind::String
+            | ExprKind::Variable(_)
+            | ExprKind::Function(_)
+            | ExprKind::CompilerConstant => Ok(()),
+            ExprKind::Member { base, .. } => self.expr(*base),
+            ExprKind::Subscript { base, index } => {
+                self.expr(*base)?;
+                self.expr(*index)
+            }
+            ExprKind::Unary { operator, operand } => match operator {
+                UnaryOperator::Step => self.write(*operand),
+                UnaryOperator::AddressOf => {
+                    if self
+                        .root(*operand)
+                        .is_some_and(|root| self.own.contains(&root))
+                    {
+                        return Err(Uncaptured::Declares);
+                    }
+                    self.expr(*operand)
+                }
+                UnaryOperator::Other => Err(Uncaptured::Construct),
+                _ => self.expr(*operand),
+            },
+            ExprKind::Binary {
+                operator,
+                left,
+                right,
+            } => {
+                self.expr(*left)?;
+                let divides = matches!(operator, BinaryOperator::Div | BinaryOperator::Rem);
+                if divides {
+                    self.divisor(*right)
+                } else {
+                    self.expr(*right)
+                }
+            }
+            ExprKind::Assign {
+                operator,
+                target,
+                value,
+            } => {
+                self.write(*target)?;
+                match operator {
+                    Some(BinaryOperator::Div | BinaryOperator::Rem) => self.divisor(*value),
+                    _ => self.expr(*value),
+                }
+            }
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.expr(*condition)?;
+                self.expr(*then)?;
+                self.expr(*otherwise)
+            }
+            ExprKind::Cast { operand, cast, .. } => match cast {
+                CastKind::LValueToRValue => self.read(*operand),
+                CastKind::Other => Err(Uncaptured::Construct),
+                _ => self.expr(*operand),
+            },
+            ExprKind::Paren(inner) => self.expr(*inner),
+            ExprKind::Call {
+                callee, arguments, ..
+            } => {
+                let callee = self.text.function.stripped(*callee);
+                let ExprKind::Function(name) = &self.text.function.expr(callee).kind else {
+                    return Err(Uncaptured::Call);
+                };
+                if !self.text.pure.contains(name) {
+                    return Err(Uncaptured::Call);
+                }
+                for argument in arguments {
+                    self.expr(*argument)?;
+                }
+                Ok(())
+            }
+            ExprKind::Other {
+                kind,
+                children,
+                body,
+                ..
+            } => {
+                let known = matches!(kind.as_str(), "InitListExpr" | "ConstantExpr");
+                if !known || body.is_some() {
+                    return Err(Uncaptured::Construct);
+                }
+                for child in children {
+                    self.expr(*child)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// An object that is read.
+    fn read(&mut self, id: ExprId) -> Result<(), Uncaptured> {
+        let expr = self.text.function.expr(id);
+        self.check_type(expr.ty)?;
+        if self.root(id).is_some() {
+            return self.expr(id);
+        }
+        if self.is_bit_field(id) {
+            return Err(Uncaptured::BitField);
+        }
+        let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        let number = self.next_number();
+        let (before, after) = self.pieces.read(number);
+        self.edits.push(Edit::insert(span.start, before));
+        self.expr(id)?;
+        self.edits.push(Edit::insert(span.end, after));
+        Ok(())
+    }
+
+    /// An object that is written.
+    fn write(&mut self, id: ExprId) -> Result<(), Uncaptured> {
+        let expr = self.text.function.expr(id);
+        self.check_type(expr.ty)?;
+        if let Some(root) = self.root(id)
+            && self.own.contains(&root)
+        {
+            return self.expr(id);
+        }
+        if self.has_register {
+            return Err(Uncaptured::Register);
+        }
+        if self.is_bit_field(id) {
+            return Err(Uncaptured::BitField);
+        }
+        let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        let number = self.next_number();
+        let (before, after) = self.pieces.write(number);
+        self.edits.push(Edit::insert(span.start, before));
+        self.expr(id)?;
+        self.edits.push(Edit::insert(span.end, after));
+        Ok(())
+    }
+
+    fn divisor(&mut self, id: ExprId) -> Result<(), Uncaptured> {
+        let expr = self.text.function.expr(id);
+        let is_integer = self.text.unit.types.integer_kind(expr.ty).is_some();
+        let stripped = self.text.function.stripped(id);
+        if let ExprKind::Integer { value, .. } = self.text.function.expr(stripped).kind
+            && value > 0
+        {
+            return Ok(());
+        }
+        if !is_integer {
+            return self.expr(id);
+        }
+        let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        let number = self.next_number();
+        let (before, after) = self.pieces.divisor(number);
+        self.edits.push(Edit::insert(span.start, before));
+        self.expr(id)?;
+        self.edits.push(Edit::insert(span.end, after));
+        Ok(())
+    }
+
+    /// The variable that an lvalue is, or is a member of; `None` when it lies behind a pointer or an index.
+    fn root(&self, id: ExprId) -> Option<VarId> {
+        match &self.text.function.expr(id).kind {
+            ExprKind::Variable(id) => Some(*id),
+            ExprKind::Member {
+                base, arrow: false, ..
+            } => self.root(*base),
+            ExprKind::Paren(inner) => self.root(*inner),
+            _ => None,
+        }
+    }
+
+    fn is_bit_field(&self, id: ExprId) -> bool {
+        match &self.text.function.expr(id).kind {
+            ExprKind::Member { bit_field, .. } => *bit_field,
+            ExprKind::Paren(inner) => self.is_bit_field(*inner),
+            _ => false,
+        }
+    }
+}
+
+fn children(function: &Function, id: StmtId) -> Vec<StmtId> {
+    match &function.stmt(id).kind {
+        StmtKind::Compound(list) => list.clone(),
+        StmtKind::If {
+            then, otherwise, ..
+        } => std::iter::once(*then).chain(*otherwise).collect(),
+        StmtKind::While { body, .. }
+        | StmtKind::Do { body, .. }
+        | StmtKind::Switch { body, .. }
+        | StmtKind::Case(body)
+        | StmtKind::Default(body)
+        | StmtKind::Label { body, .. } => vec![*body],
+        StmtKind::For { init, body, .. } => init.iter().copied().chain([*body]).collect(),
+        StmtKind::Other { statements, .. } => statements.clone(),
+        _ => Vec::new(),
+    }
+}

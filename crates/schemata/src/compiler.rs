@@ -1,0 +1,248 @@
+//! The project's own compiler, asked whether a text compiles.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use patchwright_exec::{
+    CompileCommand, FileError, Limits, RunError, Worker, files, runner::Request,
+};
+
+/// What a compiler says about a line of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The line of the source that it is about, from 1; where it comes from a header's macro, the line of the
+    /// invocation. `None` when there is none.
+    pub line: Option<u32>,
+    /// It keeps the source from compiling.
+    pub is_error: bool,
+    /// What it says.
+    pub message: String,
+}
+
+/// A compiler that could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum CompilerError {
+    /// It could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The source could not be put in its place.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// How much of the compiler's work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Syntax and types.
+    Syntax,
+    /// All of it, for warnings that come late.
+    Full,
+}
+
+/// One source file and how it is compiled.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    command: CompileCommand,
+    relative: PathBuf,
+    is_clang: bool,
+}
+
+impl Compiler {
+    /// The compiler of a source file at `relative` in the project.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run.
+    pub fn new(
+        worker: &mut Worker,
+        command: &CompileCommand,
+        relative: &Path,
+    ) -> Result<Self, CompilerError> {
+        let program = command.arguments.first().cloned().unwrap_or_default();
+        let request = Request::new(program, &command.directory)
+            .arg("--version")
+            .limits(Limits::with_wall(Duration::from_secs(60)));
+        let outcome = worker.runner.run(&request)?;
+        Ok(Self {
+            command: command.clone(),
+            relative: relative.to_path_buf(),
+            is_clang: outcome.stdout.windows(5).any(|window| window == b"clang"),
+        })
+    }
+
+    /// Whether warnings keep sources from compiling, other than those that are found with the syntax.
+    pub fn warnings_are_errors(&self) -> bool {
+        self.command.arguments.iter().any(|argument| {
+            let argument = argument.to_string_lossy();
+            argument == "-Werror"
+                || argument.strip_prefix("-Werror=").is_some_and(|warning| {
+                    !warning.starts_with("implicit")
+                        && !warning.starts_with("format")
+                        && warning != "return-type"
+                })
+        })
+    }
+
+    /// Whether code is compiled so that undefined behaviour is reported or traps.
+    pub fn traps_undefined_behaviour(&self) -> bool {
+        self.command.arguments.iter().any(|argument| {
+            let argument = argument.to_string_lossy();
+            argument == "-ftrapv"
+                || argument.strip_prefix("-fsanitize=").is_some_and(|list| {
+                    list.split(',')
+                        .any(|name| !matches!(name, "address" | "leak" | "fuzzer-no-link"))
+                })
+        })
+    }
+
+    /// What the compiler says about `text` in the source's place. The source is put back.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn check(
+        &self,
+        worker: &mut Worker,
+        text: &[u8],
+        depth: Depth,
+    ) -> Result<Vec<Diagnostic>, CompilerError> {
+        let path = worker.sandbox.folder().join(&self.relative);
+        let original = files::read(&path)?;
+        files::replace(&path, text)?;
+        let outcome = worker.runner.run(&self.request(depth));
+        files::replace(&path, &original)?;
+        let outcome = outcome?;
+        let text = String::from_utf8_lossy(&outcome.stderr);
+        let mut found = self.diagnostics(&text);
+        if !outcome.ending.is_success() && !found.iter().any(|diagnostic| diagnostic.is_error) {
+            found.push(Diagnostic {
+                line: None,
+                is_error: true,
+                message: text.lines().next().unwrap_or("it fails").to_owned(),
+            });
+        }
+        Ok(found)
+    }
+
+    fn request(&self, depth: Depth) -> Request {
+        let mut limits = Limits::with_wall(Duration::from_secs(600));
+        limits.output = 1 << 30;
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut given = self.command.arguments.iter();
+        while let Some(argument) = given.next() {
+            match argument.to_string_lossy().as_ref() {
+                "-o" | "-MF" | "-MT" | "-MQ" => {
+                    given.next();
+                }
+                "-M" | "-MM" | "-MD" | "-MMD" | "-MP" | "-MG" | "-w" | "-c" | "-S"
+                | "-save-temps" | "-pipe" => {}
+                text if text.starts_with("-MF") || text.starts_with("-Wp,-M") => {}
+                _ => arguments.push(argument.clone()),
+            }
+        }
+        let mut command = arguments.into_iter();
+        let program = command.next().unwrap_or_default();
+        let own: &[&str] = if self.is_clang {
+            &[
+                "-fno-caret-diagnostics",
+                "-fno-color-diagnostics",
+                "-ferror-limit=0",
+            ]
+        } else {
+            &[
+                "-fno-diagnostics-show-caret",
+                "-fdiagnostics-color=never",
+                "-fmax-errors=0",
+            ]
+        };
+        let mode: &[&str] = match depth {
+            Depth::Syntax => &["-fsyntax-only"],
+            Depth::Full => &["-c", "-o", "/dev/null"],
+        };
+        Request::new(program, &self.command.directory)
+            .args(command)
+            .args(own.iter().chain(mode).copied())
+            .env("LC_ALL", "C")
+            .limits(limits)
+    }
+
+    /// Reads `FILE:LINE:COLUMN: error: MESSAGE`. A message about another file is about the line of the source that the
+    /// notes behind it name.
+    fn diagnostics(&self, output: &str) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for text in output.lines() {
+            let Some((place, kind, message)) = split(text) else {
+                continue;
+            };
+            let line = self.line_of(place);
+            match kind {
+                Kind::Note => {
+                    let open = found.last_mut().filter(|last| last.line.is_none());
+                    if let (Some(last), true) = (open, message.contains("macro")) {
+                        last.line = line;
+                    }
+                }
+                _ => found.push(Diagnostic {
+                    line,
+                    is_error: kind == Kind::Error,
+                    message: message.to_owned(),
+                }),
+            }
+        }
+        found
+    }
+
+    fn line_of(&self, place: &str) -> Option<u32> {
+        let mut parts = place.rsplitn(3, ':');
+        let _column: u32 = parts.next()?.parse().ok()?;
+        let line = parts.next()?.parse().ok()?;
+        let file = Path::new(parts.next()?);
+        (self.command.directory.join(file) == self.command.file
+            || file.file_name() == self.relative.file_name() && self.is_named(file))
+        .then_some(line)
+    }
+
+    /// Whether the command names the source in this way.
+    fn is_named(&self, file: &Path) -> bool {
+        self.command
+            .arguments
+            .iter()
+            .any(|argument| Path::new(argument) == file)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Error,
+    Warning,
+    Note,
+}
+
+fn split(line: &str) -> Option<(&str, Kind, &str)> {
+    [
+        (": fatal error: ", Kind::Error),
+        (": error: ", Kind::Error),
+        (": warning: ", Kind::Warning),
+        (": note: ", Kind::Note),
+    ]
+    .into_iter()
+    .filter_map(|(mark, kind)| {
+        let at = line.find(mark)?;
+        Some((at, &line[..at], kind, &line[at + mark.len()..]))
+    })
+    .min_by_key(|(at, ..)| *at)
+    .map(|(_, place, kind, message)| (place, kind, message))
+}
+
+/// Whether an error is one of syntax, after which the compiler may have lost its place.
+pub fn is_syntax_error(message: &str) -> bool {
+    [
+        "expected",
+        "stray",
+        "unterminated",
+        "missing terminating",
+        "at end of input",
+        "without a previous",
+    ]
+    .iter()
+    .any(|part| message.contains(part))
+}

@@ -1,0 +1,384 @@
+//! From patches to verdicts.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, mpsc};
+
+use patchwright_csource::{Clang, lex};
+use patchwright_exec::{
+    Baseline, BuildError, CancelToken, CompileCommand, Limits, Project, RunnerProgram, Scratch,
+    TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+};
+use patchwright_patches::Patch;
+use patchwright_probe_image::{PROBE, PatchChannel};
+
+use crate::batch::{Batch, Batcher};
+use crate::plan::{Plan, Planner};
+use crate::rounds::{RoundResult, RoundWorker, Rounds};
+use crate::{Apart, EngineError, Event, Fate, Options, Stats};
+
+/// How often a batch that does not build is halved, looking for the culprit.
+const MOST_HALVINGS: usize = 4;
+
+/// What the engine works with.
+pub struct Context<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// What its tests do.
+    pub baseline: &'a Baseline,
+    /// How its sources are compiled, as programs in the sandbox see it.
+    pub commands: &'a [CompileCommand],
+    /// How to start supervisors.
+    pub program: &'a RunnerProgram,
+    /// The private folder of the run.
+    pub scratch: &'a Scratch,
+    /// Ends the run.
+    pub cancel: CancelToken,
+}
+
+/// Patches that have been looked at and compiled, ready to be run.
+pub struct Engine<'a> {
+    context: Context<'a>,
+    options: Options,
+    plan: Plan,
+    clang: Clang,
+    fates: Vec<Fate>,
+    stats: Stats,
+    probe: PathBuf,
+    unobserved: PathBuf,
+}
+
+impl<'a> Engine<'a> {
+    /// Looks at every patch and finds out which compile. `base` is a built copy of the untouched program, which is left
+    /// as it is; `progress` is told how many patches have been looked at.
+    ///
+    /// # Errors
+    /// No clang, and processes or files that fail. A patch that cannot be dealt with is no error but a [`Fate`].
+    pub fn prepare(
+        context: Context<'a>,
+        base: &mut Worker,
+        patches: &[Patch],
+        options: Options,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Self, EngineError> {
+        let clang = Clang::find(&mut base.runner)?;
+        let probe = context.scratch.path().join("patches-probe.so");
+        files::write_atomic(&probe, PROBE)?;
+        let unobserved = context.scratch.path().join("unobserved");
+        files::write_atomic(&unobserved, b"")?;
+        let mut stats = Stats::default();
+        let mut fates: Vec<Option<Fate>> = vec![None; patches.len()];
+        let plan = Planner {
+            worker: base,
+            commands: context.commands,
+            clang: &clang,
+            stats: &mut stats,
+        }
+        .plan(patches, &mut fates, progress)?;
+        Ok(Engine {
+            context,
+            options,
+            plan,
+            clang,
+            fates: fates
+                .into_iter()
+                .map(|fate| fate.unwrap_or(Fate::Woven))
+                .collect(),
+            stats,
+            probe,
+            unobserved,
+        })
+    }
+
+    /// What became of each patch.
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
+    /// What has been done so far.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Runs the woven patches in these tests, in this order. Unless [`Options::keep_going`] a patch is not run any more
+    /// after its first test that fails.
+    ///
+    /// # Errors
+    /// As for [`Engine::prepare`], and tests that cannot be run. What was told before holds.
+    pub fn run(
+        &mut self,
+        base: &mut Worker,
+        tests: &[usize],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let all: Vec<usize> = (0..self.plan.patches.len()).collect();
+        let mut batches: VecDeque<(Vec<usize>, usize)> = all
+            .chunks(self.options.batch.max(1))
+            .map(|members| (members.to_vec(), 0))
+            .collect();
+        let mut number = 0;
+        while let Some((members, halvings)) = batches.pop_front() {
+            sink(Event::Phase("weaving patches"));
+            let (batch, apart) = Batcher {
+                worker: base,
+                clang: &self.clang,
+                plan: &self.plan,
+                stats: &mut self.stats,
+                dedup: self.options.dedup,
+                unobserved: &self.unobserved,
+            }
+            .batch(&members)?;
+            for (member, reason) in apart {
+                self.set_apart(member, reason, sink);
+            }
+            if batch.members.is_empty() {
+                continue;
+            }
+            sink(Event::Phase("building the woven program"));
+            let mut worker =
+                self.worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
+            number += 1;
+            match self.build(&mut worker, &batch)? {
+                Ok(()) => {}
+                Err(error) => {
+                    worker.sandbox.remove()?;
+                    self.split(&batch, &error, halvings, &mut batches, sink);
+                    continue;
+                }
+            }
+            sink(Event::Phase("running tests"));
+            self.run_batch(worker, &batch, number, tests, sink)?;
+        }
+        Ok(())
+    }
+
+    fn set_apart(&mut self, member: usize, reason: Apart, sink: &mut dyn FnMut(Event)) {
+        let patch = self.plan.patches[member].patch;
+        self.fates[patch] = Fate::Apart(reason.clone());
+        sink(Event::Apart { patch, reason });
+    }
+
+    fn worker(&self, index: usize, name: &str, source: &Path) -> Result<Worker, EngineError> {
+        Ok(Worker::start(
+            index,
+            name,
+            &WorkerOptions {
+                program: self.context.program,
+                scratch: self.context.scratch,
+                project: &self.context.project.root,
+                source,
+                view: true,
+                exclude: Vec::new(),
+                cancel: self.context.cancel.clone(),
+            },
+        )?)
+    }
+
+    fn build(
+        &mut self,
+        worker: &mut Worker,
+        batch: &Batch,
+    ) -> Result<Result<(), BuildError>, EngineError> {
+        let build = self.context.project.build.as_ref();
+        let build = build.ok_or(EngineError::NoBuild)?;
+        for (file, text) in &batch.files {
+            let path = worker
+                .sandbox
+                .folder()
+                .join(&self.plan.sources[*file].relative);
+            files::replace(&path, text)?;
+        }
+        self.stats.builds += 1;
+        let built = run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            build,
+            &Environment::default(),
+            &Limits::for_build(),
+        );
+        match built {
+            Ok(_) => Ok(Ok(())),
+            Err(BuildError::Run(error)) => Err(error.into()),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// A build that fails: patches that name what the linker misses are set apart, or the batch is halved.
+    fn split(
+        &mut self,
+        batch: &Batch,
+        error: &BuildError,
+        halvings: usize,
+        batches: &mut VecDeque<(Vec<usize>, usize)>,
+        sink: &mut dyn FnMut(Event),
+    ) {
+        tracing::warn!("woven build: {error}");
+        let missing = match error {
+            BuildError::Failed { output, .. } => missing_symbols(&String::from_utf8_lossy(output)),
+            BuildError::Run(_) => Vec::new(),
+        };
+        let (guilty, others): (Vec<usize>, Vec<usize>) = batch.members.iter().partition(|member| {
+            let files = &self.plan.patches[**member].files;
+            let mut functions = files.iter().flat_map(|file| &file.functions);
+            functions.any(|function| {
+                function.edits.iter().any(|edit| {
+                    let words = lex::words(&edit.text);
+                    words.iter().any(|word| missing.contains(word))
+                })
+            })
+        });
+        if !guilty.is_empty() {
+            for member in guilty {
+                self.set_apart(member, Apart::NotLinked, sink);
+            }
+            if !others.is_empty() {
+                batches.push_front((others, halvings));
+            }
+            return;
+        }
+        if others.len() == 1 || halvings >= MOST_HALVINGS {
+            for member in others {
+                self.set_apart(member, Apart::NotWoven, sink);
+            }
+            return;
+        }
+        let (low, high) = others.split_at(others.len() / 2);
+        batches.push_front((high.to_vec(), halvings + 1));
+        batches.push_front((low.to_vec(), halvings + 1));
+    }
+
+    fn run_batch(
+        &mut self,
+        first: Worker,
+        batch: &Batch,
+        number: usize,
+        tests: &[usize],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let folder = first.sandbox.folder().to_path_buf();
+        let channel = || {
+            let folder = self.context.scratch.shared_path();
+            PatchChannel::create(folder, batch.table.clone())
+        };
+        let mut workers = vec![RoundWorker {
+            channel: channel()?,
+            worker: first,
+        }];
+        for index in 1..self.options.jobs.max(1).min(batch.members.len()) {
+            let name = format!("patches-{number}-copy-{index}");
+            workers.push(RoundWorker {
+                channel: channel()?,
+                worker: self.worker(index, &name, &folder)?,
+            });
+        }
+        let suite = self.context.project.tests.as_ref();
+        let suite: &TestSuite = suite.ok_or(EngineError::NoTests)?;
+        let mut live: Vec<u32> = (0..batch.members.len() as u32).collect();
+        let stats = Mutex::new(std::mem::take(&mut self.stats));
+        let mut outcome = Ok(());
+        for &test in tests {
+            if live.is_empty() {
+                break;
+            }
+            let known = &self.context.baseline.tests[test];
+            let rounds = Rounds {
+                test: &suite.tests[test],
+                environment: &suite.environment,
+                limits: &Limits {
+                    wall: known.timeout,
+                    ..self.context.project.limits.clone()
+                },
+                passes: known.verdict.is_pass(),
+                probe: &self.probe,
+                unobserved: &self.unobserved,
+                dedup: self.options.dedup,
+            };
+            let mut failed = vec![false; batch.members.len()];
+            let (sender, receiver) = mpsc::channel();
+            let result = std::thread::scope(|scope| {
+                let (workers, live, stats) = (&mut workers, live.clone(), &stats);
+                let rounds = &rounds;
+                let sender = Mutex::new(sender);
+                let running = scope.spawn(move || {
+                    let deliver = |result| {
+                        // The receiver is gone only when this thread's result is not wanted any more.
+                        let _ = crate::rounds::lock(&sender).send(result);
+                    };
+                    rounds.run(workers, live, stats, &deliver)
+                });
+                for result in receiver {
+                    self.tell(batch, test, result, &mut failed, sink);
+                }
+                match running.join() {
+                    Ok(result) => result,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            });
+            if let Err(error) = result {
+                outcome = Err(error.into());
+                break;
+            }
+            if !self.options.keep_going {
+                live.retain(|patch| !failed[*patch as usize]);
+            }
+        }
+        self.stats = stats
+            .into_inner()
+            .unwrap_or_else(|error| error.into_inner());
+        for RoundWorker { worker, .. } in workers {
+            worker.sandbox.remove()?;
+        }
+        outcome
+    }
+
+    fn tell(
+        &self,
+        batch: &Batch,
+        test: usize,
+        result: RoundResult,
+        failed: &mut [bool],
+        sink: &mut dyn FnMut(Event),
+    ) {
+        let index = |patch: u32| self.plan.patches[batch.members[patch as usize]].patch;
+        match result {
+            RoundResult::Verdict {
+                patches,
+                verdict,
+                as_original,
+            } => {
+                for (number, patch) in patches.into_iter().enumerate() {
+                    failed[patch as usize] |= !verdict.is_pass();
+                    sink(Event::Verdict {
+                        patch: index(patch),
+                        test,
+                        verdict: verdict.clone(),
+                        shared: as_original || number > 0,
+                    });
+                }
+            }
+            RoundResult::Open { patches, reason } => {
+                for patch in patches {
+                    let patch = index(patch);
+                    sink(Event::Open {
+                        patch,
+                        test,
+                        reason,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The names that a linker has not found.
+fn missing_symbols(output: &str) -> Vec<String> {
+    output
+        .lines()
+        .filter_map(|line| {
+            let (_, rest) = line.split_once("undefined reference to ")?;
+            let name = rest.trim_start_matches(['`', '\'', '‘']);
+            let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            Some(name[..end.unwrap_or(name.len())].to_owned())
+        })
+        .collect()
+}

@@ -1,0 +1,241 @@
+//! Other people's patches, validated together in one build.
+//!
+//! The steps, in an [`Engine`]:
+//!
+//! 1. Every patch that changes bodies of functions is taken ([`plan`]); which of them compile is found out for all at
+//!    once ([`isolate`]).
+//! 2. Patches go into a *batch*, one woven build: at each place where some of them differ ([`runs`]) stand their
+//!    *alternatives*, selected at run time ([`batch`]). Those that can be tried and undone are woven twice ([`capture`]).
+//! 3. For each test, rounds of the *state-transition tree* ([`rounds`]): one execution for each class of patches that
+//!    the test cannot tell apart.
+//!
+//! # Invariants
+//! * A verdict comes from an execution of the patch, or of one whose every visit of every place had the same effects:
+//!   jumps, values returned, bytes written. What cannot be compared is executed by itself.
+//! * "Does not compile" is what the project's own compiler says with the project's own flags.
+//! * What cannot be woven is handed back with a reason, for a build of its own; so is a test of which the woven program
+//!   says nothing.
+//! * The copy of the untouched program is as it was when a step has ended.
+
+mod batch;
+mod capture;
+mod compiler;
+mod edits;
+mod engine;
+mod isolate;
+mod plan;
+mod rounds;
+mod runs;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use patchwright_csource::{ParseError, Refusal};
+use patchwright_exec::{BuildError, FileError, PoolError, RunError, TestError, Verdict};
+use patchwright_probe_image::{SplitReason, TableError};
+
+pub use capture::Uncaptured;
+pub use compiler::CompilerError;
+pub use engine::{Context, Engine};
+pub use rounds::OpenReason;
+
+/// How patches are validated.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of workers.
+    pub jobs: usize,
+    /// Patches that a test cannot tell apart are executed once. Otherwise each patch is executed in each test that
+    /// reaches it.
+    pub dedup: bool,
+    /// A patch that has failed a test is run in the others too.
+    pub keep_going: bool,
+    /// Most patches in one build.
+    pub batch: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            jobs: 1,
+            dedup: true,
+            keep_going: false,
+            batch: 1000,
+        }
+    }
+}
+
+/// What becomes of a patch before any test is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is validated here.
+    Woven,
+    /// The compiler rejects it.
+    DoesNotCompile {
+        /// The file.
+        file: PathBuf,
+        /// The line of the patched file; 0 if the compiler names none.
+        line: u32,
+        /// The compiler's first error.
+        message: String,
+    },
+    /// It must be validated by a build of its own.
+    Apart(Apart),
+}
+
+/// Why a patch needs a build of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Apart {
+    /// It changes nothing but blanks and comments.
+    Nothing,
+    /// It adds, removes or renames files, or changes permissions.
+    Files,
+    /// It changes a file that is no C source of the build.
+    NotASource,
+    /// It changes a source that the build compiles several times.
+    CompiledTwice,
+    /// It changes a source whose syntax tree could not be had, or that another program has written.
+    NotUnderstood,
+    /// It changes text outside of the bodies of functions.
+    OutsideOfFunctions,
+    /// It changes a function that cannot be woven.
+    Function(Refusal),
+    /// It moves lines in a file that uses their numbers.
+    LineNumbers,
+    /// Its function has directives or brackets that are not balanced, or text that cannot stand in a file twice.
+    Unbalanced,
+    /// It uses a function that is not declared: the linker decides.
+    Undeclared,
+    /// The compiler's errors could not be assigned to patches.
+    NotIsolated,
+    /// Its woven text is not accepted.
+    NotWoven,
+    /// The woven program does not link.
+    NotLinked,
+}
+
+impl Apart {
+    /// A phrase for tables and messages.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Apart::Nothing => "changes nothing but blanks and comments",
+            Apart::Files => "adds, removes or renames files, or changes permissions",
+            Apart::NotASource => "changes a file that is no C source of the build",
+            Apart::CompiledTwice => "changes a source that is compiled several times",
+            Apart::NotUnderstood => "changes a source whose syntax tree cannot be read",
+            Apart::OutsideOfFunctions => "changes text outside of functions",
+            Apart::Function(refusal) => refusal.reason(),
+            Apart::LineNumbers => "moves lines in a file that uses their numbers",
+            Apart::Unbalanced => "has directives or brackets that are not balanced",
+            Apart::Undeclared => "uses a function that is not declared",
+            Apart::NotIsolated => "has compile errors that could not be assigned",
+            Apart::NotWoven => "cannot be woven with the others",
+            Apart::NotLinked => "does not link with the others",
+        }
+    }
+}
+
+/// What the engine tells while it works.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A phase begins.
+    Phase(&'static str),
+    /// A patch has a verdict in a test.
+    Verdict {
+        /// Index of the patch.
+        patch: usize,
+        /// Index of the test.
+        test: usize,
+        /// The verdict.
+        verdict: Verdict,
+        /// It is that of another patch, or of the original program, which did the same.
+        shared: bool,
+    },
+    /// Whether the patch passes this test must be found out by a build of its own.
+    Open {
+        /// Index of the patch.
+        patch: usize,
+        /// Index of the test.
+        test: usize,
+        /// Why.
+        reason: OpenReason,
+    },
+    /// The patch turned out to need a build of its own; none of its verdicts has been told.
+    Apart {
+        /// Index of the patch.
+        patch: usize,
+        /// Why.
+        reason: Apart,
+    },
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Calls of the compiler to find out what compiles.
+    pub compilations: usize,
+    /// Woven builds.
+    pub builds: usize,
+    /// Executions of tests.
+    pub executions: usize,
+    /// Those of them that were rounds of a tree.
+    pub rounds: usize,
+    /// Classes of patches with one verdict, over all tests.
+    pub classes: usize,
+    /// Evaluations of alternatives.
+    pub evaluations: u64,
+    /// Texts that can be evaluated.
+    pub captured: usize,
+    /// Texts that cannot, by reason.
+    pub uncaptured: BTreeMap<Uncaptured, usize>,
+    /// Groups that were split off, by reason.
+    pub splits: BTreeMap<SplitReason, usize>,
+    /// Rounds in which a process with several threads or a signal handler visited a place.
+    pub threads: usize,
+    /// Tests that did not do the same twice.
+    pub unsteady: usize,
+}
+
+/// Why patches could not be validated.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum EngineError {
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    #[error(transparent)]
+    Test(#[from] TestError),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error("the untouched program can no longer be built: {0}")]
+    Build(BuildError),
+    #[error("the project has no build command, so nothing can be woven into it")]
+    NoBuild,
+    #[error("the project has no tests")]
+    NoTests,
+}
+
+impl From<CompilerError> for EngineError {
+    fn from(error: CompilerError) -> Self {
+        match error {
+            CompilerError::Run(error) => EngineError::Run(error),
+            CompilerError::File(error) => EngineError::File(error),
+        }
+    }
+}
+
+impl EngineError {
+    /// Whether the run was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            EngineError::Run(error) => matches!(error, RunError::Cancelled),
+            EngineError::Test(error) => error.is_cancelled(),
+            EngineError::Parse(ParseError::Run(error)) => matches!(error, RunError::Cancelled),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Which patches can be woven: those that change bodies of functions of sources that are understood, and compile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use patchwright_csource::{Clang, Refusal, TranslationUnit, lex};
+use patchwright_exec::{CompileCommand, Worker, files};
+use patchwright_patches::{Digest, FileChange, Hasher, Patch};
+use patchwright_text::{Edit, LineMap, Span};
+use rustc_hash::FxHashMap;
+
+use crate::compiler::{Compiler, Depth};
+use crate::edits::{is_blank, trimmed};
+use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
+use crate::{Apart, EngineError, Fate, Stats};
+
+/// A source file that patches change.
+pub struct SourceFile {
+    /// Relative to the project's root.
+    pub relative: PathBuf,
+    /// How it is compiled, as programs in the sandbox see it.
+    pub command: CompileCommand,
+    /// The project's compiler.
+    pub compiler: Compiler,
+    /// What is known of it.
+    pub unit: TranslationUnit,
+    /// Its lines.
+    pub lines: LineMap,
+    /// Its text, or macros that it uses, mention the number of the line.
+    mentions_line: bool,
+}
+
+/// The edits of a patch in one function.
+#[derive(Clone, Debug)]
+pub struct FunctionEdits {
+    /// Index of the function in its unit.
+    pub function: usize,
+    /// The edits, sorted.
+    pub edits: Vec<Edit>,
+}
+
+/// The edits of a patch in one file.
+#[derive(Clone, Debug)]
+pub struct PlannedFile {
+    /// Index among the sources.
+    pub file: usize,
+    /// Edits by function, in order of the text.
+    pub functions: Vec<FunctionEdits>,
+    /// For each edit of the file, sorted: where it ends in the original, and how many lines it adds.
+    pub added_lines: Vec<(u32, i64)>,
+}
+
+impl PlannedFile {
+    /// Lines that the patch adds before an offset of the original.
+    pub fn lines_before(&self, offset: u32) -> i64 {
+        self.added_lines
+            .iter()
+            .filter(|(end, _)| *end <= offset)
+            .map(|(_, lines)| lines)
+            .sum()
+    }
+}
+
+/// A patch that can be woven.
+#[derive(Clone, Debug)]
+pub struct PlannedPatch {
+    /// Its index in the set.
+    pub patch: usize,
+    /// What it changes.
+    pub files: Vec<PlannedFile>,
+}
+
+/// The sources that patches change, and the patches that can be woven.
+#[derive(Default)]
+pub struct Plan {
+    /// The sources.
+    pub sources: Vec<SourceFile>,
+    /// The patches, in their order.
+    pub patches: Vec<PlannedPatch>,
+}
+
+/// Looks at every patch; says in `fates` what becomes of those that are not woven.
+pub struct Planner<'a> {
+    /// A built copy of the untouched program.
+    pub worker: &'a mut Worker,
+    /// How its sources are compiled, as programs in the sandbox see it.
+    pub commands: &'a [CompileCommand],
+    /// Reads C.
+    pub clang: &'a Clang,
+    /// Is counted up.
+    pub stats: &'a mut Stats,
+}
+
+impl Planner<'_> {
+    /// The plan for these patches.
+    ///
+    /// # Errors
+    /// Processes that cannot be run, and files that cannot be read or written.
+    pub fn plan(
+        &mut self,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Plan, EngineError> {
+        let mut plan = Plan::default();
+        let mut known: BTreeMap<PathBuf, Result<usize, Apart>> = BTreeMap::new();
+        for (index, patch) in patches.iter().enumerate() {
+            match self.plan_patch(index, patch, &mut plan, &mut known)? {
+                Ok(planned) => plan.patches.push(planned),
+                Err(reason) => fates[index] = Some(Fate::Apart(reason)),
+            }
+        }
+        self.compile_functions(&mut plan, patches, fates, progress)?;
+        self.compile_files(&mut plan, patches, fates, progress)?;
+        Ok(plan)
+    }
+
+    fn plan_patch(
+        &mut self,
+        index: usize,
+        patch: &Patch,
+        plan: &mut Plan,
+        known: &mut BTreeMap<PathBuf, Result<usize, Apart>>,
+    ) -> Result<Result<PlannedPatch, Apart>, EngineError> {
+        let mut planned = PlannedPatch {
+            patch: index,
+            files: Vec::new(),
+        };
+        for change in &patch.changes {
+            let FileChange::Modify { path, text } = change else {
+                return Ok(Err(Apart::Files));
+            };
+            let relative = path.as_path().to_path_buf();
+            let file = match known.get(&relative) {
+                Some(file) => file.clone(),
+                None => {
+                    let file = self.source(&relative, text.base(), plan)?;
+                    known.insert(relative, file.clone());
+                    file
+                }
+            };
+            let file = match file {
+                Ok(file) => file,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            match planned_file(file, &plan.sources[file], text.edits()) {
+                Ok(Some(edits)) => planned.files.push(edits),
+                Ok(None) => {}
+                Err(reason) => return Ok(Err(reason)),
+            }
+        }
+        if planned.files.is_empty() {
+            return Ok(Err(Apart::Nothing));
+        }
+        Ok(Ok(planned))
+    }
+
+    /// Reads a source that some patch changes.
+    fn source(
+        &mut self,
+        relative: &Path,
+        text: &[u8],
+        plan: &mut Plan,
+    ) -> Result<Result<usize, Apart>, EngineError> {
+        if relative
+            .extension()
+            .is_none_or(|extension| extension != "c")
+        {
+            return Ok(Err(Apart::NotASource));
+        }
+        let path = self.worker.sandbox.run_root().join(relative);
+        let mut commands = self.commands.iter().filter(|command| command.file == path);
+        let Some(command) = commands.next() else {
+            return Ok(Err(Apart::NotASource));
+        };
+        if commands.next().is_some() {
+            return Ok(Err(Apart::CompiledTwice));
+        }
+        let host = self.worker.sandbox.folder().join(relative);
+        if files::read(&host)? != text {
+            return Ok(Err(Apart::NotASource));
+        }
+        if has_line_directives(text) {
+            return Ok(Err(Apart::NotUnderstood));
+        }
+        let unit = match patchwright_csource::parse(
+            self.clang,
+            &mut self.worker.runner,
+            command,
+            text.to_vec(),
+        ) {
+            Ok(unit) => unit,
+            Err(patchwright_csource::ParseError::Run(error)) => return Err(error.into()),
+            Err(error) => {
+                tracing::info!("{}: {error}", relative.display());
+                return Ok(Err(Apart::NotUnderstood));
+            }
+        };
+        let compiler = Compiler::new(self.worker, command, relative)?;
+        let mentions_line = unit.mentions_line;
+        plan.sources.push(SourceFile {
+            relative: relative.to_path_buf(),
+            command: command.clone(),
+            compiler,
+            lines: LineMap::new(&unit.source),
+            unit,
+            mentions_line,
+        });
+        Ok(Ok(plan.sources.len() - 1))
+    }
+
+    /// Compiles every different patched function once.
+    fn compile_functions(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<(), EngineError> {
+        for file in 0..plan.sources.len() {
+            let source = &plan.sources[file];
+            let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
+            let mut clones: Vec<FunctionClone> = Vec::new();
+            // Clones of each patch; a patch with several functions has several.
+            let mut users: Vec<(usize, usize)> = Vec::new();
+            for (number, planned) in plan.patches.iter().enumerate() {
+                for own in planned.files.iter().filter(|own| own.file == file) {
+                    for edits in &own.functions {
+                        let function = &source.unit.functions[edits.function];
+                        let body = crate::runs::alternative(
+                            &source.unit.source,
+                            function.body_span,
+                            &edits.edits,
+                        );
+                        let line = i64::from(source.lines.line(function.body_span.start))
+                            + own.lines_before(function.body_span.start);
+                        let next = clones.len();
+                        let clone = *numbers.entry((edits.function, body)).or_insert_with_key(
+                            |(function, body)| {
+                                clones.push(FunctionClone {
+                                    function: *function,
+                                    body: body.clone(),
+                                    line: u32::try_from(line).unwrap_or(1),
+                                });
+                                next
+                            },
+                        );
+                        users.push((number, clone));
+                    }
+                }
+            }
+            drop(numbers);
+            let verdicts = Isolation {
+                worker: self.worker,
+                compiler: &source.compiler,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones: &clones,
+                compilations: &mut self.stats.compilations,
+            }
+            .check()?;
+            for (number, clone) in users {
+                let patch = plan.patches[number].patch;
+                let fate = match &verdicts[clone] {
+                    Compiles::Yes => continue,
+                    Compiles::No { line, message } => Fate::DoesNotCompile {
+                        file: source.relative.clone(),
+                        line: *line,
+                        message: message.clone(),
+                    },
+                    Compiles::Undeclared(_) => Fate::Apart(Apart::Undeclared),
+                    Compiles::Unknown(message) => {
+                        tracing::info!("{}: {message}", patches[patch].id);
+                        Fate::Apart(Apart::NotIsolated)
+                    }
+                };
+                // An error of one function is an error of the patch, whatever is said of the others.
+                let fails = matches!(fate, Fate::DoesNotCompile { .. });
+                if fates[patch].is_none() || fails {
+                    fates[patch] = Some(fate);
+                }
+            }
+            progress(plan.patches.len());
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+
+    /// Where warnings are errors some of them come late, or say what the whole file lacks: each patched file is compiled
+    /// by itself.
+    fn compile_files(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<(), EngineError> {
+        let mut known: FxHashMap<(usize, Digest), Option<(u32, String)>> = FxHashMap::default();
+        for planned in &plan.patches {
+            for own in &planned.files {
+                let source = &plan.sources[own.file];
+                if !source.compiler.warnings_are_errors() {
+                    continue;
+                }
+                let change = patches[planned.patch]
+                    .changes
+                    .iter()
+                    .find(|change| change.path().as_path() == source.relative);
+                let Some(text) = change.and_then(FileChange::text) else {
+                    continue;
+                };
+                let digest = Hasher::new().pieces(text.pieces()).finish();
+                let error = match known.get(&(own.file, digest)) {
+                    Some(error) => error.clone(),
+                    None => {
+                        self.stats.compilations += 1;
+                        let found =
+                            source
+                                .compiler
+                                .check(self.worker, &text.to_vec(), Depth::Full)?;
+                        let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
+                        let error = error.map(|error| (error.line.unwrap_or(0), error.message));
+                        known.insert((own.file, digest), error.clone());
+                        error
+                    }
+                };
+                if let Some((line, message)) = error {
+                    fates[planned.patch] = Some(Fate::DoesNotCompile {
+                        file: source.relative.clone(),
+                        line,
+                        message,
+                    });
+                }
+            }
+            progress(planned.patch);
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+}
+
+/// Whether lines of the text are said to be lines of something else.
+fn has_line_directives(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').any(|line| {
+        let line = line.trim_ascii_start().strip_prefix(b"#");
+        line.map(<[u8]>::trim_ascii_start).is_some_and(|directive| {
+            directive.first().is_some_and(u8::is_ascii_digit)
+                || directive
+                    .strip_prefix(b"line")
+                    .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
+        })
+    })
+}
+
+/// The edits of a patch in one file by function; `None` when nothing but blanks and comments changes.
+fn planned_file(
+    file: usize,
+    source: &SourceFile,
+    edits: &[Edit],
+) -> Result<Option<PlannedFile>, Apart> {
+    let base = &source.unit.source;
+    let mut planned = PlannedFile {
+        file,
+        functions: Vec::new(),
+        added_lines: Vec::new(),
+    };
+    let newlines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as i64;
+    for edit in edits {
+        let Some(edit) = trimmed(base, edit) else {
+            continue;
+        };
+        let old = edit.span.slice(base).unwrap_or_default();
+        planned
+            .added_lines
+            .push((edit.span.end, newlines(&edit.text) - newlines(old)));
+        let at = edit.span;
+        let function = source.unit.functions.iter().position(|function| {
+            let body = function.body_span;
+            body.start < at.start && at.end < body.end
+                || at.is_empty() && body.start < at.start && at.start < body.end
+        });
+        let Some(function) = function else {
+            if is_blank(old) && is_blank(&edit.text) {
+                continue;
+            }
+            return Err(Apart::OutsideOfFunctions);
+        };
+        if source.unit.functions[function].refusal.is_some() {
+            return Err(Apart::Function(
+                source.unit.functions[function]
+                    .refusal
+                    .unwrap_or(Refusal::Unsupported),
+            ));
+        }
+        match planned.functions.last_mut() {
+            Some(last) if last.function == function => last.edits.push(edit),
+            _ => planned.functions.push(FunctionEdits {
+                function,
+                edits: vec![edit],
+            }),
+        }
+    }
+    if planned.added_lines.iter().any(|(_, lines)| *lines != 0) && source.mentions_line {
+        return Err(Apart::LineNumbers);
+    }
+    for own in &planned.functions {
+        let body = source.unit.functions[own.function].body_span;
+        let text = crate::runs::alternative(base, body, &own.edits);
+        let inside = Span::new(1, text.len() as u32 - 1);
+        let inside = inside.slice(&text).unwrap_or_default();
+        if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
+            return Err(Apart::Unbalanced);
+        }
+    }
+    Ok((!planned.functions.is_empty()).then_some(planned))
+}

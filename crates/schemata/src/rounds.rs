@@ -1,0 +1,331 @@
+//! Executions of one test: rounds of the state-transition tree.
+//!
+//! A *round* executes one patch, the representative, in a process that finds out which other live patches do the same
+//! at every visit of a place where they differ. Those share its verdict. Those that were split off form groups, one for
+//! each effect at the visit where they parted: the children of a node of the tree. Each group gets a round of its own,
+//! in which everything is compared anew from the start, so that a verdict never rests on what another round saw. The
+//! first round executes the original program.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use patchwright_exec::{
+    Ending, Limits, Test, TestError, TestRun, Verdict, Worker, run_test, runner::Environment,
+};
+use patchwright_probe_image::{PatchChannel, PatchReport};
+
+use crate::Stats;
+
+/// Most evaluations of a round; whatever still differs then runs by itself.
+const BUDGET: u64 = 200_000;
+
+/// So few evaluations cannot have made a test run into its time-out.
+const CHEAP: u64 = 10_000;
+
+/// A worker with a copy of the woven build.
+pub struct RoundWorker {
+    /// Its copy and runner.
+    pub worker: Worker,
+    /// What it shares with the tested processes.
+    pub channel: PatchChannel,
+}
+
+/// A test of a batch.
+pub struct Rounds<'a> {
+    /// The test.
+    pub test: &'a Test,
+    /// Its environment, without the channel.
+    pub environment: &'a Environment,
+    /// Its limits.
+    pub limits: &'a Limits,
+    /// The untouched program passes it.
+    pub passes: bool,
+    /// Where the probe is.
+    pub probe: &'a Path,
+    /// Grows when a woven process cannot find its channel.
+    pub unobserved: &'a Path,
+    /// Effects are compared.
+    pub dedup: bool,
+}
+
+/// What became of patches in a test.
+#[derive(Clone, Debug)]
+pub enum RoundResult {
+    /// They have this verdict; the first one was executed (or all have the original program's), the others share it.
+    Verdict {
+        /// The patches.
+        patches: Vec<u32>,
+        /// Their verdict.
+        verdict: Verdict,
+        /// None of them was executed: they do what the original program does.
+        as_original: bool,
+    },
+    /// The woven program does not tell.
+    Open {
+        /// The patches.
+        patches: Vec<u32>,
+        /// Why not.
+        reason: OpenReason,
+    },
+}
+
+/// Why the woven program says nothing about a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OpenReason {
+    /// With nothing selected it does not do what the untouched program does.
+    WovenDiffers,
+    /// A process could not be told which patch to run.
+    Unobserved,
+}
+
+/// A node of the tree that is still to be visited.
+struct Task {
+    /// `None` is the original program.
+    representative: Option<u32>,
+    live: Vec<u32>,
+    /// The visit at which it parted from its parent.
+    parted: u64,
+    /// Nothing is compared.
+    alone: bool,
+}
+
+struct Shared {
+    queue: VecDeque<Task>,
+    running: usize,
+    error: Option<TestError>,
+    /// Something in this test does not do the same twice: nothing is shared any more.
+    unsteady: bool,
+}
+
+impl Rounds<'_> {
+    /// Runs rounds until the verdict of every live patch is known. `deliver` is called on the threads of the workers.
+    ///
+    /// # Errors
+    /// A test that cannot be run.
+    pub fn run(
+        &self,
+        workers: &mut [RoundWorker],
+        live: Vec<u32>,
+        stats: &Mutex<Stats>,
+        deliver: &(dyn Fn(RoundResult) + Sync),
+    ) -> Result<(), TestError> {
+        let shared = Mutex::new(Shared {
+            queue: VecDeque::from([Task {
+                representative: None,
+                live,
+                parted: 0,
+                alone: false,
+            }]),
+            running: 0,
+            error: None,
+            unsteady: false,
+        });
+        let changed = Condvar::new();
+        std::thread::scope(|scope| {
+            for worker in workers {
+                let (shared, changed) = (&shared, &changed);
+                scope.spawn(move || {
+                    while let Some(task) = take(shared, changed) {
+                        let result = self.round(worker, task, shared, stats, deliver);
+                        let mut shared = lock(shared);
+                        shared.running -= 1;
+                        match result {
+                            Ok(tasks) => shared.queue.extend(tasks),
+                            Err(error) => {
+                                shared.queue.clear();
+                                shared.error.get_or_insert(error);
+                            }
+                        }
+                        changed.notify_all();
+                    }
+                });
+            }
+        });
+        match shared
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .error
+        {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn execute(&self, worker: &mut RoundWorker) -> Result<(TestRun, PatchReport), TestError> {
+        let mut environment = self.environment.clone();
+        for (name, value) in worker.channel.environment(self.probe) {
+            environment.set.insert(name.into(), value);
+        }
+        let RoundWorker { worker, channel } = worker;
+        let run = run_test(
+            &mut worker.runner,
+            &worker.sandbox,
+            self.test,
+            &environment,
+            self.limits,
+        )?;
+        Ok((run, channel.report()))
+    }
+
+    fn unobserved_size(&self) -> u64 {
+        std::fs::metadata(self.unobserved).map_or(0, |data| data.len())
+    }
+
+    fn round(
+        &self,
+        worker: &mut RoundWorker,
+        mut task: Task,
+        shared: &Mutex<Shared>,
+        stats: &Mutex<Stats>,
+        deliver: &(dyn Fn(RoundResult) + Sync),
+    ) -> Result<Vec<Task>, TestError> {
+        let mut tasks = Vec::new();
+        let is_root = task.representative.is_none();
+        if !is_root && (lock(shared).unsteady || !self.dedup) {
+            task.alone = true;
+            tasks.extend(alone(std::mem::take(&mut task.live)));
+        }
+        let observed_before = self.unobserved_size();
+        match (is_root, self.dedup) {
+            (true, false) => worker.channel.set_visits(),
+            _ if task.alone => worker.channel.set_patch(task.representative),
+            _ => worker
+                .channel
+                .set_tree(task.representative, &task.live, BUDGET),
+        }
+        let (run, report) = self.execute(worker)?;
+        {
+            let mut stats = lock(stats);
+            stats.executions += 1;
+            stats.rounds += usize::from(!task.alone);
+            stats.evaluations += report.evaluations;
+        }
+        let patches = || {
+            task.representative
+                .into_iter()
+                .chain(task.live.iter().copied())
+        };
+        if self.unobserved_size() != observed_before {
+            deliver(RoundResult::Open {
+                patches: patches().collect(),
+                reason: OpenReason::Unobserved,
+            });
+            return Ok(tasks);
+        }
+        if is_root && run.verdict.is_pass() != self.passes && !is_limit(&run) {
+            deliver(RoundResult::Open {
+                patches: patches().collect(),
+                reason: OpenReason::WovenDiffers,
+            });
+            return Ok(tasks);
+        }
+        if is_root && !self.dedup {
+            let visited = worker.channel.patches_at(&report.visited);
+            let (reached, others): (Vec<u32>, Vec<u32>) = task
+                .live
+                .iter()
+                .partition(|patch| visited.binary_search(patch).is_ok());
+            if !others.is_empty() {
+                lock(stats).classes += 1;
+                deliver(RoundResult::Verdict {
+                    patches: others,
+                    verdict: run.verdict,
+                    as_original: true,
+                });
+            }
+            tasks.extend(alone(reached));
+            return Ok(tasks);
+        }
+        let mut verdict = run.verdict.clone();
+        let mut members = report.live.clone();
+        let mut groups = report.groups;
+        if !task.alone && !task.live.is_empty() && (report.threads || report.nested) {
+            // Nothing was compared where it happened.
+            lock(stats).threads += 1;
+            tasks.extend(alone(std::mem::take(&mut members)));
+            for group in groups.drain(..) {
+                tasks.extend(alone(group.patches));
+            }
+        }
+        if groups.iter().any(|group| group.visit <= task.parted) {
+            lock(shared).unsteady = true;
+            lock(stats).unsteady += 1;
+        }
+        let unsteady = lock(shared).unsteady;
+        for group in groups {
+            let mut stats = lock(stats);
+            *stats.splits.entry(group.reason).or_default() += 1;
+            drop(stats);
+            if unsteady {
+                tasks.extend(alone(group.patches));
+                continue;
+            }
+            let (representative, live) = (group.patches[0], group.patches[1..].to_vec());
+            tasks.push(Task {
+                representative: Some(representative),
+                live,
+                parted: group.visit,
+                alone: false,
+            });
+        }
+        if is_limit(&run) && report.evaluations > CHEAP {
+            // The comparisons may have taken the time: what is left is executed without them.
+            tasks.extend(alone(std::mem::take(&mut members)));
+            worker.channel.set_patch(task.representative);
+            lock(stats).executions += 1;
+            verdict = self.execute(worker)?.0.verdict;
+        }
+        if is_root && verdict.is_pass() != self.passes {
+            deliver(RoundResult::Open {
+                patches: members,
+                reason: OpenReason::WovenDiffers,
+            });
+            return Ok(tasks);
+        }
+        let shared_by: Vec<u32> = task.representative.into_iter().chain(members).collect();
+        if !shared_by.is_empty() {
+            lock(stats).classes += 1;
+            deliver(RoundResult::Verdict {
+                patches: shared_by,
+                verdict,
+                as_original: is_root,
+            });
+        }
+        Ok(tasks)
+    }
+}
+
+fn alone(patches: Vec<u32>) -> impl Iterator<Item = Task> {
+    patches.into_iter().map(|patch| Task {
+        representative: Some(patch),
+        live: Vec::new(),
+        parted: 0,
+        alone: true,
+    })
+}
+
+fn is_limit(run: &TestRun) -> bool {
+    matches!(run.outcome.ending, Ending::TimedOut(_))
+}
+
+fn take(shared: &Mutex<Shared>, changed: &Condvar) -> Option<Task> {
+    let mut guard = lock(shared);
+    loop {
+        if guard.error.is_some() {
+            return None;
+        }
+        if let Some(task) = guard.queue.pop_front() {
+            guard.running += 1;
+            return Some(task);
+        }
+        if guard.running == 0 {
+            return None;
+        }
+        guard = changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,647 @@
+//! Where the alternatives of a function go: the smallest run of statements, or the condition, that holds an edit.
+//!
+//! A run is chosen so that its text and every alternative of it mean in a block of their own what they mean in place:
+//! it begins and ends between statements of one compound statement, on both sides; what it declares is not used behind
+//! it; nothing jumps into it; directives in it are balanced. Where no run of a compound statement will do, the compound
+//! statement's own is tried, up to the whole body.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::{Function, Place, Stmt, StmtId, StmtKind, lex};
+use patchwright_text::{Edit, Span, apply_edits};
+use patchwright_weave::{PlaceKind, can_duplicate};
+
+/// A place that holds an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Run {
+    /// Its original text.
+    pub span: Span,
+    /// What stands there.
+    pub kind: PlaceKind,
+    /// It reaches to the end of its compound statement, so that it may declare what it likes.
+    pub to_the_end: bool,
+}
+
+/// A statement of a compound statement. Labels before it are not part of it.
+struct Sibling {
+    span: Span,
+    /// Labels stand before it.
+    labelled: bool,
+    /// It cannot be parted from the next.
+    joined: bool,
+    declares: bool,
+    stmt: StmtId,
+}
+
+/// Finds places in one function.
+pub struct Finder<'a> {
+    source: &'a [u8],
+    function: &'a Function,
+    /// `goto`s with the offset where they stand (the end of the file if it is not known).
+    gotos: Vec<(String, u32)>,
+    /// Labels that patches jump to, from wherever.
+    aims: BTreeSet<String>,
+}
+
+impl<'a> Finder<'a> {
+    /// For a function of the file `source`, in which patches jump to the labels `aims`.
+    pub fn new(source: &'a [u8], function: &'a Function, aims: BTreeSet<String>) -> Self {
+        let gotos = function
+            .stmts
+            .iter()
+            .filter_map(|stmt| match &stmt.kind {
+                StmtKind::Goto(label) => {
+                    let at = extent(stmt).map_or(source.len() as u32, |span| span.start);
+                    Some((label.clone(), at))
+                }
+                _ => None,
+            })
+            .collect();
+        Self {
+            source,
+            function,
+            gotos,
+            aims,
+        }
+    }
+
+    /// The place for edits that are one alternative. They lie between the braces of the function's body, sorted.
+    pub fn find(&self, edits: &[Edit]) -> Run {
+        let edit = &Covering::new(edits);
+        self.in_compound(self.function.body, edit)
+            .unwrap_or_else(|| self.whole_body())
+    }
+
+    /// The body between its braces.
+    pub fn whole_body(&self) -> Run {
+        let body = self.function.body_span;
+        Run {
+            span: Span::new(body.start + 1, body.end - 1),
+            kind: PlaceKind::Statements,
+            to_the_end: true,
+        }
+    }
+
+    fn slice(&self, span: Span) -> &'a [u8] {
+        span.slice(self.source).unwrap_or_default()
+    }
+
+    /// The statements of a compound statement; `None` when some of them cannot be told apart in the text.
+    fn siblings(&self, compound: StmtId) -> Option<(Span, Vec<Sibling>)> {
+        let stmt = self.function.stmt(compound);
+        let StmtKind::Compound(children) = &stmt.kind else {
+            return None;
+        };
+        let outer = if compound == self.function.body {
+            self.function.body_span
+        } else {
+            written(stmt)?
+        };
+        let inner = Span::new(outer.start + 1, outer.end.checked_sub(1)?);
+        let mut siblings: Vec<Sibling> = Vec::with_capacity(children.len());
+        for &child in children {
+            let (mut stmt, mut labelled) = (child, false);
+            let whole = extent(self.function.stmt(child))?;
+            while let StmtKind::Case(body)
+            | StmtKind::Default(body)
+            | StmtKind::Label { body, .. } = self.function.stmt(stmt).kind
+            {
+                (stmt, labelled) = (body, true);
+            }
+            let own = extent(self.function.stmt(stmt))?;
+            let span = Span::new(own.start, own.end.max(whole.end));
+            if !inner.contains_span(span)
+                || siblings
+                    .last()
+                    .is_some_and(|last| last.span.end > span.start)
+            {
+                return None;
+            }
+            siblings.push(Sibling {
+                span,
+                labelled,
+                joined: false,
+                declares: matches!(
+                    self.function.stmt(stmt).kind,
+                    StmtKind::Declaration(_) | StmtKind::Other { .. }
+                ),
+                stmt,
+            });
+        }
+        // Semicolons behind a macro that is a statement belong to it.
+        for number in 0..siblings.len() {
+            let end = siblings[number].span.end;
+            let next = siblings
+                .get(number + 1)
+                .map_or(inner.end, |next| next.span.start);
+            let mut at = lex::skip_blank(self.source, end as usize);
+            if at < next as usize && self.source[at] == b';' {
+                siblings[number].span.end = at as u32 + 1;
+                at = lex::skip_blank(self.source, at + 1);
+            }
+            let labelled = siblings.get(number + 1).is_some_and(|next| next.labelled);
+            let directive = self.source.get(at) == Some(&b'#');
+            siblings[number].joined = at < next as usize && !labelled && !directive;
+        }
+        Some((inner, siblings))
+    }
+
+    fn in_compound(&self, compound: StmtId, edit: &Covering<'_>) -> Option<Run> {
+        let (inner, siblings) = self.siblings(compound)?;
+        let at = edit.span;
+        if !inner.contains_span(at) {
+            return None;
+        }
+        let around = siblings
+            .iter()
+            .find(|sibling| sibling.span.start < at.start && at.end < sibling.span.end);
+        if let Some(sibling) = around
+            && let Some(run) = self.inside(sibling.stmt, edit)
+        {
+            return Some(run);
+        }
+        let mut touched = (0..siblings.len()).filter(|number| {
+            let span = siblings[*number].span;
+            span.overlaps(at) || (span.start < at.start && at.end < span.end)
+        });
+        let mut range = touched
+            .next()
+            .map(|first| (first, touched.next_back().unwrap_or(first)));
+        // Adds a neighbour until the run will do.
+        loop {
+            let run = self.run(inner, &siblings, range, edit);
+            match run {
+                Ok(run) => return Some(run),
+                Err(Short::Up) => return None,
+                Err(Short::Before) => {
+                    let first = match range {
+                        Some((first, _)) => first,
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
+                    };
+                    let before = first.checked_sub(1)?;
+                    range = Some((before, range.map_or(before, |(_, last)| last)));
+                }
+                Err(Short::Behind) => {
+                    let behind = match range {
+                        Some((_, last)) => last + 1,
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
+                    };
+                    if behind >= siblings.len() {
+                        return None;
+                    }
+                    range = Some((range.map_or(behind, |(first, _)| first), behind));
+                }
+                Err(Short::End) => {
+                    let first = match range {
+                        Some((first, _)) => first,
+                        None => siblings
+                            .iter()
+                            .take_while(|s| s.span.end <= at.start)
+                            .count(),
+                    };
+                    if first >= siblings.len() {
+                        return None;
+                    }
+                    range = Some((first, siblings.len() - 1));
+                }
+            }
+        }
+    }
+
+    /// The run of these siblings (or of none), if it will do.
+    fn run(
+        &self,
+        inner: Span,
+        siblings: &[Sibling],
+        range: Option<(usize, usize)>,
+        edit: &Covering<'_>,
+    ) -> Result<Run, Short> {
+        let mut span = edit.span;
+        let mut to_the_end = false;
+        if let Some((first, last)) = range {
+            span = Span::new(
+                span.start.min(siblings[first].span.start),
+                span.end.max(siblings[last].span.end),
+            );
+            if siblings[last].joined {
+                return Err(Short::Behind);
+            }
+            if first > 0 && siblings[first - 1].joined {
+                return Err(Short::Before);
+            }
+            to_the_end = last + 1 == siblings.len();
+            if to_the_end {
+                span.end = inner.end;
+            }
+            if !to_the_end && siblings[first..=last].iter().any(|s| s.declares) {
+                return Err(Short::End);
+            }
+            if self.is_entered(span) {
+                return Err(Short::Up);
+            }
+            // Labels of the enclosing switch or function between the statements of the run.
+            if siblings[first + 1..=last].iter().any(|s| s.labelled)
+                && self.has_case_between(siblings, first, last)
+            {
+                return Err(Short::Up);
+            }
+        } else {
+            let before = siblings.iter().rfind(|s| s.span.end <= span.start);
+            if before.is_some_and(|s| s.joined) {
+                return Err(Short::Before);
+            }
+            if siblings
+                .last()
+                .is_none_or(|last| last.span.end <= span.start)
+            {
+                to_the_end = true;
+                span.end = inner.end;
+            }
+        }
+        // What is replaced outside of the statements: nothing but blanks.
+        let (outside_before, outside_behind) = match range {
+            Some((first, last)) => (
+                Span::new(span.start, siblings[first].span.start.max(span.start)),
+                Span::new(siblings[last].span.end.min(span.end), span.end),
+            ),
+            None => (span, Span::empty(span.end)),
+        };
+        for outside in [outside_before, outside_behind] {
+            let text = self.slice(outside);
+            if !crate::edits::is_blank(text) && text.trim_ascii_start().first() != Some(&b'#') {
+                return Err(Short::Up);
+            }
+        }
+        let alternative = edit.alternative(self.source, span);
+        for text in [self.slice(span), &alternative] {
+            if !lex::is_balanced(text, true) || can_duplicate(&braced(text)).is_err() {
+                return Err(Short::Up);
+            }
+        }
+        if !to_the_end && looks_like_declaration(&alternative) {
+            return Err(Short::End);
+        }
+        let tokens = Ends::of(&alternative);
+        if tokens.first_word == Some("else".into()) {
+            return Err(Short::Before);
+        }
+        if !matches!(tokens.last, None | Some(b';' | b'}')) {
+            return Err(if to_the_end { Short::Up } else { Short::Behind });
+        }
+        Ok(Run {
+            span,
+            kind: PlaceKind::Statements,
+            to_the_end,
+        })
+    }
+
+    /// Whether labels in the span are the aim of jumps from outside, or cases of a switch outside of it.
+    fn is_entered(&self, span: Span) -> bool {
+        self.function.stmts.iter().any(|stmt| {
+            let StmtKind::Label { name, .. } = &stmt.kind else {
+                return false;
+            };
+            let inside = extent(stmt).is_none_or(|at| span.contains(at.start));
+            let from_outside = |(label, at): &(String, u32)| label == name && !span.contains(*at);
+            inside && (self.aims.contains(name) || self.gotos.iter().any(from_outside))
+        })
+    }
+
+    fn has_case_between(&self, siblings: &[Sibling], first: usize, last: usize) -> bool {
+        let span = Span::new(siblings[first].span.end, siblings[last].span.start);
+        self.function.stmts.iter().any(|stmt| {
+            matches!(stmt.kind, StmtKind::Case(_) | StmtKind::Default(_))
+                && extent(stmt).is_none_or(|at| {
+                    // Those between the siblings; cases of switches inside of a sibling are its own.
+                    span.contains(at.start)
+                        && !siblings[first..=last]
+                            .iter()
+                            .any(|s| s.span.contains(at.start))
+                })
+        })
+    }
+
+    /// A place inside of a statement.
+    fn inside(&self, stmt: StmtId, edit: &Covering<'_>) -> Option<Run> {
+        let (condition, bodies) = match self.function.stmt(stmt).kind {
+            StmtKind::Compound(_) => return self.in_compound(stmt, edit),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => (Some(condition), vec![Some(then), otherwise]),
+            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
+                (Some(condition), vec![Some(body)])
+            }
+            StmtKind::For {
+                condition, body, ..
+            } => (condition, vec![Some(body)]),
+            StmtKind::Switch { body, .. } => (None, vec![Some(body)]),
+            _ => return None,
+        };
+        if let Some(condition) = condition
+            && let Place::Written(span) = self.function.expr(condition).place
+            && let Some(run) = self.condition(span, edit)
+        {
+            return Some(run);
+        }
+        bodies.into_iter().flatten().find_map(|body| {
+            let span = written(self.function.stmt(body))?;
+            let within = span.start < edit.span.start && edit.span.end < span.end;
+            within.then(|| self.inside(body, edit))?
+        })
+    }
+
+    fn condition(&self, span: Span, edit: &Covering<'_>) -> Option<Run> {
+        // Between parentheses or semicolons, so that nothing outside changes its meaning.
+        let before = self.source[..span.start as usize].trim_ascii_end().last();
+        let behind = self
+            .source
+            .get(lex::skip_blank(self.source, span.end as usize));
+        let delimited = matches!(before, Some(b'(' | b';')) && matches!(behind, Some(b')' | b';'));
+        if !delimited || !span.contains_span(edit.span) {
+            return None;
+        }
+        let alternative = edit.alternative(self.source, span);
+        let plain = [self.slice(span), &alternative].into_iter().all(|text| {
+            lex::is_balanced(text, true)
+                && can_duplicate(&braced(text)).is_ok()
+                && !crate::edits::is_blank(text)
+                && !text.contains(&b'#')
+                && !has_outer_semicolon(text)
+        });
+        plain.then_some(Run {
+            span,
+            kind: PlaceKind::Condition,
+            to_the_end: false,
+        })
+    }
+}
+
+/// Why a run will not do.
+enum Short {
+    /// The sibling before it belongs to it.
+    Before,
+    /// The sibling behind it belongs to it.
+    Behind,
+    /// All siblings behind it belong to it.
+    End,
+    /// No run of this compound statement will do.
+    Up,
+}
+
+/// Edits as one.
+struct Covering<'a> {
+    span: Span,
+    edits: &'a [Edit],
+}
+
+impl<'a> Covering<'a> {
+    fn new(edits: &'a [Edit]) -> Self {
+        let start = edits.first().map_or(0, |edit| edit.span.start);
+        let end = edits.last().map_or(0, |edit| edit.span.end);
+        let span = Span::new(start, end);
+        Self { span, edits }
+    }
+
+    fn alternative(&self, source: &[u8], span: Span) -> Vec<u8> {
+        alternative(source, span, self.edits)
+    }
+}
+
+/// The text of `span` after `edits`, which lie in it.
+pub fn alternative(source: &[u8], span: Span, edits: &[Edit]) -> Vec<u8> {
+    let moved: Vec<Edit> = edits
+        .iter()
+        .map(|edit| {
+            let moved = Span::new(edit.span.start - span.start, edit.span.end - span.start);
+            Edit::replace(moved, edit.text.clone())
+        })
+        .collect();
+    let text = span.slice(source).unwrap_or_default();
+    apply_edits(text, &moved).expect("the edits of a place lie in it, in order")
+}
+
+fn braced(text: &[u8]) -> Vec<u8> {
+    [b"{\n", text, b"\n}"].concat()
+}
+
+/// The span of a node that is written in the file.
+fn written(stmt: &Stmt) -> Option<Span> {
+    match stmt.place {
+        Place::Written(span) => Some(span),
+        _ => None,
+    }
+}
+
+/// The span of a statement, or of the invocation that it comes from.
+fn extent(stmt: &Stmt) -> Option<Span> {
+    match stmt.place {
+        Place::Written(span) => Some(span),
+        Place::MacroArgument { invocation, .. }
+        | Place::MacroBody { invocation }
+        | Place::Stringified { invocation }
+        | Place::SeveralMeanings { invocation } => Some(invocation),
+        Place::OtherFile | Place::Unknown | Place::Disagreement { .. } => None,
+    }
+}
+
+/// First and last token of a text.
+struct Ends {
+    first_word: Option<String>,
+    last: Option<u8>,
+}
+
+impl Ends {
+    fn of(text: &[u8]) -> Self {
+        let mut ends = Self {
+            first_word: None,
+            last: None,
+        };
+        let mut at = 0;
+        loop {
+            at = skip_directives(text, at);
+            let Some(&byte) = text.get(at) else {
+                return ends;
+            };
+            let next = lex::step(text, at);
+            if ends.last.is_none() && lex::is_word(byte) {
+                ends.first_word = Some(String::from_utf8_lossy(&text[at..next]).into_owned());
+            }
+            ends.last = Some(text[next.min(text.len()) - 1]);
+            at = next;
+        }
+    }
+}
+
+/// The next token outside of directives.
+fn skip_directives(text: &[u8], mut at: usize) -> usize {
+    loop {
+        let next = lex::skip_blank(text, at);
+        if text.get(next) != Some(&b'#') {
+            return next;
+        }
+        at = next;
+        while at < text.len() && text[at] != b'\n' {
+            at += if text[at] == b'\\' { 2 } else { 1 };
+        }
+        at = at.min(text.len());
+    }
+}
+
+fn has_outer_semicolon(text: &[u8]) -> bool {
+    let (mut at, mut depth) = (0, 0i32);
+    while at < text.len() {
+        match text[at] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b';' if depth == 0 => return true,
+            _ => {}
+        }
+        at = lex::step(text, at);
+    }
+    false
+}
+
+const TYPE_WORDS: &[&str] = &[
+    "void",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "signed",
+    "unsigned",
+    "_Bool",
+    "bool",
+    "struct",
+    "union",
+    "enum",
+    "const",
+    "volatile",
+    "static",
+    "extern",
+    "register",
+    "auto",
+    "typedef",
+    "__typeof__",
+    "typeof",
+    "__auto_type",
+    "_Alignas",
+    "_Static_assert",
+    "_Atomic",
+    "inline",
+    "__attribute__",
+];
+
+const STATEMENT_WORDS: &[&str] = &[
+    "return", "goto", "else", "case", "sizeof", "if", "while", "for", "do", "switch", "break",
+    "continue", "default",
+];
+
+/// Whether some statement of the text, outside of braces, may be a declaration. Too often rather than not: `a * b;` is
+/// taken for one.
+fn looks_like_declaration(text: &[u8]) -> bool {
+    let (mut at, mut depth, mut start) = (0, 0i32, true);
+    loop {
+        at = skip_directives(text, at);
+        let Some(&byte) = text.get(at) else {
+            return false;
+        };
+        let next = lex::step(text, at);
+        let was_start = std::mem::replace(&mut start, false);
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'}' => {
+                depth -= 1;
+                start = depth == 0;
+            }
+            b';' if depth == 0 => start = true,
+            _ if was_start && depth == 0 && lex::is_word(byte) => {
+                let word = &text[at..next];
+                let is = |words: &[&str]| words.iter().any(|known| known.as_bytes() == word);
+                if is(TYPE_WORDS) {
+                    return true;
+                }
+                if !is(STATEMENT_WORDS) && !byte.is_ascii_digit() {
+                    let mut behind = lex::skip_blank(text, next);
+                    while text.get(behind) == Some(&b'*') {
+                        behind = lex::skip_blank(text, behind + 1);
+                    }
+                    if text.get(behind).is_some_and(|byte| lex::is_word(*byte)) {
+                        return true;
+                    }
+                }
+            }
+            _ => {}
+        }
+        at = next;
+    }
+}
+
+/// The labels that a text jumps to.
+pub fn jumps(text: &[u8]) -> Vec<String> {
+    let words = lex::words(text);
+    let pairs = words.windows(2).filter(|pair| pair[0] == "goto");
+    pairs.map(|pair| pair[1].clone()).collect()
+}
+
+/// The labels that a text of statements defines.
+pub fn labels(text: &[u8]) -> Vec<String> {
+    let (mut at, mut start) = (0, true);
+    let mut found = Vec::new();
+    loop {
+        at = skip_directives(text, at);
+        let Some(&byte) = text.get(at) else {
+            return found;
+        };
+        let next = lex::step(text, at);
+        let was_start = std::mem::replace(&mut start, matches!(byte, b';' | b'{' | b'}'));
+        if was_start && lex::is_word(byte) && !byte.is_ascii_digit() {
+            let colon = lex::skip_blank(text, next);
+            let word = &text[at..next];
+            if text.get(colon) == Some(&b':') && word != b"default" {
+                found.push(String::from_utf8_lossy(word).into_owned());
+                start = true;
+                at = colon + 1;
+                continue;
+            }
+        }
+        at = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_words_before_a_colon_where_a_statement_begins() {
+        let text = b"a: b: x = c ? d : e; { f: ; } switch (x) { case g: h(); default: ; }";
+        assert_eq!(labels(text), ["a", "b", "f"]);
+    }
+
+    #[test]
+    fn declarations_are_recognised_at_the_start_of_statements() {
+        for (text, is) in [
+            ("int x;", true),
+            ("x = 1; size_t n = 2;", true),
+            ("struct s *p;", true),
+            ("FILE *f = open();", true),
+            ("{ int x; }", false),
+            ("return x;", false),
+            ("f(int_value); g = 2;", false),
+            ("if (a) { int x; } b();", false),
+        ] {
+            assert_eq!(looks_like_declaration(text.as_bytes()), is, "{text}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Small projects with patches, validated by the engine and by plain builds.
+#![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
+#![allow(dead_code)] // Every test file uses a part of this.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use patchwright_exec::{
+    Baseline, BaselineOptions, CancelToken, FailReason, Limits, Project, ProjectFlags,
+    RunnerProgram, Scratch, Verdict, Worker, WorkerOptions, intercept_build, runner::Environment,
+};
+use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, Patch, PatchId, RawPatch};
+use patchwright_schemata::{Context, Engine, Event, Fate, Options, Stats};
+use patchwright_text::unified_diff;
+
+/// A program of one file, with arguments and expected outputs.
+pub struct Subject {
+    pub source: String,
+    pub cases: Vec<(String, String)>,
+    pub cflags: Vec<String>,
+    /// Time-out of each test.
+    pub timeout: Duration,
+}
+
+impl Subject {
+    pub fn new(source: &str, cases: &[(&str, &str)]) -> Self {
+        Subject {
+            source: source.to_owned(),
+            cases: cases
+                .iter()
+                .map(|(arguments, output)| ((*arguments).to_owned(), (*output).to_owned()))
+                .collect(),
+            cflags: Vec::new(),
+            timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What the engine found out.
+pub struct Found {
+    pub fates: Vec<Fate>,
+    /// By patch and test.
+    pub verdicts: BTreeMap<(usize, usize), Verdict>,
+    pub open: Vec<(usize, usize)>,
+    pub stats: Stats,
+}
+
+/// Validates texts of the subject's file that stand for patches.
+pub fn validate(subject: &Subject, texts: &[String], options: Options) -> Found {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("subject.c");
+    fs::write(&file, &subject.source).unwrap();
+    let cases = folder.path().join("cases");
+    fs::create_dir(&cases).unwrap();
+    for (number, (arguments, output)) in subject.cases.iter().enumerate() {
+        fs::write(cases.join(format!("{number:03}.args")), arguments).unwrap();
+        fs::write(cases.join(format!("{number:03}.out")), output).unwrap();
+    }
+    let temporary = folder.path().join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let flags = ProjectFlags {
+        test_timeout: Some(subject.timeout),
+        ..Default::default()
+    };
+    let cflags: Vec<_> = subject.cflags.iter().map(|flag| flag.into()).collect();
+    let project = Project::single_file(&file, &cases, &cflags, &scratch, &flags).unwrap();
+    validate_project(
+        &project,
+        &scratch,
+        texts_as_patches(subject, texts, &project),
+        options,
+    )
+}
+
+fn texts_as_patches(subject: &Subject, texts: &[String], project: &Project) -> Vec<Patch> {
+    let tree = FolderTree::new(&project.root);
+    let applier = Applier::new(&tree, None);
+    texts
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            let diff = unified_diff(b"subject.c", subject.source.as_bytes(), text.as_bytes());
+            patch(&applier, &format!("p{number}"), diff)
+        })
+        .collect()
+}
+
+pub fn patch(applier: &Applier<'_>, id: &str, diff: Vec<u8>) -> Patch {
+    let raw = RawPatch {
+        id: PatchId(id.to_owned()),
+        origin: Origin {
+            file: PathBuf::from("-"),
+            line: 1,
+            lines_are_of_file: true,
+        },
+        body: Body::Diff(diff),
+    };
+    match applier.apply(raw) {
+        Applied::Patch(patch) => patch,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn validate_project(
+    project: &Project,
+    scratch: &Scratch,
+    patches: Vec<Patch>,
+    options: Options,
+) -> Found {
+    let program = RunnerProgram::this_binary();
+    let cancel = CancelToken::new().unwrap();
+    let mut base = Worker::start(
+        0,
+        "base",
+        &WorkerOptions {
+            program: &program,
+            scratch,
+            project: &project.root,
+            source: &project.root,
+            view: true,
+            exclude: Vec::new(),
+            cancel: cancel.clone(),
+        },
+    )
+    .unwrap();
+    let workplace = base.folder.join("intercept");
+    fs::create_dir(&workplace).unwrap();
+    let (commands, _) = intercept_build(
+        &mut base.runner,
+        &base.sandbox,
+        &workplace,
+        project.build.as_ref().unwrap(),
+        &[],
+        &Environment::default(),
+        &Limits::for_build(),
+    )
+    .unwrap();
+    let (folder, root) = (base.sandbox.folder().to_path_buf(), project.root.clone());
+    let commands: Vec<_> = commands
+        .into_iter()
+        .map(|command| match base.runner.view_active() {
+            true => command.rebase(&folder, &root),
+            false => command.rebase(&root, &folder),
+        })
+        .collect();
+    let suite = project.tests.as_ref().unwrap();
+    let baseline = Baseline::measure(
+        &mut base.runner,
+        &base.sandbox,
+        suite,
+        &BaselineOptions::default(),
+        |_| {},
+    )
+    .unwrap();
+    let context = Context {
+        project,
+        baseline: &baseline,
+        commands: &commands,
+        program: &program,
+        scratch,
+        cancel,
+    };
+    let mut engine = Engine::prepare(context, &mut base, &patches, options, &mut |_| {}).unwrap();
+    let mut found = Found {
+        fates: Vec::new(),
+        verdicts: BTreeMap::new(),
+        open: Vec::new(),
+        stats: Stats::default(),
+    };
+    let tests: Vec<usize> = (0..suite.tests.len()).collect();
+    engine
+        .run(&mut base, &tests, &mut |event| match event {
+            Event::Verdict {
+                patch,
+                test,
+                verdict,
+                ..
+            } => {
+                let before = found.verdicts.insert((patch, test), verdict);
+                assert_eq!(
+                    before, None,
+                    "patch {patch} has two verdicts in test {test}"
+                );
+            }
+            Event::Open { patch, test, .. } => found.open.push((patch, test)),
+            Event::Apart { .. } | Event::Phase(_) => {}
+        })
+        .unwrap();
+    found.fates = engine.fates().to_vec();
+    found.stats = engine.stats().clone();
+    found
+}
+
+/// How a program compiled plainly ends: exit status or signal, and whether its output is as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plain {
+    DoesNotCompile,
+    Ran(Vec<PlainRun>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlainRun {
+    Pass,
+    Output,
+    Exit(i32),
+    Signal(i32),
+    TimedOut,
+}
+
+impl PlainRun {
+    /// What a verdict says, in these words.
+    pub fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Pass => PlainRun::Pass,
+            Verdict::Fail(FailReason::Output(_)) => PlainRun::Output,
+            Verdict::Fail(FailReason::ExitCode { actual, .. }) => PlainRun::Exit(*actual),
+            Verdict::Fail(FailReason::Signal(signal)) => PlainRun::Signal(*signal),
+            Verdict::Fail(FailReason::TimedOut(_)) => PlainRun::TimedOut,
+            Verdict::Fail(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Compiles and runs each text by itself.
+pub fn plain(subject: &Subject, folder: &Path, text: &str) -> Plain {
+    let (file, program) = (folder.join("plain.c"), folder.join("plain"));
+    fs::write(&file, text).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-g", "-O1", "-w", "-o"])
+        .args([&program, &file])
+        .args(&subject.cflags)
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    if !compiled.success() {
+        return Plain::DoesNotCompile;
+    }
+    let runs = subject.cases.iter().map(|(arguments, expected)| {
+        let out = folder.join("out");
+        let mut child = Command::new(&program)
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&out).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if started.elapsed() > subject.timeout => {
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                    return PlainRun::TimedOut;
+                }
+                None => std::thread::yield_now(),
+            }
+        };
+        match (status.signal(), status.code()) {
+            (Some(signal), _) => PlainRun::Signal(signal),
+            (_, Some(0)) if fs::read(&out).unwrap() == expected.as_bytes() => PlainRun::Pass,
+            (_, Some(0)) => PlainRun::Output,
+            (_, Some(code)) => PlainRun::Exit(code),
+            _ => unreachable!("a process exits or is ended by a signal"),
+        }
+    });
+    Plain::Ran(runs.collect())
+}

@@ -1,0 +1,771 @@
+//! ASSIGNMENT: where `v = e;` can be inserted, for which `v`, and what touches `v` in between.
+//!
+//! The dependency relation (f1x, section 3.4) needs all reads and writes of the variable. They are
+//! found in the text, by full expressions: one *touches* a variable if it may read or write it.
+//! For a local whose address is never taken that is where it is mentioned; a variable that others
+//! can reach is also touched by calls and through pointers; an object behind a pointer by all that
+//! touches memory, and by every mention of the pointer itself. Where a touch cannot be woven, the
+//! variables concerned are touched at every place, so that each place is a class of its own.
+
+use patchwright_csource::{
+    CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, Storage,
+    UnaryOperator, VarId, types::TypeKind,
+};
+use patchwright_text::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    holes::{Hole, HoleKind},
+    leaves::{LeafLimits, Mentions, leaves},
+    slots::{AtomBuilder, Atoms},
+    term::{AtomId, CType, Context, Term},
+};
+
+/// Most variables of a function that are assigned to.
+const MOST_VARIABLES: usize = 24;
+
+/// Most members, elements and objects behind pointers that are assigned to.
+const MOST_PATHS: usize = 12;
+
+/// Bit of a mask: there is a call.
+const CALL: u64 = 1 << 63;
+
+/// What can be assigned at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Its number in the function, below 63.
+    pub variable: u32,
+    /// It as C text.
+    pub lvalue: String,
+    /// Its type.
+    pub ctype: CType,
+    /// Its value at the place, if it has one.
+    pub atom: Option<AtomId>,
+}
+
+/// A place for assignments: before a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AssignmentAt {
+    /// The statement stands alone where the grammar wants one.
+    pub is_body: bool,
+    /// What can be assigned.
+    pub targets: Vec<Target>,
+    /// What can be named: more than can be assigned here, as some have no value on every way.
+    pub nameable: Vec<Target>,
+    /// What the statement touches first, as a mask.
+    pub touches: u64,
+    /// Index of the target that a space is for.
+    pub chosen: Option<usize>,
+}
+
+impl Hole {
+    /// The hole at a place for assignments, for one of the targets.
+    ///
+    /// # Panics
+    /// When the hole is no such place or has no such target.
+    pub fn assigning(&self, target: usize) -> Hole {
+        let mut hole = self.clone();
+        let HoleKind::Assignment(at) = &mut hole.kind else {
+            panic!("not a place for assignments");
+        };
+        at.chosen = Some(target);
+        let ctype = at.targets[target].ctype;
+        hole.context = Context::Convert(ctype);
+        hole.ctype = Some(ctype);
+        hole
+    }
+}
+
+impl AssignmentAt {
+    /// The target that a space is for.
+    pub fn target(&self) -> Option<&Target> {
+        self.targets.get(self.chosen?)
+    }
+}
+
+/// An expression that touches variables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TouchPoint {
+    /// The expression, or the empty span before the function's closing brace.
+    pub span: Span,
+    /// What it touches.
+    pub mask: u64,
+    /// Numbers, lvalues and types of the variables that can be named there.
+    pub nameable: Vec<Target>,
+}
+
+/// All about assignments in one function.
+#[derive(Clone, Debug, Default)]
+pub struct Assignments {
+    /// The places, with their leaves.
+    pub places: Vec<(Hole, Vec<Term>)>,
+    /// The touches.
+    pub touches: Vec<TouchPoint>,
+}
+
+/// Who can reach what is assigned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reach {
+    /// Only the text that names it.
+    Private,
+    /// Callees, and whoever has its address.
+    Shared,
+    /// It lies behind a pointer or in an array.
+    Memory,
+}
+
+struct Watchable {
+    lvalue: String,
+    ctype: CType,
+    /// The variable itself, or the path's expression.
+    source: Source,
+    /// Variables that its text names.
+    roots: Vec<VarId>,
+    reach: Reach,
+    tracked: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Variable(VarId),
+    Path(ExprId),
+}
+
+/// What a full expression does.
+#[derive(Default)]
+struct Effects {
+    variables: FxHashSet<VarId>,
+    calls: bool,
+    memory: bool,
+    shared: bool,
+}
+
+struct Planner<'b, 'a, 'f> {
+    builder: &'b mut AtomBuilder<'a>,
+    function_index: usize,
+    function: &'f Function,
+    scopes: &'f ScopeMap,
+    watchables: Vec<Watchable>,
+    places: Vec<(StmtId, Span, bool, u64)>,
+    touches: Vec<(Option<ExprId>, Span, u64, Vec<VarId>)>,
+}
+
+/// Finds places, targets and touches in `function`.
+pub fn assignments(
+    builder: &mut AtomBuilder<'_>,
+    function_index: usize,
+    function: &Function,
+    scopes: &ScopeMap,
+    mentions: &Mentions,
+    limits: LeafLimits,
+) -> Assignments {
+    let mut planner = Planner {
+        builder,
+        function_index,
+        function,
+        scopes,
+        watchables: Vec::new(),
+        places: Vec::new(),
+        touches: Vec::new(),
+    };
+    planner.find_watchables();
+    if planner.watchables.is_empty() {
+        return Assignments::default();
+    }
+    if planner.is_opaque() {
+        planner.untrack(|_| true);
+    }
+    planner.stmt(function.body, Position::Fixed);
+    planner.finish(mentions, limits)
+}
+
+/// How a statement is placed, as in [`crate::holes()`].
+#[derive(Clone, Copy, PartialEq)]
+enum Position {
+    Block,
+    Labelled,
+    Body,
+    Fixed,
+}
+
+impl Planner<'_, '_, '_> {
+    fn find_watchables(&mut self) {
+        let function = self.function;
+        let mut counts: FxHashMap<VarId, usize> = FxHashMap::default();
+        for &id in &function.locals {
+            counts.insert(id, 0);
+        }
+        let mut paths: Vec<(ExprId, usize)> = Vec::new();
+        for expr in &function.exprs {
+            if !expr.evaluated {
+                continue;
+            }
+            match &expr.kind {
+                ExprKind::Variable(id) => *counts.entry(*id).or_default() += 1,
+                ExprKind::Cast {
+                    operand,
+                    cast: CastKind::LValueToRValue,
+                    ..
+                } => paths.push((function.without_parens(*operand), 1)),
+                ExprKind::Assign { target, .. } => {
+                    paths.push((function.without_parens(*target), 2));
+                }
+                _ => {}
+            }
+        }
+        let mut names: FxHashMap<String, usize> = FxHashMap::default();
+        for &id in &function.locals {
+            *names
+                .entry(self.builder.unit.variable(id).name.clone())
+                .or_default() += 1;
+        }
+        let mut variables: Vec<(usize, VarId)> = counts
+            .into_iter()
+            .filter(|&(id, _)| {
+                let variable = self.builder.unit.variable(id);
+                let same = names.get(&variable.name).copied().unwrap_or(0);
+                let only = match variable.storage {
+                    Storage::Global => same == 0,
+                    _ => same == 1,
+                };
+                only && !variable.thread_local && !variable.in_system_header
+            })
+            .map(|(id, count)| (count, id))
+            .collect();
+        variables.sort_by_key(|&(count, id)| (std::cmp::Reverse(count), id.0));
+        for &(_, id) in &variables {
+            if self.watchables.len() == MOST_VARIABLES {
+                break;
+            }
+            let ty = self.builder.unit.variable(id).ty;
+            if let Some(ctype) = self.assignable(ty) {
+                let lvalue = self.builder.unit.variable(id).name.clone();
+                self.watchables.push(Watchable {
+                    lvalue,
+                    ctype,
+                    source: Source::Variable(id),
+                    roots: vec![id],
+                    reach: self.reach(id),
+                    tracked: self.builder.unit.variable(id).storage != Storage::StaticLocal,
+                });
+            }
+        }
+        let unique: FxHashSet<VarId> = variables.iter().map(|&(_, id)| id).collect();
+        self.find_paths(&paths, &unique);
+    }
+
+    fn find_paths(&mut self, paths: &[(ExprId, usize)], unique: &FxHashSet<VarId>) {
+        let outermost: FxHashSet<VarId> = match &self.function.stmt(self.function.body).kind {
+            StmtKind::Compound(inner) => inner
+                .iter()
+                .filter_map(|&id| match &self.function.stmt(id).kind {
+                    StmtKind::Declaration(variables) => Some(variables.clone()),
+                    _ => None,
+                })
+                .flatten()
+                .chain(self.function.parameters.iter().copied())
+                .collect(),
+            _ => return,
+        };
+        let mut found: Vec<(usize, usize, Watchable)> = Vec::new();
+        for (order, &(id, weight)) in paths.iter().enumerate() {
+            let expr = self.function.expr(id);
+            if !matches!(
+                expr.kind,
+                ExprKind::Member { .. }
+                    | ExprKind::Subscript { .. }
+                    | ExprKind::Unary {
+                        operator: UnaryOperator::Dereference,
+                        ..
+                    }
+            ) {
+                continue;
+            }
+            let Some(ctype) = self.assignable(expr.ty) else {
+                continue;
+            };
+            let mut atoms = Atoms::default();
+            let Some(atom) = self.builder.read(&mut atoms, self.function, id) else {
+                continue;
+            };
+            let lvalue = atoms.table[atom].spelling.clone();
+            if let Some(known) = found.iter_mut().find(|(_, _, w)| w.lvalue == lvalue) {
+                known.0 += weight;
+                continue;
+            }
+            let mut effects = Effects::default();
+            self.effects(id, &mut effects);
+            let roots: Vec<VarId> = effects.variables.iter().copied().collect();
+            if roots.iter().any(|root| !unique.contains(root)) {
+                continue;
+            }
+            // `s.member` is as private as `s` is.
+            let reach = match (effects.memory, roots.as_slice()) {
+                (false, &[root]) => self.reach(root),
+                _ => Reach::Memory,
+            };
+            let lasting = roots.iter().all(|root| {
+                let storage = self.builder.unit.variable(*root).storage;
+                storage == Storage::Global || outermost.contains(root)
+            });
+            found.push((
+                weight,
+                order,
+                Watchable {
+                    lvalue,
+                    ctype,
+                    source: Source::Path(id),
+                    roots,
+                    reach,
+                    tracked: lasting || reach == Reach::Private,
+                },
+            ));
+        }
+        found.sort_by_key(|(weight, order, _)| (std::cmp::Reverse(*weight), *order));
+        self.watchables.extend(
+            found
+                .into_iter()
+                .take(MOST_PATHS)
+                .map(|(_, _, watchable)| watchable),
+        );
+    }
+
+    /// The type of an object that can be assigned to.
+    fn assignable(&mut self, ty: patchwright_csource::types::TypeId) -> Option<CType> {
+        if self.builder.unit.types.qualifiers(ty).is_const || !self.builder.is_scalar(ty) {
+            return None;
+        }
+        self.builder.ctype(ty)
+    }
+
+    fn reach(&self, id: VarId) -> Reach {
+        match self.builder.unit.variable(id).storage {
+            Storage::Local | Storage::Parameter if !self.function.address_taken.contains(&id) => {
+                Reach::Private
+            }
+            _ => Reach::Shared,
+        }
+    }
+
+    /// The function contains something in which the order of evaluation is not that of the text.
+    fn is_opaque(&self) -> bool {
+        let unit = &*self.builder.unit;
+        self.function
+            .stmts
+            .iter()
+            .any(|stmt| matches!(stmt.kind, StmtKind::Other { .. }))
+            || self
+                .function
+                .exprs
+                .iter()
+                .any(|expr| matches!(expr.kind, ExprKind::Other { body: Some(_), .. }))
+            || self.function.locals.iter().any(|&id| {
+                matches!(
+                    unit.types.kind(unit.variable(id).ty),
+                    TypeKind::VariableArray(_)
+                )
+            })
+    }
+
+    fn untrack(&mut self, which: impl Fn(u64) -> bool) {
+        for (number, watchable) in self.watchables.iter_mut().enumerate() {
+            if which(1 << number) {
+                watchable.tracked = false;
+            }
+        }
+    }
+
+    fn effects(&self, id: ExprId, effects: &mut Effects) {
+        match &self.function.expr(id).kind {
+            ExprKind::Variable(variable) => {
+                effects.variables.insert(*variable);
+                effects.shared |= self.reach(*variable) != Reach::Private;
+            }
+            ExprKind::Member { arrow: true, .. }
+            | ExprKind::Subscript { .. }
+            | ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                ..
+            } => effects.memory = true,
+            ExprKind::Call { .. } => effects.calls = true,
+            ExprKind::Other { kind, .. } if kind != "InitListExpr" => {
+                effects.calls = true;
+                effects.memory = true;
+            }
+            _ => {}
+        }
+        for child in self.function.children(id) {
+            self.effects(child, effects);
+        }
+    }
+
+    /// What a full expression touches.
+    fn mask(&self, id: ExprId) -> u64 {
+        let mut effects = Effects::default();
+        self.effects(id, &mut effects);
+        let mut mask = if effects.calls { CALL } else { 0 };
+        for (number, watchable) in self.watchables.iter().enumerate() {
+            let mentioned = watchable
+                .roots
+                .iter()
+                .any(|root| effects.variables.contains(root));
+            let touched = match watchable.reach {
+                Reach::Private => mentioned,
+                Reach::Shared => mentioned || effects.calls || effects.memory,
+                Reach::Memory => mentioned || effects.calls || effects.memory || effects.shared,
+            };
+            if touched {
+                mask |= 1 << number;
+            }
+        }
+        mask
+    }
+
+    fn all(&self) -> u64 {
+        (1 << self.watchables.len()) - 1
+    }
+
+    /// The variables among those that can be watched, as a mask.
+    fn declared(&self, variables: &[VarId]) -> u64 {
+        let mut mask = 0;
+        for (number, watchable) in self.watchables.iter().enumerate() {
+            if watchable.roots.iter().any(|root| variables.contains(root)) {
+                mask |= 1 << number;
+            }
+        }
+        mask
+    }
+
+    /// A touch at a full expression that no place stands before.
+    fn wrap(&mut self, id: ExprId, mask: u64, dropped: &[VarId]) {
+        if mask == 0 {
+            return;
+        }
+        let bare = self.function.stripped(id);
+        match self.function.expr(bare).place.editable() {
+            Some(span) if !matches!(self.function.expr(bare).kind, ExprKind::String) => {
+                self.touches.push((Some(id), span, mask, dropped.to_vec()));
+            }
+            // Calls cannot be announced either.
+            _ if mask & CALL != 0 => self.untrack(|_| true),
+            _ => self.untrack(|bit| mask & bit != 0),
+        }
+    }
+
+    fn stmt(&mut self, id: StmtId, position: Position) {
+        let stmt = self.function.stmt(id);
+        let at_place = self.place(id, position);
+        match &stmt.kind {
+            StmtKind::Compound(inner) => {
+                for &stmt in inner {
+                    self.stmt(stmt, Position::Block);
+                }
+            }
+            StmtKind::Declaration(variables) => {
+                let initializers: Vec<ExprId> = variables
+                    .iter()
+                    .filter_map(|&id| {
+                        let variable = self.builder.unit.variable(id);
+                        (variable.storage == Storage::Local)
+                            .then_some(variable.initializer)
+                            .flatten()
+                    })
+                    .collect();
+                if at_place {
+                    return;
+                }
+                let own = self.declared(variables);
+                // Without an expression the old value could be taken for one of the new variable.
+                if initializers.is_empty() {
+                    self.untrack(|bit| own & bit != 0);
+                }
+                for initializer in initializers {
+                    let mask = self.mask(initializer) | own;
+                    self.wrap(initializer, mask, variables);
+                }
+            }
+            StmtKind::Expression(expr) => {
+                if !at_place {
+                    let mask = self.mask(*expr);
+                    self.wrap(*expr, mask, &[]);
+                }
+            }
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                if !at_place {
+                    let mask = self.mask(*condition);
+                    self.wrap(*condition, mask, &[]);
+                }
+                self.stmt(*then, Position::Body);
+                if let Some(otherwise) = otherwise {
+                    self.stmt(*otherwise, Position::Body);
+                }
+            }
+            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
+                let mask = self.mask(*condition);
+                self.wrap(*condition, mask, &[]);
+                self.stmt(*body, Position::Body);
+            }
+            StmtKind::For {
+                init,
+                condition,
+                increment,
+                body,
+            } => {
+                if let Some(init) = init {
+                    self.stmt(*init, Position::Fixed);
+                }
+                for expr in [condition, increment].into_iter().flatten() {
+                    let mask = self.mask(*expr);
+                    self.wrap(*expr, mask, &[]);
+                }
+                self.stmt(*body, Position::Body);
+            }
+            StmtKind::Switch { condition, body } => {
+                if !at_place {
+                    let mask = self.mask(*condition);
+                    self.wrap(*condition, mask, &[]);
+                }
+                self.stmt(*body, Position::Fixed);
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
+                self.stmt(*body, Position::Labelled);
+            }
+            StmtKind::Return(value) => {
+                if !at_place {
+                    match value {
+                        Some(value) => {
+                            let mask = self.all() | CALL;
+                            self.wrap(*value, mask, &[]);
+                        }
+                        None => self.untrack(|_| true),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes the statement a place, if something can be inserted before it.
+    fn place(&mut self, id: StmtId, position: Position) -> bool {
+        let stmt = self.function.stmt(id);
+        let touches = match &stmt.kind {
+            _ if position == Position::Fixed => return false,
+            StmtKind::Expression(expr) => self.mask(*expr),
+            StmtKind::If { condition, .. } | StmtKind::Switch { condition, .. } => {
+                self.mask(*condition)
+            }
+            StmtKind::Return(_) => self.all() | CALL,
+            StmtKind::Declaration(variables) if position == Position::Block => {
+                let mut mask = self.declared(variables);
+                for &id in variables {
+                    let variable = self.builder.unit.variable(id);
+                    if let (Storage::Local, Some(initializer)) =
+                        (variable.storage, variable.initializer)
+                    {
+                        mask |= self.mask(initializer);
+                    }
+                }
+                mask
+            }
+            StmtKind::While { .. }
+            | StmtKind::Do { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_) => 0,
+            _ => return false,
+        };
+        let (Place::Written(span), Some(_)) = (stmt.place, self.scopes.at_stmt(id)) else {
+            return false;
+        };
+        self.places
+            .push((id, span, position == Position::Body, touches));
+        true
+    }
+
+    fn nameable(&self, scope: &Scope, hidden: &[VarId]) -> Vec<Target> {
+        self.watchables
+            .iter()
+            .enumerate()
+            .filter(|(_, watchable)| {
+                watchable.roots.iter().all(|root| {
+                    let global = self.builder.unit.variable(*root).storage == Storage::Global;
+                    !hidden.contains(root) && (global || scope.visible.contains(root))
+                })
+            })
+            .map(|(number, watchable)| Target {
+                variable: number as u32,
+                lvalue: watchable.lvalue.clone(),
+                ctype: watchable.ctype,
+                atom: None,
+            })
+            .collect()
+    }
+
+    fn finish(mut self, mentions: &Mentions, limits: LeafLimits) -> Assignments {
+        let mut found = Assignments::default();
+        let places = std::mem::take(&mut self.places);
+        let untracked = self
+            .watchables
+            .iter()
+            .enumerate()
+            .filter(|(_, watchable)| !watchable.tracked)
+            .fold(0, |mask, (number, _)| mask | 1 << number);
+        for (id, span, is_body, touches) in places {
+            let Some(scope) = self.scopes.at_stmt(id).cloned() else {
+                continue;
+            };
+            let mut hole = Hole {
+                function: self.function_index,
+                span,
+                kind: HoleKind::Assignment(AssignmentAt {
+                    is_body,
+                    targets: Vec::new(),
+                    nameable: Vec::new(),
+                    touches: touches | untracked,
+                    chosen: None,
+                }),
+                context: Context::Same,
+                ctype: None,
+                atoms: Atoms::default(),
+                scope: scope.clone(),
+                expr: None,
+                in_macro_argument: false,
+                captured: None,
+            };
+            let terms = leaves(self.builder, self.function, mentions, &mut hole, limits);
+            let declared_here: Vec<VarId> = match &self.function.stmt(id).kind {
+                StmtKind::Declaration(variables) => variables.clone(),
+                _ => Vec::new(),
+            };
+            let nameable = self.nameable(&scope, &declared_here);
+            let mut targets = nameable.clone();
+            targets.retain_mut(|target| {
+                let watchable = &self.watchables[target.variable as usize];
+                let before = |id: &VarId| {
+                    let variable = self.builder.unit.variable(*id);
+                    variable.storage != Storage::Global
+                        || variable.declared_at.is_none_or(|at| at < span.start)
+                };
+                let assigned = watchable.roots.iter().all(|root| {
+                    let variable = self.builder.unit.variable(*root);
+                    variable.storage == Storage::Global || scope.assigned.contains(root)
+                });
+                if !watchable.roots.iter().all(before) {
+                    return false;
+                }
+                match watchable.source {
+                    Source::Variable(id) => {
+                        if assigned {
+                            target.atom = self.builder.variable(&mut hole.atoms, id);
+                        }
+                        true
+                    }
+                    Source::Path(id) => {
+                        if assigned {
+                            target.atom = self.builder.read(&mut hole.atoms, self.function, id);
+                        }
+                        target.atom.is_some()
+                    }
+                }
+            });
+            if let HoleKind::Assignment(at) = &mut hole.kind {
+                at.targets = targets;
+                at.nameable = nameable;
+            }
+            found.places.push((hole, terms));
+        }
+        for (expr, span, mask, dropped) in std::mem::take(&mut self.touches) {
+            let Some(scope) = expr.and_then(|id| self.scopes.at_expr(id)) else {
+                // Control never comes here.
+                continue;
+            };
+            found.touches.push(TouchPoint {
+                span,
+                mask,
+                nameable: self.nameable(scope, &dropped),
+            });
+        }
+        let end = self.function.body_span.end - 1;
+        let lasting: Vec<VarId> = self.function.parameters.clone();
+        let scope = Scope {
+            visible: lasting,
+            ..Scope::default()
+        };
+        let mut at_end = self.nameable(&scope, &[]);
+        at_end.extend(self.at_the_end());
+        at_end.sort_by_key(|target| target.variable);
+        at_end.dedup_by_key(|target| target.variable);
+        found.touches.push(TouchPoint {
+            span: Span::new(end, end),
+            mask: self.all() | CALL,
+            nameable: at_end,
+        });
+        found
+    }
+
+    /// What lies behind variables of the outermost block, which can be named to its end.
+    fn at_the_end(&self) -> Vec<Target> {
+        let StmtKind::Compound(inner) = &self.function.stmt(self.function.body).kind else {
+            return Vec::new();
+        };
+        let visible = inner
+            .iter()
+            .filter_map(|&id| match &self.function.stmt(id).kind {
+                StmtKind::Declaration(variables) => Some(variables.clone()),
+                _ => None,
+            })
+            .flatten()
+            .chain(self.function.parameters.iter().copied())
+            .collect();
+        let scope = Scope {
+            visible,
+            ..Scope::default()
+        };
+        let mut found = self.nameable(&scope, &[]);
+        found.retain(|target| self.watchables[target.variable as usize].reach == Reach::Memory);
+        found
+    }
+}
+
+/// The insertion of `lvalue = value;` before a statement, on a line of its own when the statement
+/// begins its line.
+pub(crate) fn insertion(
+    source: &[u8],
+    span: Span,
+    is_body: bool,
+    lvalue: &str,
+    value: &str,
+) -> patchwright_text::Edit {
+    use patchwright_text::Edit;
+    let start = span.start as usize;
+    let line = source[..start]
+        .iter()
+        .rposition(|&c| c == b'\n')
+        .map_or(0, |newline| newline + 1);
+    let indent = &source[line..start];
+    let assignment = format!("{lvalue} = {value};");
+    if is_body {
+        let mut new = format!("{{ {assignment} ").into_bytes();
+        new.extend_from_slice(&source[span.range()]);
+        new.extend_from_slice(b" }");
+        return Edit::replace(span, new);
+    }
+    let mut new = assignment.into_bytes();
+    if indent.iter().all(|c| matches!(c, b' ' | b'\t')) {
+        let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
+            b"\r\n"
+        } else {
+            b"\n"
+        };
+        new.extend_from_slice(newline);
+        new.extend_from_slice(indent);
+    } else {
+        new.push(b' ');
+    }
+    Edit::insert(span.start, new)
+}

@@ -1,0 +1,143 @@
+//! Verdicts on other people's patches.
+//!
+//! [`validate`] takes a [`PatchSet`] and gives each patch a [`PatchVerdict`]:
+//!
+//! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
+//!    nothing is ever run again), and the tests of the untouched program are run twice.
+//! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
+//!    `schemata`. A patch that is plausible there is confirmed by the next step.
+//! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
+//!    build command, tested; then the copy is put back to what it was.
+//!
+//! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions.
+//!
+//! # Invariants
+//! * The user's tree is only read.
+//! * A verdict is what a build and the tests of exactly this patched tree said. Patches that make
+//!   the same tree share one, and that is said.
+//! * Which verdict a patch gets, and which test is named for it, depends neither on the number of
+//!   workers, nor on how fast they are, nor on what was resumed.
+//! * A time-out is never a pass.
+
+pub mod error;
+pub mod journal;
+pub mod outcome;
+pub mod plain;
+pub mod prepare;
+pub mod rebuild;
+pub mod schedule;
+pub mod set;
+pub mod verdict;
+pub mod woven;
+
+mod run;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
+
+pub use error::ValidateError;
+pub use outcome::{Stats, Tests, Validated, Validation, WovenStats};
+pub use plain::Way;
+pub use run::validate;
+pub use set::{Entry, PatchSet, read_set};
+pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct ValidateOptions {
+    /// Number of workers.
+    pub jobs: usize,
+    /// Run every test on every patch that builds, instead of stopping at the first that fails.
+    pub keep_going: bool,
+    /// Stop when this many patches, in the order of the set, are plausible.
+    pub stop_after: Option<usize>,
+    /// Let the verdicts of earlier patches decide the order of the tests.
+    pub prioritize: bool,
+    /// Build patches together, woven into one program, where that can be done.
+    pub schemata: bool,
+    /// Of woven patches that a test cannot tell apart, execute one.
+    pub dedup: bool,
+    /// Run all tests a second time on patches that pass them, and call those that then fail
+    /// unstable.
+    pub confirm: bool,
+    /// The longest time that the build of a patch may take.
+    pub build_timeout: Duration,
+    /// How the time-outs of tests follow from the baseline, where the project does not say them.
+    pub timeouts: patchwright_exec::TimeoutRule,
+    /// Where verdicts are kept.
+    pub journal: Option<JournalOptions>,
+}
+
+/// Where verdicts are kept across runs.
+#[derive(Clone, Debug)]
+pub struct JournalOptions {
+    /// The folder of journals.
+    pub folder: PathBuf,
+    /// Use what is in the journal; else it is begun anew.
+    pub resume: bool,
+    /// Whether a journal that cannot be used is an error; else it is a warning.
+    pub required: bool,
+}
+
+impl Default for ValidateOptions {
+    /// One worker, the first failing test only, everything that is faster, confirmed; time-outs of 5 s and 1.5
+    /// times what a test takes on the untouched program (the rule of ExpressAPR's evaluation,
+    /// section VIII-D), 10 minutes for a build, no journal.
+    fn default() -> Self {
+        ValidateOptions {
+            jobs: 1,
+            keep_going: false,
+            stop_after: None,
+            prioritize: true,
+            schemata: true,
+            dedup: true,
+            confirm: true,
+            build_timeout: Duration::from_secs(600),
+            timeouts: patchwright_exec::TimeoutRule {
+                floor: Duration::ZERO,
+                factor: 1.5,
+                slack: Duration::from_secs(5),
+            },
+            journal: None,
+        }
+    }
+}
+
+/// What a run tells while it works.
+#[derive(Clone, Debug)]
+pub enum Event<'e> {
+    /// A phase begins.
+    Phase(&'static str),
+    /// Progress inside of a phase, of a known total.
+    Progress {
+        /// Steps done.
+        done: usize,
+        /// Steps in all.
+        total: usize,
+    },
+    /// Something the user should know: a test set aside, a file left alone.
+    Warning(String),
+    /// The tests are known.
+    Tests(&'e Tests),
+    /// The verdict on a patch is known.
+    Verdict {
+        /// Its number in the set, from 0.
+        index: usize,
+        /// What is known of it.
+        patch: &'e Validated,
+    },
+}
+
+/// Where a run's own processes and files come from.
+pub struct Surroundings<'a> {
+    /// How to start supervisors.
+    pub program: &'a RunnerProgram,
+    /// The private folder of the run.
+    pub scratch: &'a Scratch,
+    /// Ends the run.
+    pub cancel: CancelToken,
+    /// Is told what happens; may be called by several threads, one at a time.
+    pub events: &'a (dyn Fn(Event<'_>) + Sync),
+}

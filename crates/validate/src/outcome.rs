@@ -1,0 +1,160 @@
+//! What a run has found out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use patchwright_exec::{Baseline, Verdict};
+use patchwright_patches::{Origin, PatchId};
+
+use crate::plain::Way;
+use crate::verdict::{PatchVerdict, TestResult};
+
+/// The tests of the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tests {
+    /// Their names, in the order of the suite.
+    pub names: Vec<String>,
+    /// What each does on the untouched program.
+    pub untouched: Vec<Untouched>,
+}
+
+/// What a test does on the untouched program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untouched {
+    /// It passes.
+    Passes,
+    /// It fails.
+    Fails,
+    /// It does both, and is set aside.
+    Flaky,
+}
+
+impl Tests {
+    /// The tests of a baseline.
+    pub fn of(baseline: &Baseline) -> Self {
+        Tests {
+            names: baseline
+                .tests
+                .iter()
+                .map(|test| test.name.clone())
+                .collect(),
+            untouched: baseline
+                .tests
+                .iter()
+                .map(|test| match &test.verdict {
+                    _ if test.flaky => Untouched::Flaky,
+                    Verdict::Pass => Untouched::Passes,
+                    Verdict::Fail(_) => Untouched::Fails,
+                })
+                .collect(),
+        }
+    }
+
+    /// Number of tests that do this on the untouched program.
+    pub fn count(&self, untouched: Untouched) -> usize {
+        self.untouched
+            .iter()
+            .filter(|test| **test == untouched)
+            .count()
+    }
+}
+
+/// What is known of a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validated {
+    /// Its name.
+    pub id: PatchId,
+    /// Where it was read.
+    pub origin: Origin,
+    /// What the user should know about how it was applied and tested.
+    pub notes: Vec<String>,
+    /// The earlier patch of the set that makes the same tree, and whose verdict this is.
+    pub same_as: Option<usize>,
+    /// The verdict; `None` if the run ended before it was known.
+    pub verdict: Option<PatchVerdict>,
+    /// The tests that were run, in that order.
+    pub tests: Vec<TestResult>,
+    /// How it was built; `None` if it was not.
+    pub way: Option<Way>,
+    /// Whether the verdict comes from the journal.
+    pub resumed: bool,
+    /// How long its build took.
+    pub build: Duration,
+    /// How long everything took: applying, building, testing, restoring.
+    pub total: Duration,
+}
+
+/// What a run did, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Builds of patches.
+    pub builds: usize,
+    /// Of these, builds of everything.
+    pub full_builds: usize,
+    /// Executions of tests on patches.
+    pub executions: usize,
+    /// Patches whose verdict comes from the journal.
+    pub resumed: usize,
+    /// Patches that make the same tree as an earlier one.
+    pub duplicates: usize,
+    /// What the patches that were woven together took, if some were.
+    pub woven: Option<WovenStats>,
+    /// Copies that had to be made anew because they could not be restored.
+    pub renewed_copies: usize,
+    /// The time of the phases: preparing (copy, build, baseline) and validating.
+    pub prepare: Duration,
+    /// As above.
+    pub validate: Duration,
+}
+
+/// What validating patches together took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WovenStats {
+    /// Patches whose verdict came from woven programs; plausible ones among them are confirmed by a
+    /// build of their own.
+    pub patches: usize,
+    /// Patches that had to be validated by themselves, by reason.
+    pub apart: BTreeMap<String, usize>,
+    /// Calls of the compiler to find out what compiles.
+    pub compilations: usize,
+    /// Builds of woven programs.
+    pub builds: usize,
+    /// Executions of tests.
+    pub executions: usize,
+    /// Classes of patches that a test could not tell apart, over all tests.
+    pub classes: usize,
+    /// Plausible by a woven program, and not by a build of their own: bugs of ours, or tests that
+    /// are not stable.
+    pub overruled: usize,
+    /// The time that it took.
+    pub time: Duration,
+}
+
+/// The outcome of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validation {
+    /// The tests.
+    pub tests: Tests,
+    /// The patches, in the order of the set.
+    pub patches: Vec<Validated>,
+    /// What was done.
+    pub stats: Stats,
+    /// The run was ended before it was done.
+    pub interrupted: bool,
+}
+
+impl Validation {
+    /// Number of patches of whose verdict this is true.
+    pub fn count(&self, is: impl Fn(&PatchVerdict) -> bool) -> usize {
+        let verdicts = self
+            .patches
+            .iter()
+            .filter_map(|patch| patch.verdict.as_ref());
+        verdicts.filter(|verdict| is(verdict)).count()
+    }
+
+    /// Number of plausible patches.
+    pub fn plausible(&self) -> usize {
+        self.count(|verdict| *verdict == PatchVerdict::Plausible)
+    }
+}

@@ -1,0 +1,258 @@
+//! Plain validation: each patch by itself, built and tested as its author would.
+//!
+//! It is what every faster way is compared with, and what takes the patches that those refuse.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use patchwright_exec::runner::Environment;
+use patchwright_exec::{
+    BuildError, Limits, Project, Snapshot, TestError, Verdict, Worker, files, run_build, run_test,
+};
+use patchwright_patches::Patch;
+
+use crate::error::ValidateError;
+use crate::prepare::{Prepared, worker_options};
+use crate::rebuild::{Rebuild, write_patch};
+use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
+use crate::{Surroundings, ValidateOptions};
+
+/// What was found out about a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The verdict.
+    pub verdict: PatchVerdict,
+    /// The tests that were run, in that order.
+    pub tests: Vec<TestResult>,
+    /// Executions of tests, those that confirm the verdict included.
+    pub executions: usize,
+    /// How it was built.
+    pub way: Way,
+    /// How long the build took.
+    pub build: Duration,
+    /// How long everything took.
+    pub total: Duration,
+}
+
+/// How a patch was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Way {
+    /// By itself.
+    Plain(Rebuild),
+    /// Together with others, woven into one program.
+    Woven,
+}
+
+/// Validates patches one by one, on any number of workers.
+pub struct Plain<'a> {
+    project: &'a Project,
+    prepared: &'a Prepared,
+    options: &'a ValidateOptions,
+    surroundings: &'a Surroundings<'a>,
+    /// The tree that workers' copies are restored from.
+    pristine: PathBuf,
+    /// The states of the workers' copies, by the workers' numbers.
+    snapshots: Vec<Mutex<Snapshot>>,
+    renewed: AtomicUsize,
+}
+
+/// Lines of a failed build's output that are kept.
+const KEPT_LINES: usize = 20;
+
+impl<'a> Plain<'a> {
+    /// For workers with the numbers from 0 of `snapshots`, the states of their copies.
+    pub fn new(
+        project: &'a Project,
+        prepared: &'a Prepared,
+        options: &'a ValidateOptions,
+        surroundings: &'a Surroundings<'a>,
+        snapshots: Vec<Snapshot>,
+    ) -> Self {
+        Plain {
+            project,
+            prepared,
+            options,
+            surroundings,
+            pristine: prepared.pristine.sandbox.folder().to_path_buf(),
+            snapshots: snapshots.into_iter().map(Mutex::new).collect(),
+            renewed: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many copies could not be restored and were made anew.
+    pub fn renewed(&self) -> usize {
+        self.renewed.load(Ordering::Relaxed)
+    }
+
+    /// Validates a patch in the worker's copy, which is as the pristine one before and after.
+    /// `order` is asked for the order of the tests if the patch builds.
+    ///
+    /// # Errors
+    /// When the run is cancelled, or its own files and processes fail. Whatever the patch does is a
+    /// verdict.
+    pub fn check(
+        &self,
+        worker: &mut Worker,
+        patch: &Patch,
+        order: impl FnOnce() -> Vec<usize>,
+    ) -> Result<Checked, ValidateError> {
+        let started = Instant::now();
+        let rebuild = Rebuild::needed_for(patch, &self.prepared.included);
+        let mut checked = Checked {
+            verdict: PatchVerdict::Plausible,
+            tests: Vec::new(),
+            executions: 0,
+            way: Way::Plain(rebuild),
+            build: Duration::ZERO,
+            total: Duration::ZERO,
+        };
+        match write_patch(&worker.sandbox, patch, rebuild) {
+            Ok(()) => self.build_and_test(worker, order, &mut checked)?,
+            // A link or a folder that only the build makes.
+            Err(error) if !error.is_disk_full() => {
+                checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.restore(worker)?;
+        checked.total = started.elapsed();
+        Ok(checked)
+    }
+
+    fn build_and_test(
+        &self,
+        worker: &mut Worker,
+        order: impl FnOnce() -> Vec<usize>,
+        checked: &mut Checked,
+    ) -> Result<(), ValidateError> {
+        let started = Instant::now();
+        let limits = Limits {
+            wall: self.options.build_timeout,
+            ..Limits::for_build()
+        };
+        let built = run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            &self.prepared.build,
+            &Environment::default(),
+            &limits,
+        );
+        checked.build = started.elapsed();
+        match built {
+            Ok(_) => {}
+            Err(BuildError::Run(error)) => return Err(error.into()),
+            Err(BuildError::Failed {
+                ending,
+                first_error,
+                tail,
+                ..
+            }) => {
+                let lines: Vec<&str> = tail.lines().collect();
+                let output = lines[lines.len().saturating_sub(KEPT_LINES)..].join("\n");
+                checked.verdict = PatchVerdict::DoesNotCompile(CompileFailure {
+                    ending,
+                    first_error,
+                    output,
+                });
+                return Ok(());
+            }
+        }
+        let order = order();
+        let killer = self.run_tests(worker, &order, self.options.keep_going, &mut checked.tests)?;
+        checked.executions = checked.tests.len();
+        if let Some(killer) = killer {
+            checked.verdict = PatchVerdict::Implausible(killer);
+            return Ok(());
+        }
+        if self.options.confirm {
+            let mut again = Vec::new();
+            if let Some(killer) = self.run_tests(worker, &order, false, &mut again)? {
+                checked.verdict = PatchVerdict::Unstable(killer);
+            }
+            checked.executions += again.len();
+        }
+        Ok(())
+    }
+
+    /// Runs tests in this order, to the first that fails or all; that first one is returned.
+    fn run_tests(
+        &self,
+        worker: &mut Worker,
+        order: &[usize],
+        keep_going: bool,
+        results: &mut Vec<TestResult>,
+    ) -> Result<Option<Killer>, ValidateError> {
+        let suite = &self.prepared.suite;
+        let mut killer = None;
+        for &test in order {
+            let limits = Limits {
+                wall: self.prepared.baseline.tests[test].timeout,
+                ..self.project.limits.clone()
+            };
+            let run = run_test(
+                &mut worker.runner,
+                &worker.sandbox,
+                &suite.tests[test],
+                &suite.environment,
+                &limits,
+            );
+            let (failure, wall) = match run {
+                Ok(run) => match run.verdict {
+                    Verdict::Pass => (None, run.outcome.wall),
+                    Verdict::Fail(reason) => (Some(Failure::Ran(reason)), run.outcome.wall),
+                },
+                Err(error) if error.is_cancelled() => return Err(error.into()),
+                Err(error @ (TestError::Driver { .. } | TestError::Program { .. })) => {
+                    (Some(Failure::NotRun(error.to_string())), Duration::ZERO)
+                }
+                // It may be the patch's doing: a folder that is gone. If it is ours, restoring or
+                // the next patch shows it.
+                Err(error @ TestError::Run { .. }) => {
+                    (Some(Failure::NotRun(error.to_string())), Duration::ZERO)
+                }
+            };
+            results.push(TestResult {
+                test,
+                failure: failure.clone(),
+                milliseconds: u64::try_from(wall.as_millis()).ok(),
+            });
+            if let Some(failure) = failure {
+                killer.get_or_insert(Killer { test, failure });
+                if !keep_going {
+                    break;
+                }
+            }
+        }
+        Ok(killer)
+    }
+
+    /// Puts the worker's copy back, or gives the worker another one.
+    fn restore(&self, worker: &mut Worker) -> Result<(), ValidateError> {
+        let index = worker.index;
+        let lock = &self.snapshots[index];
+        let mut snapshot = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let Err(error) = snapshot.restore(&worker.sandbox, &self.pristine) else {
+            return Ok(());
+        };
+        if error.is_disk_full() {
+            return Err(error.into());
+        }
+        let number = self.renewed.fetch_add(1, Ordering::Relaxed);
+        let name = format!("renewed-{number}");
+        let fresh = Worker::start(
+            index,
+            &name,
+            &worker_options(self.project, &self.pristine, self.surroundings),
+        )?;
+        let old = std::mem::replace(worker, fresh);
+        *snapshot = Snapshot::take(&worker.sandbox)?;
+        let folder = old.folder.clone();
+        drop(old);
+        // What could not be restored may not be removable either; the scratch folder's end tries
+        // again, and says so.
+        let _ = files::remove_tree(&folder);
+        Ok(())
+    }
+}

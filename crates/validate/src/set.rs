@@ -1,0 +1,114 @@
+//! A set of patches, applied to the project in memory.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use patchwright_patches::{
+    Applied, Applier, BaseTree, Digest, Origin, Patch, PatchId, Source, read_inputs,
+};
+
+use crate::error::ValidateError;
+
+/// A patch of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What became of it when it was applied.
+    pub applied: Applied,
+    /// The tree that it makes, if it applies.
+    pub tree: Option<Digest>,
+    /// The number of the first patch of the set that makes the same tree, if that is another one.
+    pub same_as: Option<usize>,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn id(&self) -> &PatchId {
+        match &self.applied {
+            Applied::Patch(patch) => &patch.id,
+            Applied::DoesNotApply(not) => &not.id,
+        }
+    }
+
+    /// Where it was read.
+    pub fn origin(&self) -> &Origin {
+        match &self.applied {
+            Applied::Patch(patch) => &patch.origin,
+            Applied::DoesNotApply(not) => &not.origin,
+        }
+    }
+
+    /// The patch, if it applies.
+    pub fn patch(&self) -> Option<&Patch> {
+        match &self.applied {
+            Applied::Patch(patch) => Some(patch),
+            Applied::DoesNotApply(_) => None,
+        }
+    }
+}
+
+/// A set of patches, in the order of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatchSet {
+    /// The patches; at least one.
+    pub entries: Vec<Entry>,
+}
+
+impl PatchSet {
+    /// Adds a patch.
+    fn add(&mut self, applied: Applied, trees: &mut HashMap<Digest, usize>) {
+        let tree = match &applied {
+            Applied::Patch(patch) => Some(patch.digest()),
+            Applied::DoesNotApply(_) => None,
+        };
+        let number = self.entries.len();
+        let first = tree.map(|tree| *trees.entry(tree).or_insert(number));
+        self.entries.push(Entry {
+            applied,
+            tree,
+            same_as: first.filter(|first| *first != number),
+        });
+    }
+
+    /// The numbers of the patches that apply and make a tree that no earlier one makes.
+    pub fn distinct(&self) -> impl Iterator<Item = usize> {
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(|(_, entry)| entry.tree.is_some() && entry.same_as.is_none())
+            .map(|(number, _)| number)
+    }
+}
+
+/// Reads the patches of `sources` and applies each to `tree`, leaving out `strip` leading parts of
+/// paths, or as many as fit. `progress` is told the number of patches read so far.
+///
+/// # Errors
+/// Input that cannot be read, and a set of which no patch can be understood. A patch that is broken
+/// or does not fit is an entry of the set.
+pub fn read_set(
+    tree: &dyn BaseTree,
+    sources: &[Source],
+    stdin: &mut dyn Read,
+    strip: Option<usize>,
+    mut progress: impl FnMut(usize),
+) -> Result<PatchSet, ValidateError> {
+    let applier = Applier::new(tree, strip);
+    let mut set = PatchSet::default();
+    let mut trees = HashMap::new();
+    for raw in read_inputs(sources, stdin)? {
+        set.add(applier.apply(raw?), &mut trees);
+        progress(set.entries.len());
+    }
+    let mut reasons = set.entries.iter().map(|entry| match &entry.applied {
+        Applied::DoesNotApply(not) if not.reason.is_malformed() => Some(&not.reason),
+        _ => None,
+    });
+    if let Some(Some(first)) = reasons.next()
+        && reasons.all(|reason| reason.is_some())
+    {
+        return Err(ValidateError::NothingUsable {
+            patches: set.entries.len(),
+            first: first.clone(),
+        });
+    }
+    Ok(set)
+}

@@ -1,0 +1,93 @@
+//! What is said of a patch.
+
+use std::fmt;
+
+use patchwright_exec::{Ending, FailReason};
+use serde::{Deserialize, Serialize};
+
+/// The verdict on a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PatchVerdict {
+    /// It builds, and all tests that are not set aside pass.
+    Plausible,
+    /// It builds, and a test fails.
+    Implausible(Killer),
+    /// It does not fit the tree.
+    DoesNotApply(String),
+    /// The project does not build with it.
+    DoesNotCompile(CompileFailure),
+    /// All tests passed, and one of them failed when they were run again.
+    Unstable(Killer),
+}
+
+/// The test that speaks against a patch: the first one, in the order in which they were run, that
+/// failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Killer {
+    /// Its number in the suite, from 0.
+    pub test: usize,
+    /// How it failed.
+    pub failure: Failure,
+}
+
+/// How a test failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Failure {
+    /// It ran.
+    Ran(FailReason),
+    /// It could not be run, because of what the patch did: the program or the driver is gone.
+    NotRun(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Ran(reason) => reason.fmt(f),
+            Failure::NotRun(message) => f.write_str(message),
+        }
+    }
+}
+
+/// A build that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileFailure {
+    /// How the build command ended.
+    pub ending: Ending,
+    /// The first line of its output that reports an error, if one does.
+    pub first_error: Option<String>,
+    /// The end of its output.
+    pub output: String,
+}
+
+impl fmt::Display for CompileFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.first_error {
+            Some(line) => f.write_str(line),
+            None => write!(f, "the build {}", self.ending),
+        }
+    }
+}
+
+/// What a test did on a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestResult {
+    /// Its number in the suite, from 0.
+    pub test: usize,
+    /// How it failed, if it did.
+    pub failure: Option<Failure>,
+    /// Milliseconds that it took; `None` if the execution was that of another patch, or woven.
+    pub milliseconds: Option<u64>,
+}
+
+impl PatchVerdict {
+    /// The word for it in reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            PatchVerdict::Plausible => "plausible",
+            PatchVerdict::Implausible(_) => "implausible",
+            PatchVerdict::DoesNotApply(_) => "does not apply",
+            PatchVerdict::DoesNotCompile(_) => "does not compile",
+            PatchVerdict::Unstable(_) => "unstable",
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Validating patches together, in programs that crate `schemata` weaves.
+//!
+//! What it says against a patch is taken as it is. What it says for one is confirmed by plain
+//! validation (section IX-C of the paper recommends it): that is one build for each plausible patch,
+//! and there are few. What it cannot say is left to plain validation too.
+
+use std::time::Instant;
+
+use patchwright_exec::{Ending, Project, Verdict, Worker};
+use patchwright_patches::Patch;
+use patchwright_schemata::{Context, Engine, EngineError, Event as EngineEvent, Fate, Options};
+
+use crate::outcome::WovenStats;
+use crate::plain::{Checked, Way};
+use crate::prepare::Prepared;
+use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
+use crate::{Event, Surroundings, ValidateOptions};
+
+/// Validates patches in woven programs.
+pub struct Woven<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// Its untouched program.
+    pub prepared: &'a Prepared,
+    /// What the run is asked to do.
+    pub options: &'a ValidateOptions,
+    /// Where processes and files come from.
+    pub surroundings: &'a Surroundings<'a>,
+}
+
+impl Woven<'_> {
+    /// Validates patches. `base` has a built copy of the untouched program, which is to be restored
+    /// afterwards. The tests are run in the order `order`. `settle` is told each verdict against a
+    /// patch, by the patch's index, as soon as it is known; and, at the end, with
+    /// [`PatchVerdict::Plausible`] those that pass all tests.
+    ///
+    /// # Errors
+    /// When the run is cancelled, or the engine's own processes and files fail. Patches without a
+    /// verdict are still to be validated.
+    pub fn run(
+        &self,
+        base: &mut Worker,
+        patches: &[Patch],
+        order: &[usize],
+        settle: &mut dyn FnMut(usize, Checked),
+    ) -> Result<WovenStats, EngineError> {
+        let (options, surroundings) = (self.options, self.surroundings);
+        let (project, prepared) = (self.project, self.prepared);
+        let started = Instant::now();
+        let mut stats = WovenStats::default();
+        let Some(commands) = &prepared.commands else {
+            return Ok(stats);
+        };
+        let events = surroundings.events;
+        events(Event::Phase("reading sources"));
+        let context = Context {
+            project,
+            baseline: &prepared.baseline,
+            commands,
+            program: surroundings.program,
+            scratch: surroundings.scratch,
+            cancel: surroundings.cancel.clone(),
+        };
+        let engine_options = Options {
+            jobs: options.jobs,
+            dedup: options.dedup,
+            keep_going: options.keep_going,
+            ..Options::default()
+        };
+        let total = patches.len();
+        let mut engine = Engine::prepare(context, base, patches, engine_options, &mut |done| {
+            events(Event::Progress { done, total });
+        })?;
+        // What each patch has passed and failed so far; nothing once it is settled or set apart.
+        let mut known: Vec<Option<Vec<TestResult>>> = Vec::with_capacity(total);
+        for (index, fate) in engine.fates().iter().enumerate() {
+            known.push(match fate {
+                Fate::Woven => Some(Vec::new()),
+                Fate::Apart(reason) => {
+                    *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
+                    None
+                }
+                Fate::DoesNotCompile {
+                    file,
+                    line,
+                    message,
+                } => {
+                    let place = match line {
+                        0 => file.display().to_string(),
+                        line => format!("{}:{line}", file.display()),
+                    };
+                    let failure = CompileFailure {
+                        ending: Ending::Exited(1),
+                        first_error: Some(format!("{place}: {message}")),
+                        output: String::new(),
+                    };
+                    let verdict = PatchVerdict::DoesNotCompile(failure);
+                    settle(index, checked(verdict, Vec::new()));
+                    stats.patches += 1;
+                    None
+                }
+            });
+        }
+        let ran = engine.run(base, order, &mut |event| match event {
+            EngineEvent::Phase(name) => events(Event::Phase(name)),
+            EngineEvent::Apart { patch, reason } => {
+                *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
+                known[patch] = None;
+            }
+            EngineEvent::Open { patch, .. } => {
+                if known[patch].is_some() {
+                    let reason = "a test does not tell which patch it runs".to_owned();
+                    *stats.apart.entry(reason).or_default() += 1;
+                    known[patch] = None;
+                }
+            }
+            EngineEvent::Verdict {
+                patch,
+                test,
+                verdict,
+                ..
+            } => {
+                let Some(results) = &mut known[patch] else {
+                    return;
+                };
+                let failure = match verdict {
+                    Verdict::Pass => None,
+                    Verdict::Fail(reason) => Some(Failure::Ran(reason)),
+                };
+                results.push(TestResult {
+                    test,
+                    failure: failure.clone(),
+                    milliseconds: None,
+                });
+                if let (Some(failure), false) = (failure, options.keep_going) {
+                    let killer = Killer { test, failure };
+                    let verdict = PatchVerdict::Implausible(killer);
+                    let done = checked(verdict, std::mem::take(results));
+                    known[patch] = None;
+                    stats.patches += 1;
+                    settle(patch, done);
+                }
+            }
+        });
+        let done = engine.stats();
+        stats.compilations = done.compilations;
+        stats.builds = done.builds;
+        stats.executions = done.executions;
+        stats.classes = done.classes;
+        stats.time = started.elapsed();
+        ran?;
+        for (index, known) in known.into_iter().enumerate() {
+            let Some(results) = known else {
+                continue;
+            };
+            if results.len() < order.len() {
+                continue; // Not told; it is validated by itself.
+            }
+            let killer = results.iter().find_map(|result| {
+                let failure = result.failure.clone()?;
+                Some(Killer {
+                    test: result.test,
+                    failure,
+                })
+            });
+            let verdict = killer.map_or(PatchVerdict::Plausible, PatchVerdict::Implausible);
+            stats.patches += 1;
+            settle(index, checked(verdict, results));
+        }
+        Ok(stats)
+    }
+}
+
+fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
+    Checked {
+        verdict,
+        tests,
+        // They are counted by the engine, for all patches together.
+        executions: 0,
+        way: Way::Woven,
+        build: std::time::Duration::ZERO,
+        total: std::time::Duration::ZERO,
+    }
+}

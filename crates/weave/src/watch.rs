@@ -1,0 +1,142 @@
+//! Places where a variable can be assigned, and the touches of the variables that are watched there.
+//!
+//! A function numbers its variables that can be watched; a *mask* has one bit for each, and
+//! [`CALLS_TOUCH`] for expressions that contain a call. What is pending is stored at the next touch, so each touch
+//! lists the variables that it may have to store to.
+
+use patchwright_probe_abi::{HoleId, window::CALLS_TOUCH};
+use patchwright_text::Span;
+use std::fmt::Write;
+
+/// How a pending value gets into a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// Number of the variable in its function, below 63.
+    pub variable: u32,
+    /// C text of an lvalue without side effects, valid wherever the store is listed.
+    pub lvalue: String,
+    /// How the value in canonical form becomes one of its type.
+    pub kind: StoreKind,
+}
+
+/// How a value in canonical form becomes one of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// An integer, an enumeration or a pointer.
+    Scalar,
+    /// A `float`.
+    Float,
+    /// A `double`.
+    Double,
+}
+
+/// A statement before which variables can be assigned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssignmentPlace {
+    /// The hole.
+    pub id: HoleId,
+    /// The statement.
+    pub span: Span,
+    /// It stands alone where the grammar wants one statement, so that braces are needed.
+    pub is_body: bool,
+    /// The variables that can be named here.
+    pub stores: Vec<Store>,
+    /// Mask of those that can be assigned here.
+    pub assignable: u64,
+    /// Mask of what the statement touches first, before anything else is visited.
+    pub touches: u64,
+    /// The entries handed to the probe, as for other holes.
+    pub slots: Vec<String>,
+}
+
+/// An expression that touches variables when its evaluation begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The expression, or an empty span behind the last statement of the function.
+    pub span: Span,
+    /// Mask of what it touches.
+    pub mask: u64,
+    /// The variables that can be stored to here.
+    pub stores: Vec<Store>,
+}
+
+/// A number as C writes it.
+fn mask(bits: u64) -> String {
+    format!("{bits:#x}ul")
+}
+
+/// `switch` to the store of the watched variable, from `__pw_v`.
+fn switch(stores: &[Store], wanted: u64, suffix: &str) -> String {
+    let mut text = format!("switch(__pw_unit_{suffix}.watch&{}){{", mask(!CALLS_TOUCH));
+    for store in stores {
+        let bit = 1 << store.variable;
+        if wanted & (bit | CALLS_TOUCH) == 0 {
+            continue;
+        }
+        let lvalue = &store.lvalue;
+        let value = match store.kind {
+            StoreKind::Scalar => format!("(__typeof__({lvalue}))(__pw_uptr)__pw_v"),
+            StoreKind::Float => "__pw_as_f32(__pw_v)".to_owned(),
+            StoreKind::Double => "__pw_as_f64(__pw_v)".to_owned(),
+        };
+        // Writing into a string cannot fail.
+        let _ = write!(text, "case {}:{lvalue}={value};break;", mask(bit));
+    }
+    text.push_str("default:;}");
+    text
+}
+
+fn touch(mask_of_touches: u64, stores: &[Store], suffix: &str) -> String {
+    format!(
+        "if(__pw_unit_{suffix}.watch&{}&&__pw_unit_{suffix}.touch(&__pw_v))",
+        mask(mask_of_touches)
+    ) + &switch(stores, mask_of_touches, suffix)
+}
+
+impl AssignmentPlace {
+    /// The text that stands before the statement; `hole` is its index in the file.
+    pub(crate) fn text(&self, hole: usize, suffix: &str) -> String {
+        let own = self.assignable;
+        let mut text = format!("if(__pw_holes_{suffix}[{hole}])(void)__pw_on_{suffix}({hole});");
+        let watched = own | self.touches;
+        let _ = write!(
+            text,
+            "if(__pw_unit_{suffix}.watch&{}){{__pw_u64 __pw_v=0;",
+            mask(watched)
+        );
+        if own != 0 {
+            let _ = write!(
+                text,
+                "if(__pw_unit_{suffix}.watch&{}){{if(__pw_unit_{suffix}.enter(__pw_hole_ids_{suffix}[{hole}],&__pw_v)){}\
+                 __pw_visit_{suffix}({hole},{}",
+                mask(own),
+                switch(&self.stores, own, suffix),
+                self.slots.len()
+            );
+            for slot in &self.slots {
+                let _ = write!(text, ",{slot}");
+            }
+            text.push_str(");}");
+        }
+        if self.touches != 0 {
+            text.push_str(&touch(self.touches, &self.stores, suffix));
+        }
+        text.push('}');
+        text
+    }
+}
+
+impl Touch {
+    /// The text in front of the expression, or instead of nothing at the function's end.
+    pub(crate) fn text(&self, suffix: &str) -> String {
+        let body = format!(
+            "__pw_u64 __pw_v=0;{}",
+            touch(self.mask, &self.stores, suffix)
+        );
+        if self.span.is_empty() {
+            format!("{{{body}}}")
+        } else {
+            format!("(__extension__({{{body}}}),")
+        }
+    }
+}
