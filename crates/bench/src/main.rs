@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod complexity;
 mod interpreter;
 mod locations;
 mod lowering;
@@ -87,6 +88,19 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Measures the complexity of the commits of a range, and what measuring takes
+    Complexity {
+        /// A folder in a git repository
+        repository: PathBuf,
+        /// The range, A..B
+        range: String,
+        /// Only the newest commits
+        #[arg(short = 'n')]
+        limit: Option<usize>,
+        /// Follow calls through all C files of each revision
+        #[arg(long)]
+        whole_program: bool,
+    },
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -119,6 +133,12 @@ fn main() -> ExitCode {
             results: json.as_deref(),
             svg: svg.as_deref(),
         }),
+        Command::Complexity {
+            repository,
+            range,
+            limit,
+            whole_program,
+        } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Interpreter {
             programs,
             csmith,

@@ -5,6 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use patchwright_localize::Formula;
 
+use crate::complexity::ComplexityArgs;
+
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
 #[command(name = "patchwright", version, about, arg_required_else_help = true)]
@@ -69,6 +71,19 @@ folder.
 
 Exit status: 0 if a patch is plausible, 1 if none is.")]
     Validate(Box<ValidateArgs>),
+    /// Measure how complex changes of C code are
+    #[command(long_about = "\
+Measures how complex changes of C code are.
+
+The cyclomatic complexity of a change (CyCC) is the number of linearly independent sequences in which \
+its changed statements can be executed; CLoC is the number of executable lines that changed. Sources \
+are read as they stand: nothing is built, and headers need not be there.
+
+  patchwright complexity               what is not committed yet
+  patchwright complexity HEAD          a commit, against its first parent
+  patchwright complexity v1..v2        each commit of a range, as a table
+  patchwright complexity OLD NEW       two files, two folders, or two revisions")]
+    Complexity(ComplexityArgs),
     /// Print a completion script
     Completions {
         /// The shell

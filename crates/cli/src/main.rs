@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod complexity;
 mod localize;
 mod progress;
 mod project;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Command::Run(_) => unreachable!("it has returned above"),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -7,10 +7,7 @@
 //! term, if its place lies in the window, or else what the variable held before. That composes the
 //! value relation with the dependency relation (f1x, section 3.5 and appendix B).
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use patchwright_probe_image::{FunctionId, Slot, Watched};
 use patchwright_semantics::{Instruction, evaluate};
@@ -237,19 +234,8 @@ impl Family {
         let classes = self.classes.get(&test)?;
         let mut beyond = false;
         let found = classes.lookup(|id| {
-            let state = match &self.watch {
-                None => id,
-                Some(watch) => {
-                    let window = &watch.windows[id as usize];
-                    let visit = window
-                        .visits
-                        .iter()
-                        .rfind(|(visited, _)| *visited as usize == unit);
-                    match visit {
-                        Some((_, state)) => *state,
-                        None => return Some(window.before),
-                    }
-                }
+            let Some(state) = self.state_of(unit, id) else {
+                return Some(self.before(id));
             };
             beyond |= state >= refined;
             let (values, undefined) = states.get(state);
@@ -258,15 +244,51 @@ impl Family {
         Some((found, beyond))
     }
 
+    /// The classes of a candidate in some tests, as long as order says something in all of them.
+    pub fn classes_of(
+        &self,
+        tests: &[usize],
+        unit: usize,
+        states: &StateSet,
+        code: &[Instruction],
+    ) -> Option<BTreeMap<usize, usize>> {
+        let mut found = BTreeMap::new();
+        for test in tests {
+            let class = self.classes.get(test)?.class_of(|id| {
+                let Some(state) = self.state_of(unit, id) else {
+                    return Some(self.before(id));
+                };
+                let (values, undefined) = states.get(state);
+                evaluate(code, values, undefined)
+            })?;
+            found.insert(*test, class);
+        }
+        Some(found)
+    }
+
+    /// The state of the unit in what a test sees; `None` if it is not in that window.
+    fn state_of(&self, unit: usize, seen: u32) -> Option<u32> {
+        match &self.watch {
+            None => Some(seen),
+            Some(watch) => {
+                let visits = &watch.windows[seen as usize].visits;
+                let own = |(visited, _): &&(u32, u32)| *visited as usize == unit;
+                visits.iter().rfind(own).map(|(_, state)| *state)
+            }
+        }
+    }
+
+    fn before(&self, seen: u32) -> u64 {
+        match &self.watch {
+            None => WITHOUT_VALUE,
+            Some(watch) => watch.windows[seen as usize].before,
+        }
+    }
+
     /// The tests in which the original program must be watched before candidates are executed.
     pub fn is_unobserved(&self, test: usize) -> bool {
         self.watch
             .as_ref()
             .is_some_and(|watch| !watch.observed.contains_key(&test))
-    }
-
-    /// The tests that have classes.
-    pub fn tests(&self) -> BTreeSet<usize> {
-        self.classes.keys().copied().collect()
     }
 }

@@ -48,6 +48,9 @@ const EXECUTIONS_BEYOND_FIRST: u64 = 500;
 /// Node count of the smallest assignment that is inserted, its term apart.
 const ASSIGNMENT_COST: u32 = 2;
 
+/// A family, and the class of a candidate in each test.
+type SharedClass = (usize, BTreeMap<usize, usize>);
+
 /// A class of plausible candidates.
 #[derive(Clone, Debug)]
 pub struct FoundClass {
@@ -59,6 +62,8 @@ pub struct FoundClass {
     pub count: usize,
     /// The first of them, as edits of the hole's file, with the kind of change.
     pub members: Vec<(Edit, Schema)>,
+    /// For places of a variable: the family, and the class in each test.
+    shared: Option<SharedClass>,
 }
 
 /// Candidates that share a verdict, for those who ask for all verdicts
@@ -448,8 +453,9 @@ impl Search<'_> {
             if matches!(status, Status::Plausible) {
                 let count = level.groups()[group].count;
                 self.found.stats.plausible += count as u64;
-                self.found.stats.plausible_classes += 1;
-                let members = level
+                let code = &codes[&level.groups()[group].representative];
+                let shared = self.shared_class(unit, &tests, code);
+                let members: Vec<(Edit, Schema)> = level
                     .members(group as GroupId)
                     .filter_map(|id| {
                         let schema = space.blocks[id.block as usize].schema;
@@ -458,15 +464,43 @@ impl Search<'_> {
                     .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
                     .take(KEPT_MEMBERS)
                     .collect();
-                self.found.classes.push(FoundClass {
-                    entry: number,
-                    cost,
-                    count,
-                    members,
+                let known = self.found.classes.iter_mut().find(|class| {
+                    class.cost == cost && class.shared.is_some() && class.shared == shared
                 });
+                match known {
+                    Some(class) => {
+                        class.count += count;
+                        class.members.extend(members);
+                        class.members.truncate(KEPT_MEMBERS);
+                    }
+                    None => {
+                        self.found.stats.plausible_classes += 1;
+                        self.found.classes.push(FoundClass {
+                            entry: number,
+                            cost,
+                            count,
+                            members,
+                            shared,
+                        });
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// What tells plausible candidates at several places of one variable to be of one class.
+    fn shared_class(
+        &self,
+        unit: usize,
+        tests: &[usize],
+        code: &[Instruction],
+    ) -> Option<SharedClass> {
+        let number = self.units[unit].family;
+        let family = &self.families[number];
+        family.watch.as_ref()?;
+        let classes = family.classes_of(tests, unit, &self.states[unit].states, code)?;
+        Some((number, classes))
     }
 
     /// Counts and reports the candidates that stay without a verdict.

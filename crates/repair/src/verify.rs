@@ -4,7 +4,7 @@ use patchwright_exec::{
     BuildError, Limits, Project, Worker, files, run_build, run_test, runner::Environment,
 };
 use patchwright_space::Schema;
-use patchwright_text::{Edit, apply_edits, unified_diff};
+use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -24,6 +24,27 @@ struct Proposal<'a> {
     member: usize,
     /// Bytes of the text that it takes away and adds.
     text_change: usize,
+}
+
+/// Most patches of one class in a report that has room for other classes.
+const MEMBERS_REPORTED: usize = 4;
+
+/// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
+fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
+    let before = source[..edit.span.start as usize].trim_ascii_end();
+    let Some(target) = before.strip_suffix(b"=") else {
+        return false;
+    };
+    if target.ends_with(b"=") || target.last().is_some_and(|c| b"!<>+-*/%&|^".contains(c)) {
+        return false;
+    }
+    let value = edit.text.trim_ascii();
+    match target.trim_ascii_end().strip_suffix(value) {
+        Some(rest) => !rest
+            .last()
+            .is_some_and(|c| c.is_ascii_alphanumeric() || b"_.>*".contains(c)),
+        None => false,
+    }
 }
 
 /// Bytes that differ between two texts, between what they begin and end with alike.
@@ -108,10 +129,16 @@ pub fn verify<'a>(
     // Of a whole space, one patch for each class.
     let proposals = ranked(found, instrumented)
         .into_iter()
-        .filter(|proposal| !options.all || proposal.member == 0);
+        .filter(|proposal| match options.all {
+            true => proposal.member == 0,
+            false => proposal.member < MEMBERS_REPORTED,
+        });
     let mut candidates = proposals.filter_map(|proposal| {
         let entry = &instrumented.holes[proposal.found.entry];
         let file = &instrumented.files[entry.file];
+        if is_self_assignment(&file.unit.source, proposal.edit) {
+            return None;
+        }
         let text = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)).ok()?;
         let path = file.relative.to_string_lossy();
         let diff = unified_diff(path.as_bytes(), &file.unit.source, &text);
@@ -174,7 +201,7 @@ pub fn verify<'a>(
                     };
                     verified.patches.push(Patch {
                         file: file.relative.clone(),
-                        line: entry.line,
+                        line: LineMap::new(&file.unit.source).line(proposal.edit.span.start),
                         function: file.unit.functions[entry.hole.function].name.clone(),
                         schema: proposal.schema.name(),
                         cost: proposal.found.cost,
@@ -258,7 +285,20 @@ fn passes<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::text_change;
+    use super::{is_self_assignment, text_change};
+    use patchwright_text::{Edit, Span};
+
+    #[test]
+    fn an_assignment_of_a_variable_to_itself_is_seen() {
+        let is = |source: &str, value: &str| {
+            let start = source.find('@').unwrap() as u32;
+            let edit = Edit::replace(Span::new(start, start + 1), value);
+            is_self_assignment(source.as_bytes(), &edit)
+        };
+        assert!(is("x = @;", "x") && is("int x = @;", "x") && is("p->n =@;", "p->n"));
+        assert!(!is("max = @;", "x") && !is("p->n = @;", "n") && !is("x == @;", "x"));
+        assert!(!is("x += @;", "x") && !is("f(@);", "x"));
+    }
 
     #[test]
     fn only_what_differs_counts_as_change() {

@@ -5,7 +5,9 @@
 //!   schema.
 //! * Nothing here prints or writes: the caller does.
 
+pub mod complexity;
 pub mod json;
 pub mod localization;
+pub mod svg;
 pub mod text;
 pub mod validation;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("flow", &["text"]),
+    ("changes", &["flow"]),
     ("semantics", &[]),
     ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
@@ -44,7 +46,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("validate", &["text", "exec", "patches", "schemata"]),
     (
         "report",
-        &["exec", "patches", "localize", "repair", "validate"],
+        &[
+            "changes", "exec", "patches", "localize", "repair", "validate",
+        ],
     ),
     (
         "cli",
@@ -52,6 +56,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "ir",
@@ -73,6 +79,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "text",
             "semantics",
             "probe-abi",
+            "flow",
+            "changes",
             "exec",
             "csource",
             "ir",

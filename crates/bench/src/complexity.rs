@@ -1,0 +1,81 @@
+//! The complexity of a range of commits: figures, how they correlate, and what measuring takes.
+
+use std::path::Path;
+
+use patchwright_changes::git::{GitError, History};
+use patchwright_changes::rank::spearman;
+use patchwright_changes::{Note, measure};
+
+/// Milliseconds of processor time that this process has used, all threads together: other programs that run at the same
+/// time do not count.
+fn processor_time() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the structure is ours, and the call only writes it.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Prints a row of a Markdown table for the commits of `range`, the newest `limit` of them.
+pub fn run(
+    repository: &Path,
+    range: &str,
+    limit: Option<usize>,
+    whole: bool,
+) -> Result<bool, GitError> {
+    let history = History::open(repository)?;
+    let (from, to) = range.split_once("..").unwrap_or((range, ""));
+    let mut commits = history.range(from, to)?;
+    if let Some(limit) = limit {
+        commits.drain(..commits.len().saturating_sub(limit));
+    }
+    let (mut figures, mut times) = (Vec::new(), Vec::new());
+    let mut functions = 0;
+    let mut noted = [0; 3];
+    for commit in &commits {
+        let begin = processor_time();
+        let measured = measure(&history.change(commit, whole)?);
+        times.push(processor_time() - begin);
+        functions += measured.functions.len();
+        let has = |kind: fn(&Note) -> bool| usize::from(measured.notes.iter().any(kind));
+        noted[0] += has(|note| matches!(note, Note::OtherBranches { .. }));
+        noted[1] += has(|note| matches!(note, Note::NotRead { .. }));
+        noted[2] += has(|note| matches!(note, Note::Unclear { .. }));
+        if !measured.graph.is_empty() && commit.parents <= 1 {
+            figures.push((measured.complexity() as f64, measured.changed_lines as f64));
+        }
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values
+            .get(values.len().saturating_sub(1) / 2)
+            .copied()
+            .unwrap_or(0.0)
+    };
+    let mut complexity: Vec<f64> = figures.iter().map(|pair| pair.0).collect();
+    let mut lines: Vec<f64> = figures.iter().map(|pair| pair.1).collect();
+    let first = times.first().copied().unwrap_or(0.0);
+    println!(
+        "| commits | with changed statements | functions | CyCC median, largest | CLoC median, largest | ρ | \
+         milliseconds of processor: first, median, largest | other branches, not read, unclear |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!(
+        "| {} | {} | {functions} | {}, {} | {}, {} | {:.3} | {first:.0}, {:.0}, {:.0} | {}, {}, {} |",
+        commits.len(),
+        figures.len(),
+        median(&mut complexity),
+        complexity.last().unwrap_or(&0.0),
+        median(&mut lines),
+        lines.last().unwrap_or(&0.0),
+        spearman(&figures).unwrap_or(f64::NAN),
+        median(&mut times),
+        times.last().unwrap_or(&0.0),
+        noted[0],
+        noted[1],
+        noted[2],
+    );
+    Ok(!figures.is_empty())
+}

@@ -1,0 +1,350 @@
+//! Changes from a git repository; the program `git` is not needed.
+
+use std::path::{Path, PathBuf};
+
+use git2::{
+    Delta, Diff, DiffFindOptions, DiffOptions, ErrorCode, ObjectType, Oid, Repository, Sort, Tree,
+    TreeWalkMode, TreeWalkResult,
+};
+
+use crate::compare::{FileChange, Source};
+use crate::measure::Change;
+
+/// What went wrong with a repository.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no repository.
+    #[error(
+        "{} is in no git repository; name one with --repo, or give two files or two folders: OLD NEW",
+        folder.display()
+    )]
+    NotARepository {
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// The repository belongs to someone else.
+    #[error(
+        "the git repository of {} belongs to another user; if you trust it, run: git config --global --add safe.directory {}",
+        folder.display(),
+        folder.display()
+    )]
+    OtherOwner {
+        /// Where it is.
+        folder: PathBuf,
+    },
+    /// A revision that is not there.
+    #[error(
+        "the repository knows no revision `{revision}`; give a commit, tag or branch, or a range A..B"
+    )]
+    UnknownRevision {
+        /// What was asked for.
+        revision: String,
+    },
+    /// A bare repository has no working tree to compare with.
+    #[error("the repository {} has no working tree; give a revision, such as HEAD", folder.display())]
+    NoWorkingTree {
+        /// Where it is.
+        folder: PathBuf,
+    },
+    /// A file of the working tree cannot be read.
+    #[error("cannot read {}: {source}; check its owner and mode", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Anything else that the library says.
+    #[error("cannot {action} in the git repository: {message}; `git fsck` may tell more")]
+    Repository {
+        /// What was being done.
+        action: &'static str,
+        /// What the library said.
+        message: String,
+    },
+}
+
+fn failed(action: &'static str) -> impl Fn(git2::Error) -> GitError {
+    move |error| GitError::Repository {
+        action,
+        message: error.message().to_owned(),
+    }
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full name.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// When it was committed, in seconds since 1970.
+    pub time: i64,
+    /// How many parents it has; with more than one it is a merge and is compared with the first, with none it is
+    /// compared with nothing.
+    pub parents: usize,
+}
+
+impl Commit {
+    /// The first twelve digits of its name.
+    pub fn short(&self) -> &str {
+        &self.id[..12]
+    }
+
+    /// The day on which it was committed, in UTC, as `2026-11-21`.
+    pub fn date(&self) -> String {
+        // Days to a date of the Gregorian calendar, years beginning in March.
+        let days = self.time.div_euclid(86_400) + 719_468;
+        let era = days.div_euclid(146_097);
+        let day_of_era = days.rem_euclid(146_097);
+        let year_of_era =
+            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+}
+
+/// Whether a file is C by its name.
+pub fn is_c(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "c" || extension == "h")
+}
+
+/// A repository.
+pub struct History {
+    repository: Repository,
+    folder: PathBuf,
+}
+
+impl History {
+    /// The repository that `folder` is in.
+    pub fn open(folder: &Path) -> Result<Self, GitError> {
+        match Repository::discover(folder) {
+            Ok(repository) => Ok(History {
+                repository,
+                folder: folder.to_path_buf(),
+            }),
+            Err(error) if error.code() == ErrorCode::Owner => Err(GitError::OtherOwner {
+                folder: folder.to_path_buf(),
+            }),
+            Err(error) if error.code() == ErrorCode::NotFound => Err(GitError::NotARepository {
+                folder: folder.to_path_buf(),
+            }),
+            Err(error) => Err(failed("open the files")(error)),
+        }
+    }
+
+    /// Whether `revision` is one.
+    pub fn knows(&self, revision: &str) -> bool {
+        self.find(revision).is_ok()
+    }
+
+    fn find(&self, revision: &str) -> Result<git2::Commit<'_>, GitError> {
+        self.repository
+            .revparse_single(revision)
+            .and_then(|object| object.peel_to_commit())
+            .map_err(|_| GitError::UnknownRevision {
+                revision: revision.to_owned(),
+            })
+    }
+
+    fn describe(commit: &git2::Commit) -> Commit {
+        let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
+        Commit {
+            id: commit.id().to_string(),
+            subject: message.trim_start().lines().next().unwrap_or("").to_owned(),
+            time: commit.time().seconds(),
+            parents: commit.parent_count(),
+        }
+    }
+
+    /// The commit that a revision names.
+    pub fn commit(&self, revision: &str) -> Result<Commit, GitError> {
+        self.find(revision).map(|commit| Self::describe(&commit))
+    }
+
+    /// The commits that lead to `to` and not to `from`, oldest first; an end left out is HEAD, as git has it.
+    pub fn range(&self, from: &str, to: &str) -> Result<Vec<Commit>, GitError> {
+        let or_head = |revision: &str| {
+            if revision.is_empty() {
+                "HEAD"
+            } else {
+                revision
+            }
+            .to_owned()
+        };
+        let (from, to) = (self.find(&or_head(from))?, self.find(&or_head(to))?);
+        let walk = || {
+            let mut walk = self.repository.revwalk()?;
+            walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
+            walk.push(to.id())?;
+            walk.hide(from.id())?;
+            walk.map(|id| Ok(Self::describe(&self.repository.find_commit(id?)?)))
+                .collect::<Result<Vec<_>, git2::Error>>()
+        };
+        walk().map_err(failed("walk over the commits"))
+    }
+
+    /// What a commit changed against its first parent; the rest of the program with it if `whole`.
+    pub fn change(&self, commit: &Commit, whole: bool) -> Result<Change, GitError> {
+        let find = || {
+            let commit = self.repository.find_commit(Oid::from_str(&commit.id)?)?;
+            let old = match commit.parent_count() {
+                0 => None,
+                _ => Some(commit.parent(0)?.tree()?),
+            };
+            Ok((old, commit.tree()?))
+        };
+        let (old, new) = find().map_err(failed("read a commit"))?;
+        self.between_trees(old.as_ref(), &new, whole)
+    }
+
+    /// What differs between two revisions.
+    pub fn between(&self, old: &str, new: &str, whole: bool) -> Result<Change, GitError> {
+        let tree = |revision| self.find(revision)?.tree().map_err(failed("read a commit"));
+        self.between_trees(Some(&tree(old)?), &tree(new)?, whole)
+    }
+
+    fn options() -> DiffOptions {
+        let mut options = DiffOptions::new();
+        options
+            .pathspec("*.c")
+            .pathspec("*.h")
+            .ignore_submodules(true);
+        options
+    }
+
+    fn between_trees(
+        &self,
+        old: Option<&Tree>,
+        new: &Tree,
+        whole: bool,
+    ) -> Result<Change, GitError> {
+        let diff = self
+            .repository
+            .diff_tree_to_tree(old, Some(new), Some(&mut Self::options()))
+            .map_err(failed("compare two trees"))?;
+        let files = self.files(diff, None)?;
+        let rest = match whole {
+            true => Some(self.rest(new, &files)?),
+            false => None,
+        };
+        Ok(Change { files, rest })
+    }
+
+    /// What differs between the last commit and the working tree, files that git does not know left out.
+    pub fn uncommitted(&self, whole: bool) -> Result<Change, GitError> {
+        let root = self
+            .repository
+            .workdir()
+            .ok_or_else(|| GitError::NoWorkingTree {
+                folder: self.folder.clone(),
+            })?;
+        let head = self.find("HEAD")?;
+        let tree = head.tree().map_err(failed("read a commit"))?;
+        let diff = self
+            .repository
+            .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut Self::options()))
+            .map_err(failed("compare with the working tree"))?;
+        let files = self.files(diff, Some(root))?;
+        let rest = match whole {
+            true => Some(self.rest(&tree, &files)?),
+            false => None,
+        };
+        Ok(Change { files, rest })
+    }
+
+    /// The files of a difference; new versions come from the working tree if its root is given.
+    fn files(&self, mut diff: Diff, root: Option<&Path>) -> Result<Vec<FileChange>, GitError> {
+        diff.find_similar(Some(DiffFindOptions::new().renames(true)))
+            .map_err(failed("find renamed files"))?;
+        let mut files = Vec::new();
+        for delta in diff.deltas() {
+            let side = |file: git2::DiffFile, absent: Delta, root: Option<&Path>| {
+                let path = file.path().map(Path::to_path_buf).unwrap_or_default();
+                let is_file = file.mode() == git2::FileMode::Blob
+                    || file.mode() == git2::FileMode::BlobExecutable;
+                if delta.status() == absent || !is_file || !is_c(&path) {
+                    return Ok(None);
+                }
+                let text = match root {
+                    Some(root) => {
+                        let path = root.join(&path);
+                        std::fs::read(&path).map_err(|source| GitError::File { path, source })?
+                    }
+                    None => self
+                        .repository
+                        .find_blob(file.id())
+                        .map_err(failed("read a file"))?
+                        .content()
+                        .to_vec(),
+                };
+                Ok(Some(Source {
+                    path: path.to_string_lossy().into_owned(),
+                    text,
+                }))
+            };
+            let change = FileChange {
+                old: side(delta.old_file(), Delta::Added, None)?,
+                new: side(delta.new_file(), Delta::Deleted, root)?,
+            };
+            if change != FileChange::default() {
+                files.push(change);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The C files of a tree that are not among the new versions of `changed`.
+    fn rest(&self, tree: &Tree, changed: &[FileChange]) -> Result<Vec<Source>, GitError> {
+        let mut rest = Vec::new();
+        let mut missing = None;
+        tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+            let path = format!("{folder}{}", String::from_utf8_lossy(entry.name_bytes()));
+            let is_changed = changed
+                .iter()
+                .any(|file| file.new.as_ref().is_some_and(|new| new.path == path));
+            if entry.kind() == Some(ObjectType::Blob) && is_c(Path::new(&path)) && !is_changed {
+                match self.repository.find_blob(entry.id()) {
+                    Ok(blob) => rest.push(Source {
+                        path,
+                        text: blob.content().to_vec(),
+                    }),
+                    Err(error) => missing = Some(error),
+                }
+            }
+            TreeWalkResult::Ok
+        })
+        .map_err(failed("read a tree"))?;
+        match missing {
+            Some(error) => Err(failed("read a file")(error)),
+            None => Ok(rest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let date = |time| {
+            let commit = Commit {
+                id: String::new(),
+                subject: String::new(),
+                time,
+                parents: 1,
+            };
+            commit.date()
+        };
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(951_782_400), "2000-02-29");
+        assert_eq!(date(-1), "1969-12-31");
+        assert_eq!(date(1_795_219_200), "2026-11-21");
+    }
+}

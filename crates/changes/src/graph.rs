@@ -1,0 +1,216 @@
+//! Change sequence graphs (thesis, definition 14) and the cyclomatic complexity of a change (definition 15).
+
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a vertex stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Vertex {
+    /// The program's entry, the source of the graph.
+    Entry,
+    /// The program's exit, its sink.
+    Exit,
+    /// Something that changed.
+    Place {
+        /// How it changed.
+        role: Role,
+        /// The file, in the new version.
+        file: String,
+        /// The function.
+        function: String,
+        /// The line in the new version.
+        line: u32,
+        /// Its text, in one line.
+        text: String,
+    },
+}
+
+/// How what a vertex stands for changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A statement that was added, modified or moved.
+    Changed,
+    /// The place of statements that were deleted.
+    Deleted,
+}
+
+/// A directed graph of changes with one source and one sink.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The vertices; [`Graph::ENTRY`] and [`Graph::EXIT`] are the first two.
+    pub vertices: Vec<Vertex>,
+    /// The edges, as indices of vertices.
+    pub edges: BTreeSet<(usize, usize)>,
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Graph {
+            vertices: vec![Vertex::Entry, Vertex::Exit],
+            edges: BTreeSet::new(),
+        }
+    }
+}
+
+impl Graph {
+    /// The vertex of the program's entry.
+    pub const ENTRY: usize = 0;
+    /// The vertex of its exit.
+    pub const EXIT: usize = 1;
+
+    /// Whether nothing changed that is executed.
+    pub fn is_empty(&self) -> bool {
+        self.vertices.len() == 2
+    }
+
+    /// The vertices that an edge leads to from `vertex`.
+    pub fn successors(&self, vertex: usize) -> impl Iterator<Item = usize> {
+        self.edges
+            .range((vertex, 0)..=(vertex, usize::MAX))
+            .map(|(_, to)| *to)
+    }
+
+    /// The number of connected components, P of definition 15, directions aside.
+    pub fn components(&self) -> usize {
+        let mut parent: Vec<usize> = (0..self.vertices.len()).collect();
+        fn root(parent: &mut [usize], mut vertex: usize) -> usize {
+            while parent[vertex] != vertex {
+                parent[vertex] = parent[parent[vertex]];
+                vertex = parent[vertex];
+            }
+            vertex
+        }
+        for (from, to) in &self.edges {
+            let (a, b) = (root(&mut parent, *from), root(&mut parent, *to));
+            parent[a] = b;
+        }
+        (0..self.vertices.len())
+            .filter(|vertex| root(&mut parent, *vertex) == *vertex)
+            .count()
+    }
+
+    /// CyCC = E − N + 2P; 0 for a change without changed statements.
+    pub fn complexity(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        self.edges.len() + 2 * self.components() - self.vertices.len()
+    }
+
+    /// How many sequences [`Graph::sequences`] gives.
+    pub fn sequence_count(&self) -> usize {
+        let mut reached = vec![false; self.vertices.len()];
+        let mut open = vec![Self::ENTRY];
+        let mut edges = 0;
+        while let Some(vertex) = open.pop() {
+            if !std::mem::replace(&mut reached[vertex], true) {
+                edges += self.successors(vertex).count();
+                open.extend(self.successors(vertex));
+            }
+        }
+        let vertices = reached.iter().filter(|reached| **reached).count();
+        if reached[Self::EXIT] {
+            edges + 2 - vertices
+        } else {
+            0
+        }
+    }
+
+    /// Linearly independent sequences of changes from entry to exit, without the two: each has an edge that none before
+    /// it has. Where all vertices lie between entry and exit these are as many as [`Graph::complexity`] says.
+    ///
+    /// McCabe's baseline method: each vertex has one way to the exit that is preferred, a shortest one; each edge that
+    /// is not preferred gives a sequence.
+    pub fn sequences(&self) -> Vec<Vec<usize>> {
+        let mut before = vec![Vec::new(); self.vertices.len()];
+        for (from, to) in &self.edges {
+            before[*to].push(*from);
+        }
+        let mut distance = vec![usize::MAX; self.vertices.len()];
+        distance[Self::EXIT] = 0;
+        let mut open = VecDeque::from([Self::EXIT]);
+        while let Some(vertex) = open.pop_front() {
+            for &from in &before[vertex] {
+                if distance[from] == usize::MAX {
+                    distance[from] = distance[vertex] + 1;
+                    open.push_back(from);
+                }
+            }
+        }
+        let preferred = |vertex: usize| {
+            self.successors(vertex)
+                .filter(|to| distance[*to] != usize::MAX)
+                .min_by_key(|to| (distance[*to], *to))
+        };
+        let rest = |from: usize| {
+            let mut path = Vec::new();
+            let mut at = from;
+            while at != Self::EXIT {
+                path.push(at);
+                match preferred(at) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+            }
+            path
+        };
+        if distance[Self::ENTRY] == usize::MAX {
+            return Vec::new();
+        }
+        let mut sequences = vec![rest(Self::ENTRY)];
+        // How each vertex is reached first, breadth first.
+        let mut prefix: Vec<Option<Vec<usize>>> = vec![None; self.vertices.len()];
+        prefix[Self::ENTRY] = Some(vec![Self::ENTRY]);
+        let mut open = VecDeque::from([Self::ENTRY]);
+        while let Some(vertex) = open.pop_front() {
+            let so_far = prefix[vertex].clone().unwrap_or_default();
+            for next in self.successors(vertex) {
+                if distance[next] != usize::MAX && Some(next) != preferred(vertex) {
+                    let mut sequence = so_far.clone();
+                    sequence.extend(rest(next));
+                    sequences.push(sequence);
+                }
+                if prefix[next].is_none() && next != Self::EXIT {
+                    let mut path = so_far.clone();
+                    path.push(next);
+                    prefix[next] = Some(path);
+                    open.push_back(next);
+                }
+            }
+        }
+        for sequence in &mut sequences {
+            sequence.retain(|vertex| *vertex != Self::ENTRY);
+        }
+        // Nothing is changed on a way from the entry straight to the exit.
+        sequences.retain(|sequence| !sequence.is_empty());
+        sequences
+    }
+
+    /// The graph in the language of Graphviz.
+    pub fn dot(&self) -> String {
+        use std::fmt::Write;
+        let mut text =
+            String::from("digraph changes {\n  node [shape=box, fontname=\"monospace\"];\n");
+        for (i, vertex) in self.vertices.iter().enumerate() {
+            let (label, style) = match vertex {
+                Vertex::Entry => ("entry".to_owned(), "shape=ellipse"),
+                Vertex::Exit => ("exit".to_owned(), "shape=ellipse"),
+                Vertex::Place {
+                    role, line, text, ..
+                } => (
+                    format!("{line}: {text}"),
+                    match role {
+                        Role::Changed => "style=filled, fillcolor=\"#e6ffec\"",
+                        Role::Deleted => "style=\"filled,dashed\", fillcolor=\"#ffebe9\"",
+                    },
+                ),
+            };
+            let label = label.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(text, "  n{i} [label=\"{label}\", {style}];");
+        }
+        for (from, to) in &self.edges {
+            let _ = writeln!(text, "  n{from} -> n{to};");
+        }
+        text.push_str("}\n");
+        text
+    }
+}

@@ -1,0 +1,413 @@
+//! The figures of a change: from two versions of files to graph, complexity and lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_flow::{Cfg, Function, Node, Outline, read_default};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::align::Alteration;
+use crate::compare::{
+    Differences, FileChange, FunctionChange, Note, Outside, Source, Status, compare,
+};
+use crate::graph::{Graph, Role, Vertex};
+use crate::interaction::{InteractionGraph, interaction_graph};
+use crate::sequence::{Part, edges};
+
+/// A change: files in two versions, and what else belongs to the program.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// The files that differ.
+    pub files: Vec<FileChange>,
+    /// Other files of the new version, whose calls count. Without them a function that other files can see counts as
+    /// one with which the program may begin, unless `main` is in its file.
+    pub rest: Option<Vec<Source>>,
+}
+
+/// A function that changed, in figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredFunction {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// Its line in the new version; in the old one if it was removed.
+    pub line: u32,
+    /// What became of it.
+    pub status: Status,
+    /// Actions that were added, modified, moved.
+    pub altered: [usize; 3],
+    /// Places of deleted statements.
+    pub deleted: usize,
+    /// Executable changed lines.
+    pub changed_lines: usize,
+    /// What stands before its body differs.
+    pub signature: bool,
+    /// Lines of potential interaction locations (algorithm 5), each with the lines of the changes that can meet there.
+    pub interactions: Vec<(u32, Vec<u32>)>,
+}
+
+/// What was measured of a change.
+#[derive(Clone, Debug, Default)]
+pub struct Measurement {
+    /// The change sequence graph.
+    pub graph: Graph,
+    /// Executable changed lines (CLoC): lines of the new version with tokens of changed statements, and one for each
+    /// place of deleted statements.
+    pub changed_lines: usize,
+    /// The functions that changed.
+    pub functions: Vec<MeasuredFunction>,
+    /// What changed outside of functions and is no part of the graph.
+    pub outside: Outside,
+    /// Declarations inside of functions that execute nothing and changed.
+    pub local_declarations: usize,
+    /// What could not be measured as it should.
+    pub notes: Vec<Note>,
+}
+
+impl Measurement {
+    /// The cyclomatic complexity of the change (CyCC).
+    pub fn complexity(&self) -> usize {
+        self.graph.complexity()
+    }
+}
+
+/// Measures a change.
+pub fn measure(change: &Change) -> Measurement {
+    let differences = compare(&change.files);
+    let rest: Vec<(&str, Outline)> = change
+        .rest
+        .iter()
+        .flatten()
+        .map(|source| (source.path.as_str(), read_default(&source.text)))
+        .collect();
+    let program = Program::of(change, &differences, &rest);
+    let mut builder = Builder::new(change, &program);
+    builder.build();
+    let graph = builder.graph;
+    let mut changed_lines = 0;
+    let mut functions = Vec::new();
+    let mut local_declarations = 0;
+    for function in &differences.functions {
+        let difference = &function.difference;
+        let lines = difference.lines.len() + difference.deletions.len();
+        changed_lines += lines;
+        local_declarations += difference.declarations;
+        let count = |kind: Alteration| difference.altered.values().filter(|a| **a == kind).count();
+        functions.push(MeasuredFunction {
+            name: function.name.clone(),
+            file: path_of(change, function),
+            line: function.line,
+            status: function.status.clone(),
+            altered: [Alteration::Added, Alteration::Modified, Alteration::Moved].map(count),
+            deleted: difference.deletions.len(),
+            changed_lines: lines,
+            signature: difference.signature,
+            interactions: interactions(&differences, function),
+        });
+    }
+    Measurement {
+        graph,
+        changed_lines,
+        functions,
+        outside: differences.outside,
+        local_declarations,
+        notes: differences.notes,
+    }
+}
+
+fn path_of(change: &Change, function: &FunctionChange) -> String {
+    let file = &change.files[function.file];
+    let source = match function.status {
+        Status::Removed => file.old.as_ref(),
+        _ => file.new.as_ref(),
+    };
+    source.map_or(String::new(), |source| source.path.clone())
+}
+
+/// Algorithm 5 in the function by itself; its outputs are its end and its assertions.
+fn interactions(differences: &Differences, change: &FunctionChange) -> Vec<(u32, Vec<u32>)> {
+    let Some(index) = change.index else {
+        return Vec::new();
+    };
+    let function = &differences.outlines[change.file].functions[index];
+    if change.status == Status::Added || change.difference.altered.len() < 2 {
+        return Vec::new();
+    }
+    let cfg = Cfg::with_deletions(function, &change.difference.places);
+    let graph = function_interactions(function, &cfg, change);
+    let line = |node: usize| match cfg.node(node) {
+        Node::Action(action) => function.action(action).line,
+        Node::Deleted(number) => change.difference.deletions[number as usize].line,
+        Node::Entry | Node::Exit => function.line,
+    };
+    let mut found: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for (node, on) in &graph.interactions {
+        let lines = on.iter().map(|change| line(*change));
+        found.entry(line(*node)).or_default().extend(lines);
+    }
+    found
+        .into_iter()
+        .map(|(line, on)| (line, on.into_iter().collect()))
+        .collect()
+}
+
+fn function_interactions(
+    function: &Function,
+    cfg: &Cfg,
+    change: &FunctionChange,
+) -> InteractionGraph {
+    let changes = (0..cfg.node_count())
+        .filter(|node| is_changed(cfg.node(*node), change))
+        .collect();
+    let outputs = (0..cfg.node_count())
+        .filter(|node| match cfg.node(*node) {
+            Node::Exit => true,
+            Node::Action(action) => function.action(action).calls.iter().any(|c| c == "assert"),
+            _ => false,
+        })
+        .collect();
+    interaction_graph(function, cfg, &changes, &outputs)
+}
+
+fn is_changed(node: Node, change: &FunctionChange) -> bool {
+    match node {
+        Node::Action(action) => change.difference.altered.contains_key(&action),
+        Node::Deleted(_) => true,
+        Node::Entry | Node::Exit => false,
+    }
+}
+
+/// A function of the new version.
+struct Known<'a> {
+    path: &'a str,
+    file: usize,
+    function: &'a Function,
+    change: Option<&'a FunctionChange>,
+}
+
+/// The functions of the new version and who calls whom by name.
+struct Program<'a> {
+    known: Vec<Known<'a>>,
+    by_name: FxHashMap<&'a str, Vec<usize>>,
+    mentioned: FxHashSet<&'a str>,
+    /// Files in which `main` is.
+    with_main: FxHashSet<usize>,
+    is_whole: bool,
+}
+
+impl<'a> Program<'a> {
+    fn of(
+        change: &'a Change,
+        differences: &'a Differences,
+        rest: &'a [(&'a str, Outline)],
+    ) -> Self {
+        let changed: FxHashMap<(usize, usize), &FunctionChange> = differences
+            .functions
+            .iter()
+            .filter_map(|function| Some(((function.file, function.index?), function)))
+            .collect();
+        let changed_files = change.files.iter().zip(&differences.outlines);
+        let files = changed_files
+            .map(|(file, outline)| (file.new.as_ref().map_or("", |s| s.path.as_str()), outline))
+            .chain(rest.iter().map(|(path, outline)| (*path, outline)));
+        let mut program = Program {
+            known: Vec::new(),
+            by_name: FxHashMap::default(),
+            mentioned: FxHashSet::default(),
+            with_main: FxHashSet::default(),
+            is_whole: change.rest.is_some(),
+        };
+        for (file, (path, outline)) in files.enumerate() {
+            program
+                .mentioned
+                .extend(outline.mentioned.iter().map(String::as_str));
+            for (index, function) in outline.functions.iter().enumerate() {
+                if function.name == "main" {
+                    program.with_main.insert(file);
+                }
+                let id = program.known.len();
+                program.by_name.entry(&function.name).or_default().push(id);
+                program.known.push(Known {
+                    path,
+                    file,
+                    function,
+                    change: changed.get(&(file, index)).copied(),
+                });
+            }
+        }
+        program
+    }
+
+    /// The functions that a name may mean in a file.
+    fn resolve(&self, file: usize, name: &str) -> Vec<usize> {
+        let Some(all) = self.by_name.get(name) else {
+            return Vec::new();
+        };
+        let here: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|id| self.known[*id].file == file)
+            .collect();
+        if !here.is_empty() {
+            return here;
+        }
+        all.iter()
+            .copied()
+            .filter(|id| {
+                let known = &self.known[*id];
+                !known.function.is_static || known.path.ends_with(".h")
+            })
+            .collect()
+    }
+
+    fn is_root(&self, id: usize) -> bool {
+        let known = &self.known[id];
+        known.function.name == "main"
+            || self.mentioned.contains(known.function.name.as_str())
+            || !self.is_whole && !known.function.is_static && !self.with_main.contains(&known.file)
+    }
+}
+
+struct Builder<'a> {
+    change: &'a Change,
+    program: &'a Program<'a>,
+    graph: Graph,
+}
+
+impl<'a> Builder<'a> {
+    fn new(change: &'a Change, program: &'a Program<'a>) -> Self {
+        Builder {
+            change,
+            program,
+            graph: Graph::default(),
+        }
+    }
+
+    fn build(&mut self) {
+        let relevant = self.relevant();
+        let number: FxHashMap<usize, usize> = relevant
+            .iter()
+            .enumerate()
+            .map(|(i, id)| (*id, i))
+            .collect();
+        let mut parts = Vec::new();
+        for &id in &relevant {
+            parts.push(self.part(id, &number));
+        }
+        self.graph.edges = edges(&parts, Graph::ENTRY, Graph::EXIT);
+        self.end_endless();
+    }
+
+    /// Functions that changed or may come, by calls, to one that did, in a fixed order.
+    fn relevant(&self) -> Vec<usize> {
+        let known = &self.program.known;
+        let changed = |id: usize| {
+            known[id].change.is_some_and(|change| {
+                !change.difference.altered.is_empty() || !change.difference.deletions.is_empty()
+            })
+        };
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); known.len()];
+        for (id, caller) in known.iter().enumerate() {
+            let mut names: Vec<&str> = caller
+                .function
+                .actions
+                .iter()
+                .flat_map(|action| action.calls.iter().map(String::as_str))
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                for called in self.program.resolve(caller.file, name) {
+                    callers[called].push(id);
+                }
+            }
+        }
+        let mut relevant = BTreeSet::new();
+        let mut open: Vec<usize> = (0..known.len()).filter(|id| changed(*id)).collect();
+        while let Some(id) = open.pop() {
+            if relevant.insert(id) {
+                open.extend(&callers[id]);
+            }
+        }
+        relevant.into_iter().collect()
+    }
+
+    fn part(&mut self, id: usize, number: &FxHashMap<usize, usize>) -> Part {
+        let known = &self.program.known[id];
+        let (function, change) = (known.function, known.change);
+        let cfg = match change {
+            Some(change) => Cfg::with_deletions(function, &change.difference.places),
+            None => Cfg::new(function),
+        };
+        let mut calls = vec![Vec::new(); cfg.node_count()];
+        let mut vertex = vec![None; cfg.node_count()];
+        for node in 0..cfg.node_count() {
+            if let Node::Action(action) = cfg.node(node) {
+                for name in &function.action(action).calls {
+                    let called = self.program.resolve(known.file, name);
+                    calls[node].extend(called.iter().filter_map(|id| number.get(id)));
+                }
+            }
+            if let Some(change) = change
+                && is_changed(cfg.node(node), change)
+            {
+                vertex[node] = Some(self.vertex(known, change, cfg.node(node)));
+            }
+        }
+        Part {
+            cfg,
+            calls,
+            vertex,
+            is_root: self.program.is_root(id),
+        }
+    }
+
+    fn vertex(&mut self, known: &Known, change: &FunctionChange, node: Node) -> usize {
+        let source = self.change.files[change.file].new.as_ref();
+        let (role, line, text) = match node {
+            Node::Deleted(number) => {
+                let deletion = &change.difference.deletions[number as usize];
+                let text = format!("deleted: line {} of the old version", deletion.old_line);
+                (Role::Deleted, deletion.line, text)
+            }
+            Node::Action(action) => {
+                let action = known.function.action(action);
+                let text = source.map_or(&[][..], |s| &s.text[action.span.range()]);
+                let text = String::from_utf8_lossy(text);
+                let words: Vec<&str> = text.split_whitespace().collect();
+                (Role::Changed, action.line, words.join(" "))
+            }
+            Node::Entry | Node::Exit => (Role::Changed, known.function.line, String::new()),
+        };
+        self.graph.vertices.push(Vertex::Place {
+            role,
+            file: known.path.to_owned(),
+            function: known.function.name.clone(),
+            line,
+            text,
+        });
+        self.graph.vertices.len() - 1
+    }
+
+    /// A program that never ends is ended some time: where no way leads to the exit, the last change in the source gets
+    /// an edge to it.
+    fn end_endless(&mut self) {
+        loop {
+            let mut before = vec![Vec::new(); self.graph.vertices.len()];
+            for (from, to) in &self.graph.edges {
+                before[*to].push(*from);
+            }
+            let mut reaches = vec![false; before.len()];
+            let mut open = vec![Graph::EXIT];
+            while let Some(vertex) = open.pop() {
+                if !std::mem::replace(&mut reaches[vertex], true) {
+                    open.extend(&before[vertex]);
+                }
+            }
+            match (Graph::EXIT + 1..before.len()).rev().find(|v| !reaches[*v]) {
+                Some(stuck) => self.graph.edges.insert((stuck, Graph::EXIT)),
+                None => return,
+            };
+        }
+    }
+}

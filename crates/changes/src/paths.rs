@@ -1,0 +1,108 @@
+//! Changes between two files or two folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::compare::{FileChange, Source};
+use crate::git::is_c;
+use crate::measure::Change;
+
+/// What is wrong with two paths.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {}: {source}; check the path, its owner and mode", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// One is a file, the other a folder.
+    #[error(
+        "{} and {} cannot be compared: one is a folder, the other is not; give two files or two folders",
+        old.display(),
+        new.display()
+    )]
+    FileAndFolder {
+        /// The first.
+        old: PathBuf,
+        /// The second.
+        new: PathBuf,
+    },
+}
+
+fn read(path: &Path, shown: String) -> Result<Source, PathError> {
+    let text = fs::read(path).map_err(|source| PathError::Read {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    Ok(Source { path: shown, text })
+}
+
+/// What differs between two files, or between the C files of two folders; for folders the files that do not differ are
+/// the rest of the program.
+pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
+    if old.is_dir() != new.is_dir() {
+        return Err(PathError::FileAndFolder {
+            old: old.to_path_buf(),
+            new: new.to_path_buf(),
+        });
+    }
+    if !old.is_dir() {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        let file = FileChange {
+            old: Some(read(old, shown(old))?),
+            new: Some(read(new, shown(new))?),
+        };
+        return Ok(Change {
+            files: vec![file],
+            rest: None,
+        });
+    }
+    let (before, after) = (c_files(old)?, c_files(new)?);
+    let mut change = Change {
+        files: Vec::new(),
+        rest: Some(Vec::new()),
+    };
+    for path in before.union(&after) {
+        let side = |files: &BTreeSet<PathBuf>, root: &Path| {
+            files
+                .contains(path)
+                .then(|| read(&root.join(path), path.to_string_lossy().into_owned()))
+                .transpose()
+        };
+        let (old, new) = (side(&before, old)?, side(&after, new)?);
+        if old != new {
+            change.files.push(FileChange { old, new });
+        } else if let (Some(rest), Some(new)) = (&mut change.rest, new) {
+            rest.push(new);
+        }
+    }
+    Ok(change)
+}
+
+/// The C files below a folder, relative to it. Links are not followed; folders whose names begin with a dot are left out.
+fn c_files(root: &Path) -> Result<BTreeSet<PathBuf>, PathError> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(folder) = open.pop() {
+        let path = root.join(&folder);
+        let error = |source| PathError::Read {
+            path: path.clone(),
+            source,
+        };
+        for entry in fs::read_dir(&path).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let kind = entry.file_type().map_err(error)?;
+            let relative = folder.join(entry.file_name());
+            if kind.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+                open.push(relative);
+            } else if kind.is_file() && is_c(&relative) {
+                found.insert(relative);
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,218 @@
+//! `patchwright complexity`.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use patchwright_changes::git::{Commit, GitError, History};
+use patchwright_changes::paths::{PathError, between};
+use patchwright_changes::{Change, measure};
+use patchwright_exec::files::{self, FileError};
+use patchwright_report::complexity::{Measured, json, table, text};
+use patchwright_report::svg;
+use patchwright_report::text::Style;
+
+use crate::Exit;
+
+/// Flags of `patchwright complexity`.
+#[derive(Args, Debug)]
+pub struct ComplexityArgs {
+    /// A revision, a range A..B, or the old one of two files, folders or revisions [default: what is not committed]
+    #[arg(value_name = "REV | A..B | OLD")]
+    pub what: Option<String>,
+
+    /// The new file, folder or revision
+    #[arg(value_name = "NEW")]
+    pub new: Option<String>,
+
+    /// A folder in the git repository
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub repo: PathBuf,
+
+    /// Of a range, only the newest commits
+    #[arg(short = 'n', long, value_name = "N")]
+    pub max_count: Option<usize>,
+
+    /// Follow calls through all C files of the revision, not only those that changed
+    #[arg(long)]
+    pub whole_program: bool,
+
+    /// Draw the change sequence graph into this file, .svg or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub graph: Option<PathBuf>,
+
+    /// Draw complexity over time, and against changed lines, into this SVG file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// What is wrong with what the user asked for.
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("`{given}` is a path; give two to compare, OLD NEW, or a revision of a git repository")]
+    OnePath { given: String },
+    #[error("`{given}`: ranges are written A..B, and mean the commits of B that A does not have")]
+    ThreeDots { given: String },
+    #[error(
+        "--graph draws one change, and `{given}` has {commits} commits; name one of them, or use --plot"
+    )]
+    GraphOfSeveral { given: String, commits: usize },
+    #[error("--graph {}: the name must end in .svg or .dot", path.display())]
+    UnknownDrawing { path: PathBuf },
+}
+
+/// Runs the command.
+pub fn run(args: &ComplexityArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(error) => {
+            eprintln!("patchwright: error: {error}");
+            Exit::BadInput
+        }
+    }
+}
+
+fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
+    if let Some(path) = &args.graph
+        && drawing(path).is_none()
+    {
+        return Err(Problem::UnknownDrawing { path: path.clone() });
+    }
+    let (changes, is_range) = changes(args)?;
+    if let Some(path) = &args.graph {
+        let [change] = &changes[..] else {
+            return Err(Problem::GraphOfSeveral {
+                given: args.what.clone().unwrap_or_default(),
+                commits: changes.len(),
+            });
+        };
+        let graph = &change.measurement.graph;
+        let drawn = match drawing(path) {
+            Some(Drawing::Dot) => graph.dot(),
+            _ => {
+                let title = format!("{} · CyCC {}", change.title, graph.complexity());
+                svg::graph(graph, &title)
+            }
+        };
+        files::write_atomic(path, drawn.as_bytes())?;
+    }
+    if let Some(path) = &args.plot {
+        let title = args.what.as_deref().unwrap_or("uncommitted changes");
+        files::write_atomic(path, svg::plot(&changes, title).as_bytes())?;
+    }
+    let style = Style {
+        colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    };
+    if args.json {
+        print!("{}", json(&changes));
+    } else if is_range {
+        print!("{}", table(&changes, style));
+    } else {
+        for change in &changes {
+            print!("{}", text(change, style));
+        }
+    }
+    let found = changes
+        .iter()
+        .any(|change| !change.measurement.graph.is_empty());
+    Ok(if found { Exit::Found } else { Exit::Nothing })
+}
+
+enum Drawing {
+    Svg,
+    Dot,
+}
+
+fn drawing(path: &Path) -> Option<Drawing> {
+    match path.extension()?.to_str()? {
+        "svg" => Some(Drawing::Svg),
+        "dot" => Some(Drawing::Dot),
+        _ => None,
+    }
+}
+
+/// The changes asked for, and whether they are a range of commits.
+fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
+    let one = |title: String, commit: Option<Commit>, change: &Change| Measured {
+        title,
+        commit,
+        measurement: measure(change),
+    };
+    let whole = args.whole_program;
+    if let (Some(old), Some(new)) = (&args.what, &args.new) {
+        let title = format!("{old} → {new}");
+        let (old_path, new_path) = (Path::new(old), Path::new(new));
+        if old_path.exists() && new_path.exists() {
+            return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+        }
+        let history = match History::open(&args.repo) {
+            // Two paths were meant, and one is not there.
+            Err(GitError::NotARepository { .. }) => {
+                return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+            }
+            history => history?,
+        };
+        for (revision, path) in [(old, old_path), (new, new_path)] {
+            if !history.knows(revision) && (path.exists() || revision.contains(['/', '.'])) {
+                // Tells which of the paths is not there.
+                return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+            }
+        }
+        let change = history.between(old, new, whole)?;
+        return Ok((vec![one(title, None, &change)], false));
+    }
+    let Some(what) = &args.what else {
+        let change = History::open(&args.repo)?.uncommitted(whole)?;
+        return Ok((
+            vec![one("uncommitted changes".into(), None, &change)],
+            false,
+        ));
+    };
+    let history = History::open(&args.repo)?;
+    if what.contains("...") && !history.knows(what) {
+        return Err(Problem::ThreeDots {
+            given: what.clone(),
+        });
+    }
+    if let Some((from, to)) = what.split_once("..")
+        && !Path::new(what).exists()
+    {
+        let mut commits = history.range(from, to)?;
+        if let Some(limit) = args.max_count {
+            commits.drain(..commits.len().saturating_sub(limit));
+        }
+        let mut changes = Vec::new();
+        for commit in commits {
+            let change = history.change(&commit, whole)?;
+            changes.push(one(title(&commit), Some(commit), &change));
+        }
+        return Ok((changes, true));
+    }
+    if !history.knows(what) && Path::new(what).exists() {
+        return Err(Problem::OnePath {
+            given: what.clone(),
+        });
+    }
+    let commit = history.commit(what)?;
+    let change = history.change(&commit, whole)?;
+    Ok((vec![one(title(&commit), Some(commit), &change)], false))
+}
+
+fn title(commit: &Commit) -> String {
+    format!(
+        "{} · {} · {}",
+        commit.short(),
+        commit.date(),
+        commit.subject
+    )
+}

@@ -1,0 +1,335 @@
+//! `patchwright complexity` as a user meets it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make repositories and start it"
+)]
+
+mod common;
+
+use std::{fs, path::Path};
+
+use common::{Place, stderr, stdout};
+use git2::{Oid, Repository, Signature, Time};
+
+/// A repository in `project` whose commits have fixed names.
+struct Git {
+    place: Place,
+    repository: Repository,
+    commits: i64,
+}
+
+impl Git {
+    fn new() -> Self {
+        let place = Place::new();
+        let repository = Repository::init(place.project()).unwrap();
+        Git {
+            place,
+            repository,
+            commits: 0,
+        }
+    }
+
+    fn commit(&mut self, subject: &str, files: &[(&str, &str)]) -> Oid {
+        for (path, text) in files {
+            let path = self.place.project().join(path);
+            if text.is_empty() {
+                fs::remove_file(path).unwrap();
+            } else {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+        }
+        let head = self
+            .repository
+            .head()
+            .and_then(|head| head.peel_to_commit());
+        let parents: Vec<_> = head.iter().collect();
+        self.commit_with(subject, &parents)
+    }
+
+    fn commit_with(&self, subject: &str, parents: &[&git2::Commit]) -> Oid {
+        let mut index = self.repository.index().unwrap();
+        index
+            .add_all(["*"], git2::IndexAddOption::DEFAULT, None)
+            .unwrap();
+        index.update_all(["*"], None).unwrap();
+        index.write().unwrap();
+        let tree = self
+            .repository
+            .find_tree(index.write_tree().unwrap())
+            .unwrap();
+        let time = Time::new(
+            1_700_000_000 + 86_400 * parents.len() as i64 + self.commits,
+            0,
+        );
+        let who = Signature::new("A", "a@example.invalid", &time).unwrap();
+        self.repository
+            .commit(Some("HEAD"), &who, &who, subject, &tree, parents)
+            .unwrap()
+    }
+
+    /// Two commits: a function, and a fix of it that adds two branches.
+    fn with_fix() -> Self {
+        let mut git = Git::new();
+        git.commit("Begin", &[("src/max.c", MAX), ("README", "max\n")]);
+        git.commits += 1;
+        git.commit("Guard against zero", &[("src/max.c", FIXED)]);
+        git
+    }
+
+    fn report(&self, arguments: &[&str]) -> String {
+        report(&self.place, &[arguments, &["--repo", "project"]].concat())
+    }
+}
+
+const MAX: &str = "#include \"config.h\"\n\nint max(int a, int b)\n{\n  return a > b ? a : b;\n}\n";
+const FIXED: &str = "#include \"config.h\"\n\nint max(int a, int b)\n{\n  if (a == 0 || b == 0)\n    return 0;\n  \
+                     return a > b ? a : b;\n}\n";
+
+/// Exit status, standard output and standard error, with the folder of the test called `[ROOT]`.
+fn report(place: &Place, arguments: &[&str]) -> String {
+    let output = place.run([&["complexity"], arguments].concat());
+    let text = format!(
+        "exit status {}\n{}{}",
+        output.status.code().unwrap(),
+        stdout(&output),
+        stderr(&output)
+    );
+    text.replace(place.root.to_str().unwrap(), "[ROOT]")
+}
+
+#[test]
+fn a_commit() {
+    insta::assert_snapshot!(Git::with_fix().report(&["HEAD"]));
+}
+
+#[test]
+fn the_first_commit_is_compared_with_nothing() {
+    insta::assert_snapshot!(Git::with_fix().report(&["HEAD~1"]));
+}
+
+#[test]
+fn a_range_is_a_table() {
+    let mut git = Git::with_fix();
+    git.commits += 1;
+    git.commit("Describe it", &[("README", "The greater one.\n")]);
+    git.commits += 1;
+    git.commit(
+        "Say so",
+        &[("src/max.c", &FIXED.replace("return 0", "return -1"))],
+    );
+    insta::assert_snapshot!(git.report(&["HEAD~3..HEAD"]));
+    let newest = git.report(&["HEAD~3..", "-n", "1"]);
+    assert!(
+        newest.contains("Say so") && !newest.contains("Guard"),
+        "{newest}"
+    );
+}
+
+#[test]
+fn what_is_not_committed_yet() {
+    let git = Git::with_fix();
+    insta::assert_snapshot!("nothing", git.report(&[]));
+    fs::write(git.place.project().join("src/max.c"), MAX).unwrap();
+    insta::assert_snapshot!("undone", git.report(&[]));
+}
+
+#[test]
+fn two_files_and_two_folders() {
+    let place = Place::new();
+    place.write("old/max.c", MAX);
+    place.write("new/max.c", FIXED);
+    place.write(
+        "new/min.h",
+        "static inline int min(int a, int b) { return a < b ? a : b; }\n",
+    );
+    let files = report(&place, &["project/old/max.c", "project/new/max.c"]);
+    insta::assert_snapshot!("files", files);
+    insta::assert_snapshot!("folders", report(&place, &["project/old", "project/new"]));
+}
+
+#[test]
+fn json_has_a_schema_and_its_version() {
+    let text = Git::with_fix().report(&["HEAD", "--json"]);
+    let json: serde_json::Value =
+        serde_json::from_str(text.trim_start_matches("exit status 0\n")).unwrap();
+    assert_eq!(json["schema"], "patchwright-complexity");
+    assert_eq!(json["schema_version"], 1);
+    let change = &json["changes"][0];
+    assert_eq!(change["cycc"], 3);
+    assert_eq!(change["cloc"], 2);
+    assert_eq!(change["commit"]["subject"], "Guard against zero");
+    assert_eq!(change["functions"][0]["name"], "max");
+    assert_eq!(change["graph"]["edges"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn drawings_are_written() {
+    let git = Git::with_fix();
+    for name in ["graph.svg", "graph.dot"] {
+        let path = git.place.root.join(name);
+        git.report(&["HEAD", "--graph", path.to_str().unwrap()]);
+        assert!(
+            fs::read_to_string(path).unwrap().contains("return 0"),
+            "{name}"
+        );
+    }
+    let path = git.place.root.join("plot.svg");
+    git.report(&["HEAD~1..HEAD", "--plot", path.to_str().unwrap()]);
+    assert!(fs::read_to_string(path).unwrap().starts_with("<svg"));
+    insta::assert_snapshot!("no_drawing", git.report(&["HEAD", "--graph", "graph.png"]));
+    insta::assert_snapshot!(
+        "range",
+        git.report(&["HEAD~1..HEAD", "--graph", "a.svg"])
+            .replace("a.svg", "")
+    );
+}
+
+#[test]
+fn a_merge_is_compared_with_its_first_parent() {
+    let mut git = Git::with_fix();
+    let first = git
+        .repository
+        .head()
+        .unwrap()
+        .peel_to_commit()
+        .unwrap()
+        .id();
+    let base = git.repository.revparse_single("HEAD~1").unwrap().id();
+    fs::write(
+        git.place.project().join("src/min.c"),
+        "int min(void) { return 0; }\n",
+    )
+    .unwrap();
+    git.commits += 1;
+    let (first, base) = (
+        git.repository.find_commit(first).unwrap(),
+        git.repository.find_commit(base).unwrap(),
+    );
+    git.commit_with("Merge min", &[&first, &base]);
+    drop((first, base));
+    let text = git.report(&["HEAD"]);
+    assert!(
+        text.contains("a merge: compared with its first parent"),
+        "{text}"
+    );
+    assert!(text.contains("min") && !text.contains("max.c"), "{text}");
+    insta::assert_snapshot!(git.report(&["HEAD~1..HEAD"]));
+}
+
+#[test]
+fn a_renamed_file_without_changes_changes_nothing() {
+    let mut git = Git::with_fix();
+    git.commits += 1;
+    git.commit("Rename", &[("src/max.c", ""), ("src/greater.c", FIXED)]);
+    insta::assert_snapshot!(git.report(&["HEAD"]));
+}
+
+#[test]
+fn code_in_headers_counts() {
+    let mut git = Git::with_fix();
+    git.commits += 1;
+    git.commit(
+        "Header",
+        &[(
+            "min.h",
+            "static inline int min(int a) { return a; }\nextern int b;\n",
+        )],
+    );
+    insta::assert_snapshot!(git.report(&["HEAD"]));
+}
+
+#[test]
+fn a_change_without_c_has_no_complexity() {
+    let mut git = Git::with_fix();
+    git.commits += 1;
+    git.commit("Words", &[("README", "more\n")]);
+    insta::assert_snapshot!(git.report(&["HEAD"]));
+}
+
+#[test]
+fn old_style_functions_and_what_is_no_c() {
+    let place = Place::new();
+    let old = "local int f(a)\n    int a;\n{\n    return a;\n}\n";
+    place.write("a.c", old);
+    place.write(
+        "b.c",
+        old.replace("return a", "if (a) return 1;\n    return a"),
+    );
+    insta::assert_snapshot!("old_style", report(&place, &["project/a.c", "project/b.c"]));
+    place.write(
+        "b.c",
+        format!("{old}int g(void) {{ x = ; @ y(); }}\n) = 3;\n"),
+    );
+    insta::assert_snapshot!("no_c", report(&place, &["project/a.c", "project/b.c"]));
+}
+
+#[test]
+fn a_file_of_a_hundred_thousand_lines() {
+    let function = |i: usize| {
+        format!(
+            "static int f{i}(int a)\n{{\n  if (a > {i})\n    return a;\n  g(a);\n  a = a * {i};\n  return a + 1;\n}}\n\n\n"
+        )
+    };
+    let old: String = (0..10_000).map(function).collect();
+    let new = old.replacen("a > 7777)", "a >= 7777)", 1);
+    assert_eq!(old.lines().count(), 100_000);
+    let place = Place::new();
+    place.write("a.c", old);
+    place.write("b.c", new);
+    let text = report(&place, &["project/a.c", "project/b.c"]);
+    assert!(text.contains("CyCC 1 · CLoC 1 · 1 function"), "{text}");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let git = Git::with_fix();
+    insta::assert_snapshot!("unknown_revision", git.report(&["nowhere"]));
+    insta::assert_snapshot!("unknown_range", git.report(&["nowhere..HEAD"]));
+    insta::assert_snapshot!("three_dots", git.report(&["HEAD~1...HEAD"]));
+    insta::assert_snapshot!("one_path", git.report(&["project/src/max.c"]));
+    insta::assert_snapshot!(
+        "missing_path",
+        git.report(&["project/src/max.c", "project/gone.c"])
+    );
+    insta::assert_snapshot!(
+        "file_and_folder",
+        git.report(&["project/src/max.c", "project"])
+    );
+    let place = Place::new();
+    insta::assert_snapshot!(
+        "no_repository",
+        report(&place, &["HEAD", "--repo", "/nonexistent"])
+    );
+}
+
+#[test]
+fn a_bare_repository_has_revisions_and_no_working_tree() {
+    let git = Git::with_fix();
+    let bare = git.place.root.join("bare.git");
+    Repository::init_bare(&bare).unwrap();
+    let copy = |name: &str| {
+        fn all(from: &Path, to: &Path) {
+            fs::create_dir_all(to).unwrap();
+            for entry in fs::read_dir(from).unwrap() {
+                let entry = entry.unwrap();
+                let to = to.join(entry.file_name());
+                if entry.file_type().unwrap().is_dir() {
+                    all(&entry.path(), &to);
+                } else {
+                    fs::copy(entry.path(), to).unwrap();
+                }
+            }
+        }
+        all(
+            &git.place.project().join(".git").join(name),
+            &bare.join(name),
+        );
+    };
+    copy("objects");
+    copy("refs");
+    fs::copy(git.place.project().join(".git/HEAD"), bare.join("HEAD")).unwrap();
+    let with_commit = report(&git.place, &["HEAD", "--repo", "bare.git"]);
+    assert!(with_commit.contains("CyCC 3"), "{with_commit}");
+    insta::assert_snapshot!(report(&git.place, &["--repo", "bare.git"]));
+}
