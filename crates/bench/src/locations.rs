@@ -56,6 +56,67 @@ pub fn run(
 }
 
 fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Box<dyn Error>> {
+    let mut row = Row::default();
+    row.files = each_source(project, build, &mut |source| {
+        let runner = &mut source.worker.runner;
+        let units = match patchwright_csource::parse_variants(
+            source.clang,
+            runner,
+            source.commands,
+            &source.text,
+        ) {
+            Ok(units) => units,
+            Err(error @ ParseError::Rejected { .. }) => {
+                eprintln!("{error}");
+                row.rejected += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        row.ways += units.len();
+        if check {
+            match same_code(
+                source.worker,
+                source.commands,
+                &source.host,
+                &source.text,
+                &units,
+            )? {
+                None => row.same_code += 1,
+                Some(problem) => row.other_code.push(format!("{}: {problem}", source.name)),
+            }
+        }
+        row.count(units);
+        Ok(())
+    })?;
+    Ok(row)
+}
+
+/// A source file of a project that has been built in a copy.
+pub struct SourceFile<'a> {
+    /// Where the copy is.
+    pub worker: &'a mut Worker,
+    /// Reads C.
+    pub clang: &'a Clang,
+    /// How it is compiled.
+    pub commands: &'a [CompileCommand],
+    /// Where it is for us.
+    pub host: PathBuf,
+    /// Its path in the project.
+    pub name: String,
+    /// Its contents.
+    pub text: Vec<u8>,
+}
+
+/// What is done with each source file.
+pub type Visit<'a> = dyn FnMut(SourceFile<'_>) -> Result<(), Box<dyn Error>> + 'a;
+
+/// Visits every C file of a project, in a copy of it; the number of files.
+pub fn each_source(
+    project: &Path,
+    build: Option<&OsStr>,
+    visit: &mut Visit<'_>,
+) -> Result<usize, Box<dyn Error>> {
     let flags = ProjectFlags {
         build: build.map(OsStr::to_owned),
         ..ProjectFlags::default()
@@ -80,32 +141,21 @@ fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Bo
     )?;
     let commands = record_build(&mut worker, &project)?;
     let clang = Clang::find(&mut worker.runner)?;
-    let mut row = Row::default();
+    let mut files_visited = 0;
     for (relative, commands) in record::sources(&commands, &worker.sandbox) {
         let host = worker.sandbox.folder().join(&relative);
-        let name = relative.display().to_string();
-        row.files += 1;
-        let source = files::read(&host)?;
-        let runner = &mut worker.runner;
-        let units = match patchwright_csource::parse_variants(&clang, runner, &commands, &source) {
-            Ok(units) => units,
-            Err(error @ ParseError::Rejected { .. }) => {
-                eprintln!("{error}");
-                row.rejected += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        row.ways += units.len();
-        if check {
-            match same_code(&mut worker, &commands, &host, &source, &units)? {
-                None => row.same_code += 1,
-                Some(problem) => row.other_code.push(format!("{name}: {problem}")),
-            }
-        }
-        row.count(units);
+        let text = files::read(&host)?;
+        files_visited += 1;
+        visit(SourceFile {
+            worker: &mut worker,
+            clang: &clang,
+            commands: &commands,
+            host,
+            name: relative.display().to_string(),
+            text,
+        })?;
     }
-    Ok(row)
+    Ok(files_visited)
 }
 
 impl Row {

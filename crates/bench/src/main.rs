@@ -3,9 +3,12 @@
 
 mod complexity;
 mod differential;
+mod interpreter;
 mod locations;
+mod lowering;
 mod overhead;
 mod plot;
+mod programs;
 mod validation;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -37,6 +40,34 @@ enum Command {
         /// without optimisation, and compare the object code with that of the file as it is
         #[arg(long)]
         check: bool,
+    },
+    /// Executes generated programs in the interpreter and compiled by gcc and clang, with and
+    /// without optimisation, and compares what they print and their exit status
+    Interpreter {
+        /// Number of programs of our own generator
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        programs: u64,
+        /// Number of programs of csmith, which must be installed
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        csmith: u64,
+        /// The first seed
+        #[arg(long, value_name = "SEED", default_value_t = 1)]
+        seed: u64,
+        /// Write the programs that differ into this folder
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
+    /// Counts the functions of built programs that are lowered to the IR as a whole, and why the
+    /// others are not; verifies the IR and reads its text form back
+    Lowering {
+        /// Folders of programs
+        projects: Vec<PathBuf>,
+        /// The shell command that builds each of them, where there is no compile database
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
+        /// Name each function that is not lowered as a whole
+        #[arg(long)]
+        list: bool,
     },
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
@@ -117,6 +148,17 @@ fn main() -> ExitCode {
             limit,
             whole_program,
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
+        Command::Interpreter {
+            programs,
+            csmith,
+            seed,
+            keep,
+        } => interpreter::run(programs, csmith, seed, keep.as_deref()),
+        Command::Lowering {
+            projects,
+            build,
+            list,
+        } => lowering::run(&projects, build.as_deref(), list),
         Command::Runner => patchwright_exec::supervisor_main(),
     };
     match result {

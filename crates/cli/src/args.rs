@@ -34,6 +34,18 @@ PROJECT is a folder, described by flags or by a file patchwright.toml in it; or 
 with a folder of cases: NAME.out is the expected output of each, NAME.in its input, NAME.args its \
 arguments.")]
     Repair(Box<RepairArgs>),
+    /// Execute a program in the interpreter, which reports undefined behaviour
+    #[command(long_about = "\
+Executes a program in the interpreter: C files that are linked together, with the arguments after \
+`--`, the standard streams, files and environment that it would have as a process.
+
+Memory is checked for bounds, lifetimes and values; undefined behaviour ends the execution with its \
+kind and its place. The C library is modelled, in the locale C and the time zone UTC; what has no \
+model is named when it is called.
+
+Exit status: that of the program; 134 after abort; 121 undefined behaviour; 122 something that the \
+interpreter does not support; 123 a limit is reached; 2 the input is wrong.")]
+    Run(Box<RunArgs>),
     /// Rank statements, functions and files by how suspicious the tests make them
     #[command(long_about = "\
 Ranks statements, functions and files by how suspicious the tests make them.
@@ -83,6 +95,42 @@ are read as they stand: nothing is built, and headers need not be there.
     /// Run programs for another Patchwright
     #[command(name = "__runner", hide = true)]
     Runner,
+}
+
+/// Flags of `patchwright run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The C files of the program
+    #[arg(value_name = "FILE", required = true, num_args = 1..)]
+    pub sources: Vec<OsString>,
+
+    /// The program's arguments
+    #[arg(value_name = "ARG", last = true)]
+    pub arguments: Vec<OsString>,
+
+    /// Flags for the compiler
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+
+    /// Let it always be this time, in seconds since 1970
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<i64>,
+
+    /// The name that the program is called by [default: the first file, without its extension]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<OsString>,
+
+    /// Stop after this many IR instructions
+    #[arg(long, value_name = "N")]
+    pub max_instructions: Option<u64>,
+
+    /// Most memory of the program's objects, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub max_memory: u64,
+
+    /// Also print what was done, in numbers
+    #[arg(long)]
+    pub stats: bool,
 }
 
 /// A project and the flags that describe it.

@@ -7,6 +7,7 @@ mod places;
 mod progress;
 mod project;
 mod repair;
+mod run;
 mod signals;
 mod validate;
 
@@ -65,8 +66,16 @@ fn main() -> ExitCode {
             };
         }
     };
+    if let Command::Run(args) = &cli.command {
+        // Its status is the one of the program that is executed.
+        return match std::panic::catch_unwind(|| run::run(args)) {
+            Ok(status) => status.into(),
+            Err(_) => bug(),
+        };
+    }
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
+        Command::Run(_) => unreachable!("it has returned above"),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Complexity(args) => complexity::run(&args),
@@ -89,11 +98,11 @@ fn main() -> ExitCode {
     });
     match exit {
         Ok(exit) => exit.into(),
-        Err(_) => {
-            eprintln!(
-                "patchwright: this is a bug of Patchwright; please report it with the lines above"
-            );
-            Exit::Bug.into()
-        }
+        Err(_) => bug(),
     }
+}
+
+fn bug() -> ExitCode {
+    eprintln!("patchwright: this is a bug of Patchwright; please report it with the lines above");
+    Exit::Bug.into()
 }

@@ -1,17 +1,19 @@
 //! From the compiler's dump to the typed tree.
 
+mod declarations;
 mod uses;
 
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    detail::{Declaration, Declared, Detail, Details, FileInitializer},
     lex,
-    locate::{self, Locator, Point},
+    locate::{Locator, Point},
     macros::MacroTable,
-    raw::{Node, RawId},
+    raw::{Location, Node, RawId},
     tree::*,
-    types::{Field, TypeId, TypeKind, TypeTable},
+    types::{TypeKind, TypeTable},
 };
 
 /// Everything that is known of the file-level declarations while functions are converted.
@@ -29,248 +31,23 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) enumerations: Vec<Vec<(String, i128)>>,
     bit_fields: FxHashMap<RawId, ()>,
     records: FxHashMap<RawId, crate::types::RecordId>,
-}
-
-impl<'a> UnitBuilder<'a> {
-    /// Converts the dump of the file that the compiler calls `main_name`.
-    pub(crate) fn convert(
-        root: &mut Node,
-        main_name: &str,
-        source: &'a [u8],
-        macros: &'a MacroTable,
-        is_system: &dyn Fn(&str) -> bool,
-    ) -> Self {
-        let files = locate::resolve_files(root);
-        let main_file = files.id(main_name).unwrap_or(u32::MAX);
-        let mut builder = UnitBuilder {
-            source,
-            macros,
-            types: TypeTable::default(),
-            variables: Vec::new(),
-            globals: Vec::new(),
-            functions: Vec::new(),
-            functions_elsewhere: 0,
-            main_file,
-            variable_of: FxHashMap::default(),
-            enumerators: FxHashMap::default(),
-            enumerations: Vec::new(),
-            bit_fields: FxHashMap::default(),
-            records: FxHashMap::default(),
-        };
-        for node in &root.inner {
-            builder.declaration(node, &files, is_system);
-        }
-        builder
-    }
-
-    fn declaration(
-        &mut self,
-        node: &Node,
-        files: &locate::Files,
-        is_system: &dyn Fn(&str) -> bool,
-    ) {
-        match node.kind.as_str() {
-            "RecordDecl" => self.record(node),
-            "EnumDecl" => self.enumeration(node),
-            "TypedefDecl" => self.typedef(node),
-            "VarDecl" => {
-                let id = self.variable(node, Storage::Global);
-                self.variables[id.0 as usize].in_system_header = file_of(node)
-                    .is_some_and(|file| file != self.main_file && is_system(files.name(file)));
-                let name = &self.variables[id.0 as usize].name;
-                if !self
-                    .globals
-                    .iter()
-                    .any(|g| &self.variables[g.0 as usize].name == name)
-                {
-                    self.globals.push(id);
-                }
-            }
-            "FunctionDecl" => {
-                let Some(body) = node.inner.iter().find(|n| n.kind == "CompoundStmt") else {
-                    return;
-                };
-                let in_main = file_of(node) == Some(self.main_file);
-                if in_main && !node.is_invalid {
-                    if let Some(function) = FunctionBuilder::build(self, node, body) {
-                        self.functions.push(function);
-                    }
-                } else {
-                    self.functions_elsewhere += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn record(&mut self, node: &Node) {
-        let name = if node.name.is_empty() {
-            format!("(anonymous {:x})", node.id.0)
-        } else {
-            node.name.clone()
-        };
-        let id = self.types.declare_record(&name, node.tag_used == "union");
-        self.records.insert(node.id, id);
-        if !node.complete_definition {
-            return;
-        }
-        let mut fields = Vec::new();
-        let mut last_nested = None;
-        for child in &node.inner {
-            match child.kind.as_str() {
-                "RecordDecl" => {
-                    self.record(child);
-                    last_nested = self.records.get(&child.id).copied();
-                }
-                "EnumDecl" => self.enumeration(child),
-                "FieldDecl" => {
-                    if child.is_bit_field {
-                        self.bit_fields.insert(child.id, ());
-                    }
-                    let ty = match (child.name.is_empty(), last_nested) {
-                        (true, Some(record)) if child.is_implicit => {
-                            self.types.plain(TypeKind::Record(record))
-                        }
-                        _ => {
-                            let ty = self.ty(child);
-                            match (self.types.kind(ty), last_nested) {
-                                // `struct { … } name;`: the compiler has no name for the type.
-                                (TypeKind::Other(_), Some(record))
-                                    if spelled(child).contains("(unnamed ")
-                                        && !spelled(child).contains(['*', '[']) =>
-                                {
-                                    self.types.plain(TypeKind::Record(record))
-                                }
-                                _ => ty,
-                            }
-                        }
-                    };
-                    let bit_width = child.is_bit_field.then(|| {
-                        child
-                            .inner
-                            .iter()
-                            .find_map(|n| n.value.as_ref()?.0.parse().ok())
-                            .unwrap_or(0)
-                    });
-                    fields.push(Field {
-                        name: child.name.clone(),
-                        ty,
-                        bit_width,
-                    });
-                }
-                _ => {}
-            }
-        }
-        self.types.define_record(id, fields);
-    }
-
-    fn enumeration(&mut self, node: &Node) {
-        let mut next = 0i128;
-        let mut negative = false;
-        let mut members = Vec::new();
-        for child in &node.inner {
-            if child.kind != "EnumConstantDecl" {
-                continue;
-            }
-            if let Some(value) = child
-                .inner
-                .iter()
-                .find_map(|n| n.value.as_ref()?.0.parse::<i128>().ok())
-            {
-                next = value;
-            }
-            negative |= next < 0;
-            self.enumerators.insert(child.id, next);
-            members.push((child.name.clone(), next));
-            next += 1;
-        }
-        self.enumerations.push(members);
-        if !node.name.is_empty() {
-            self.types.set_enum_signedness(&node.name, !negative);
-        }
-    }
-
-    fn typedef(&mut self, node: &Node) {
-        let Some(ty) = &node.ty else { return };
-        // An anonymous structure takes the typedef's name.
-        if let Some(target) = node.inner.first().and_then(tag_below)
-            && let Some(&record) = self.records.get(&target)
-            && self.types.record(record).spelling.is_none()
-            && !ty.spelled.contains(['*', '[', '('])
-        {
-            self.types.alias_record(&node.name, record);
-            let id = self.types.plain(TypeKind::Record(record));
-            self.types.declare_typedef(&node.name, id);
-            return;
-        }
-        let id = self.types.parse(&ty.spelled);
-        let id = match (self.types.kind(id), &ty.desugared) {
-            (TypeKind::Other(_), Some(desugared)) => {
-                let desugared = desugared.clone();
-                self.types.parse(&desugared)
-            }
-            _ => id,
-        };
-        self.types.declare_typedef(&node.name, id);
-    }
-
-    fn ty(&mut self, node: &Node) -> TypeId {
-        let Some(ty) = &node.ty else {
-            return self.types.plain(TypeKind::Void);
-        };
-        let id = self.types.parse(&ty.spelled);
-        match (self.types.kind(id), &ty.desugared) {
-            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
-            _ => id,
-        }
-    }
-
-    fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
-        let ty = self.ty(node);
-        let id = VarId(self.variables.len() as u32);
-        self.variables.push(Variable {
-            name: node.name.clone(),
-            ty,
-            storage,
-            initializer: None,
-            thread_local: node.tls.is_some(),
-            declared_at: node
-                .loc
-                .as_ref()
-                .filter(|loc| loc.file_id == Some(self.main_file))
-                .and_then(|loc| loc.offset),
-            in_system_header: false,
-        });
-        self.variable_of.insert(node.id, id);
-        id
-    }
+    enums: FxHashMap<RawId, bool>,
+    pub(crate) fields: FxHashMap<RawId, (crate::types::RecordId, usize)>,
+    pub(crate) functions_in_headers: Vec<Function>,
+    pub(crate) files: Vec<String>,
+    pub(crate) declarations: FxHashMap<String, Declaration>,
+    pub(crate) declared: Vec<Declared>,
+    pub(crate) initializers: Vec<FileInitializer>,
 }
 
 fn spelled(node: &Node) -> &str {
     node.ty.as_ref().map_or("", |ty| ty.spelled.as_str())
 }
 
-fn file_of(node: &Node) -> Option<u32> {
-    let loc = node.loc.as_ref()?;
-    match &loc.expansion {
-        Some(expansion) => expansion.file_id,
-        None => loc.file_id,
-    }
-}
-
-/// The tag that a type node of the dump stands for.
-fn tag_below(node: &Node) -> Option<RawId> {
-    match node.kind.as_str() {
-        "ElaboratedType" => node.inner.first().and_then(tag_below),
-        "RecordType" => node.decl.as_ref().map(|decl| decl.id),
-        _ => None,
-    }
-}
-
-struct FunctionBuilder<'u, 'a> {
-    unit: &'u mut UnitBuilder<'a>,
+pub(crate) struct FunctionBuilder<'u, 'a> {
+    pub(crate) unit: &'u mut UnitBuilder<'a>,
     locator: Locator<'a>,
-    exprs: Vec<Expr>,
+    pub(crate) exprs: Vec<Expr>,
     stmts: Vec<Stmt>,
     /// The node number of each expression and statement, for their places.
     expr_nodes: Vec<u32>,
@@ -281,22 +58,16 @@ struct FunctionBuilder<'u, 'a> {
     locals: Vec<VarId>,
     address_taken: Vec<VarId>,
     refusal: Option<Refusal>,
-    evaluated: bool,
+    pub(crate) evaluated: bool,
+    details: Details,
+    /// What converting the children of an expression tells about it.
+    pub(crate) noted: Option<Detail>,
 }
 
 impl<'u, 'a> FunctionBuilder<'u, 'a> {
-    fn build(unit: &'u mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
+    fn new(unit: &'u mut UnitBuilder<'a>) -> Self {
         let locator = Locator::new(unit.source, unit.main_file, unit.macros);
-        let return_type = {
-            // `int (struct s *, int)`: what stands before the parameters, which come last.
-            let text = spelled(node).to_owned();
-            let spelled = match return_spelling(&text) {
-                Some(spelled) => spelled.to_owned(),
-                None => String::from("?"),
-            };
-            unit.types.parse(&spelled)
-        };
-        let mut builder = FunctionBuilder {
+        FunctionBuilder {
             unit,
             locator,
             exprs: Vec::new(),
@@ -310,7 +81,50 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             address_taken: Vec::new(),
             refusal: None,
             evaluated: true,
+            details: Details::default(),
+            noted: None,
+        }
+    }
+
+    /// The expression of an initialiser at file scope, and the arena that holds it.
+    pub(crate) fn initializer(unit: &'u mut UnitBuilder<'a>, node: &Node) -> (ExprId, Function) {
+        let return_type = unit.types.plain(TypeKind::Void);
+        let mut builder = FunctionBuilder::new(unit);
+        builder.evaluated = false;
+        let value = builder.expr(node);
+        builder.places();
+        let empty = Span { start: 0, end: 0 };
+        let arena = Function {
+            name: String::new(),
+            span: empty,
+            body_span: empty,
+            body: StmtId(0),
+            parameters: Vec::new(),
+            return_type,
+            labels: Vec::new(),
+            locals: builder.locals,
+            address_taken: Vec::new(),
+            refusal: None,
+            exprs: builder.exprs,
+            stmts: builder.stmts,
+            details: builder.details,
         };
+        (value, arena)
+    }
+
+    fn build(unit: &'u mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
+        let return_type = {
+            // `int (struct s *, int)`: what stands before the parameters, which come last.
+            let text = spelled(node).to_owned();
+            let spelled = match return_spelling(&text) {
+                Some(spelled) => spelled.to_owned(),
+                None => String::from("?"),
+            };
+            unit.types.parse(&spelled)
+        };
+        let declaration = unit.declarations.get(&node.name).cloned();
+        let mut builder = FunctionBuilder::new(unit);
+        builder.details.declaration = declaration.unwrap_or_default();
         let mut parameters = Vec::new();
         if node.is_inline && node.storage_class != "static" {
             builder.refuse(Refusal::ExternInline);
@@ -364,6 +178,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             refusal: refusal.or(builder.refusal),
             exprs: builder.exprs,
             stmts: builder.stmts,
+            details: builder.details,
         })
     }
 
@@ -434,7 +249,8 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         }
     }
 
-    fn push_stmt(&mut self, node: u32, kind: StmtKind) -> StmtId {
+    fn push_stmt(&mut self, raw: &Node, node: u32, kind: StmtKind) -> StmtId {
+        self.details.stmt_lines.push(line_of(raw));
         self.locator.leave(node);
         let id = StmtId(self.stmts.len() as u32);
         self.stmts.push(Stmt {
@@ -450,7 +266,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             // An expression statement has no node of its own.
             let entered = self.locator.enter(node);
             let expr = self.expr(node);
-            return self.push_stmt(entered, StmtKind::Expression(expr));
+            return self.push_stmt(node, entered, StmtKind::Expression(expr));
         }
         let entered = self.locator.enter(node);
         let inner = &node.inner;
@@ -482,10 +298,16 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 body: self.stmt(&inner[1]),
             },
             "CaseStmt" if inner.len() >= 2 => {
-                for label in &inner[..inner.len() - 1] {
-                    self.unevaluated(label);
-                }
-                StmtKind::Case(self.stmt(&inner[inner.len() - 1]))
+                let labels: Vec<ExprId> = inner[..inner.len() - 1]
+                    .iter()
+                    .map(|label| self.unevaluated(label))
+                    .collect();
+                let body = self.stmt(&inner[inner.len() - 1]);
+                let id = self.push_stmt(node, entered, StmtKind::Case(body));
+                self.details
+                    .cases
+                    .insert(id, (labels[0], labels.get(1).copied()));
+                return id;
             }
             "DefaultStmt" if inner.len() == 1 => StmtKind::Default(self.stmt(&inner[0])),
             "LabelStmt" if inner.len() == 1 => {
@@ -497,7 +319,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 }
             }
             "GotoStmt" => {
-                let id = self.push_stmt(entered, StmtKind::Goto(String::new()));
+                let id = self.push_stmt(node, entered, StmtKind::Goto(String::new()));
                 self.gotos.push((id, node.target_label));
                 return id;
             }
@@ -525,7 +347,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 }
             }
         };
-        self.push_stmt(entered, kind)
+        self.push_stmt(node, entered, kind)
     }
 
     fn local_declarations(&mut self, nodes: &[Node]) -> Vec<VarId> {
@@ -567,16 +389,18 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         found
     }
 
-    fn unevaluated(&mut self, node: &Node) -> ExprId {
+    pub(crate) fn unevaluated(&mut self, node: &Node) -> ExprId {
         let before = std::mem::replace(&mut self.evaluated, false);
         let id = self.expr(node);
         self.evaluated = before;
         id
     }
 
-    fn expr(&mut self, node: &Node) -> ExprId {
+    pub(crate) fn expr(&mut self, node: &Node) -> ExprId {
         let entered = self.locator.enter(node);
         let kind = self.expr_kind(node);
+        let noted = self.noted.take();
+        let detail = noted.or_else(|| self.detail(node));
         self.locator.leave(entered);
         let ty = self.unit.ty(node);
         let id = ExprId(self.exprs.len() as u32);
@@ -588,6 +412,10 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             evaluated: self.evaluated,
         });
         self.expr_nodes.push(entered);
+        self.details.expr_lines.push(line_of(node));
+        if let Some(detail) = detail {
+            self.details.of.insert(id, detail);
+        }
         id
     }
 
@@ -709,12 +537,16 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             }
             ("CallExpr", n) if n >= 1 => self.call(node),
             ("UnaryExprOrTypeTraitExpr" | "OffsetOfExpr", _) => {
+                let mut operand = None;
                 for child in inner.iter().filter(|n| is_expression(n)) {
-                    self.unevaluated(child);
+                    operand = Some(self.unevaluated(child));
                 }
+                self.note_size(node, operand);
                 // sizeof of a variable array is computed at run time.
                 ExprKind::CompilerConstant
             }
+            ("InitListExpr", _) => self.initializer_list(node),
+            ("GenericSelectionExpr", _) => self.generic(node),
             _ => self.other(node),
         }
     }
@@ -861,11 +693,24 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
     }
 }
 
+/// File and line where a node begins: of the outermost invocation, in a macro.
+fn line_of(node: &Node) -> (u32, u32) {
+    let begin = node.range.as_ref().map(|range| &range.begin);
+    match begin {
+        Some(Location {
+            expansion: Some(at),
+            ..
+        }) => (at.file_id.unwrap_or(0), at.line),
+        Some(at) => (at.file_id.unwrap_or(0), at.line),
+        None => (0, 0),
+    }
+}
+
 fn is_present(node: &Node) -> bool {
     !node.kind.is_empty()
 }
 
-fn is_expression(node: &Node) -> bool {
+pub(crate) fn is_expression(node: &Node) -> bool {
     let kind = node.kind.as_str();
     kind.ends_with("Expr")
         || kind.ends_with("Operator")
@@ -873,7 +718,7 @@ fn is_expression(node: &Node) -> bool {
         || kind == "ExprWithCleanups"
 }
 
-fn cast_kind(name: &str) -> CastKind {
+pub(crate) fn cast_kind(name: &str) -> CastKind {
     match name {
         "LValueToRValue" => CastKind::LValueToRValue,
         "ArrayToPointerDecay" => CastKind::ArrayToPointer,

@@ -157,6 +157,25 @@ impl Clang {
         Ok(outcome.stdout)
     }
 
+    /// The layouts of all complete records.
+    pub(crate) fn layouts(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<String, ParseError> {
+        let request = self
+            .request(
+                command,
+                &["-fsyntax-only", "-Xclang", "-fdump-record-layouts-complete"],
+            )
+            .arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+
     /// The preprocessor's output with all definitions.
     pub(crate) fn preprocess(
         &self,

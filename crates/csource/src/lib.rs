@@ -15,6 +15,8 @@
 
 mod build;
 mod clang;
+pub mod detail;
+mod layout;
 pub mod lex;
 mod locate;
 pub mod locations;
@@ -29,6 +31,7 @@ pub mod variants;
 use patchwright_exec::{CompileCommand, Runner};
 
 pub use clang::{Clang, OLDEST_VERSION, ParseError};
+pub use layout::RecordLayout;
 pub use scope::{Scope, ScopeMap, scopes};
 pub use tree::*;
 
@@ -148,13 +151,25 @@ fn read(
             builder.functions,
             builder.functions_elsewhere,
             builder.enumerations,
+            (
+                builder.functions_in_headers,
+                builder.files,
+                builder.declarations,
+                builder.declared,
+                builder.initializers,
+            ),
         ))
     })?;
     let mentions_line = macros.mention(&source, "__LINE__");
-    let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
+    let (mut types, variables, globals, functions, functions_elsewhere, enumerations, more) = built;
+    let (functions_in_headers, files, declarations, declared, initializers) = more;
     let constants = match detail {
         Detail::Statements => Vec::new(),
-        Detail::Everything => questions::ask(clang, runner, command, &source, &macros, &mut types)?,
+        Detail::Everything => {
+            let all = functions.iter().chain(&functions_in_headers);
+            layout::ask(clang, runner, command, &mut types, all)?;
+            questions::ask(clang, runner, command, &source, &macros, &mut types)?
+        }
     };
     Ok(TranslationUnit {
         source,
@@ -163,6 +178,11 @@ fn read(
         globals,
         functions,
         functions_elsewhere,
+        functions_in_headers,
+        files,
+        declarations,
+        declared,
+        initializers,
         macros: constants,
         enumerations,
         mentions_line,

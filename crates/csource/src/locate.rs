@@ -14,7 +14,7 @@ use crate::{
 /// when it differs from the one printed before.
 pub(crate) fn resolve_files(root: &mut Node) -> Files {
     let mut files = Files::default();
-    let mut current = None;
+    let mut current = (None, 0);
     visit(root, &mut files, &mut current);
     files
 }
@@ -29,6 +29,11 @@ pub(crate) struct Files {
 impl Files {
     pub(crate) fn id(&self, name: &str) -> Option<u32> {
         self.index.get(name).copied()
+    }
+
+    /// All of them, in order.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
     }
 
     pub(crate) fn name(&self, id: u32) -> &str {
@@ -46,22 +51,26 @@ impl Files {
     }
 }
 
-fn visit(node: &mut Node, files: &mut Files, current: &mut Option<u32>) {
+fn visit(node: &mut Node, files: &mut Files, current: &mut (Option<u32>, u32)) {
     let mut set = |location: &mut Location| {
-        let mut next = |offset: Option<u32>, file: &mut Option<String>| {
+        let mut next = |offset: Option<u32>, file: &mut Option<String>, line: &mut u32| {
             offset?;
             if let Some(name) = file.take() {
-                *current = Some(files.intern(&name));
+                current.0 = Some(files.intern(&name));
             }
-            *current
+            if *line == 0 {
+                *line = current.1;
+            }
+            current.1 = *line;
+            current.0
         };
         for bare in [&mut location.spelling, &mut location.expansion]
             .into_iter()
             .flatten()
         {
-            bare.file_id = next(bare.offset, &mut bare.file);
+            bare.file_id = next(bare.offset, &mut bare.file, &mut bare.line);
         }
-        location.file_id = next(location.offset, &mut location.file);
+        location.file_id = next(location.offset, &mut location.file, &mut location.line);
     };
     if let Some(location) = &mut node.loc {
         set(location);

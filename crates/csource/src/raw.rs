@@ -35,6 +35,12 @@ pub(crate) struct BareLocation {
     pub file_id: Option<u32>,
     #[serde(rename = "tokLen", default)]
     pub token_length: u32,
+    /// Printed only when it differs from the one printed before, like the file; set by
+    /// `locate::resolve_files`, with the column as it is printed.
+    #[serde(default)]
+    pub line: u32,
+    #[serde(rename = "col", default)]
+    pub column: u32,
 }
 
 /// A position; with macros, where the token is spelled and where the outermost invocation stands.
@@ -48,6 +54,11 @@ pub(crate) struct Location {
     pub file_id: Option<u32>,
     #[serde(rename = "tokLen", default)]
     pub token_length: u32,
+    /// Printed only when it differs from the one printed before; set by `locate::resolve_files`.
+    #[serde(default)]
+    pub line: u32,
+    #[serde(rename = "col", default)]
+    pub column: u32,
     #[serde(rename = "spellingLoc")]
     pub spelling: Option<BareLocation>,
     #[serde(rename = "expansionLoc")]
@@ -146,6 +157,25 @@ pub(crate) struct Node {
     pub target_label: RawId,
     #[serde(rename = "declId", default)]
     pub label_decl: RawId,
+    #[serde(rename = "isPostfix", default)]
+    pub is_postfix: bool,
+    #[serde(rename = "argType", default)]
+    pub arg_type: Option<QualType>,
+    #[serde(rename = "computeLHSType", default)]
+    pub compute_left: Option<QualType>,
+    #[serde(rename = "computeResultType", default)]
+    pub compute_result: Option<QualType>,
+    /// The member of a union that an initialiser list initialises.
+    #[serde(default)]
+    pub field: Option<Reference>,
+    /// Of the associations of a `_Generic`, the selected one.
+    #[serde(default)]
+    pub selected: bool,
+    #[serde(default)]
+    pub variadic: bool,
+    /// Present when a variable has an initialiser.
+    #[serde(default)]
+    pub init: String,
     /// Elements of an initialiser list that has a filler.
     #[serde(default)]
     pub array_filler: Vec<Node>,

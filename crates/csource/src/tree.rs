@@ -510,6 +510,8 @@ pub struct Function {
     pub exprs: Vec<Expr>,
     /// All statements.
     pub stmts: Vec<Stmt>,
+    /// What executing it needs to know beyond the tree.
+    pub details: crate::detail::Details,
 }
 
 impl Function {
@@ -599,6 +601,17 @@ pub struct TranslationUnit {
     pub functions: Vec<Function>,
     /// Number of functions with a body that other files define.
     pub functions_elsewhere: usize,
+    /// Those functions, with places in other files.
+    pub functions_in_headers: Vec<Function>,
+    /// The files that the unit consists of; lines are counted in them.
+    pub files: Vec<String>,
+    /// All declarations of functions, by name; one that defines a function, or has a prototype,
+    /// takes precedence.
+    pub declarations: rustc_hash::FxHashMap<String, crate::detail::Declaration>,
+    /// How each variable is declared; [`VarId`] indexes it.
+    pub declared: Vec<crate::detail::Declared>,
+    /// The initialisers of variables at file scope.
+    pub initializers: Vec<crate::detail::FileInitializer>,
     /// Macro constants that can be used in the file.
     pub macros: Vec<MacroConstant>,
     /// The enumerations: names and values of their enumerators, in order.

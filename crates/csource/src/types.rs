@@ -117,6 +117,9 @@ pub struct TypeTable {
     unsigned_enums: FxHashMap<String, bool>,
     spelled: FxHashMap<String, TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
+    layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
+    /// Size and alignment of records whose definition the dump does not show.
+    told_sizes: FxHashMap<RecordId, (u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +200,27 @@ impl TypeTable {
             record.ambiguous = true;
         }
         record.fields = Some(fields);
+    }
+
+    pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: crate::detail::LayoutNotes) {
+        self.layout_notes.insert(id, notes);
+    }
+
+    pub(crate) fn set_told_size(&mut self, id: RecordId, size: u64, align: u64) {
+        self.told_sizes.insert(id, (size, align));
+    }
+
+    pub(crate) fn told_size(&self, id: RecordId) -> Option<(u64, u64)> {
+        // The compiler's own record has no declaration in the dump.
+        if self.record(id).name == "__va_list_tag" {
+            return Some((24, 8));
+        }
+        self.told_sizes.get(&id).copied()
+    }
+
+    /// What attributes say of the layout of a record that is defined.
+    pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&crate::detail::LayoutNotes> {
+        self.layout_notes.get(&id)
     }
 
     pub(crate) fn alias_record(&mut self, alias: &str, id: RecordId) {
@@ -463,6 +487,20 @@ struct Parser<'a> {
     at: usize,
 }
 
+/// The name that a record or enumeration without a tag has in the table: where it is declared.
+/// `text` is what stands in parentheses after `struct`.
+fn unnamed(text: &str) -> String {
+    match text.find(" at ") {
+        Some(at) => unnamed_at(text[at + 4..].trim_end_matches(')')),
+        None => text.to_owned(),
+    }
+}
+
+/// The same from the place, `FILE:LINE:COLUMN`.
+pub(crate) fn unnamed_at(place: &str) -> String {
+    format!("(unnamed at {place})")
+}
+
 /// A declarator, outermost derivation last.
 enum Derivation {
     Pointer(Qualifiers),
@@ -630,8 +668,19 @@ impl Parser<'_> {
                             self.at += 1;
                             let name = match self.peek()? {
                                 Token::Word(name) => name.clone(),
-                                Token::Unnamed(name) => name.clone(),
+                                Token::Unnamed(name) => unnamed(name),
                                 _ => return None,
+                            };
+                            // `struct s::(unnamed at f.c:3:1)`
+                            let name = match self.tokens.get(self.at + 1..self.at + 4) {
+                                Some(
+                                    [Token::Punct(':'), Token::Punct(':'), Token::Unnamed(inner)],
+                                ) => {
+                                    let name = unnamed(inner);
+                                    self.at += 3;
+                                    name
+                                }
+                                _ => name,
                             };
                             named = Some(if word == "enum" {
                                 self.table.plain(TypeKind::Enum { name })

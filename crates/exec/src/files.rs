@@ -353,6 +353,57 @@ fn temporary_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// How [`open`] opens a file, as `open(2)` has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Access {
+    /// For reading.
+    pub read: bool,
+    /// For writing.
+    pub write: bool,
+    /// Every write goes to the end.
+    pub append: bool,
+    /// Made if it is not there.
+    pub create: bool,
+    /// It must not be there.
+    pub exclusive: bool,
+    /// Emptied.
+    pub truncate: bool,
+    /// Permissions of a new file, less the umask.
+    pub mode: u32,
+}
+
+/// Opens a file for a program that is interpreted; what it does to its files is its own business.
+///
+/// # Errors
+/// As `open(2)`.
+pub fn open(path: &Path, access: Access) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(access.read)
+        .write(access.write)
+        .append(access.append)
+        .mode(access.mode);
+    let mut flags = 0;
+    for (holds, flag) in [
+        (access.create, libc::O_CREAT),
+        (access.exclusive, libc::O_EXCL),
+        (access.truncate, libc::O_TRUNC),
+    ] {
+        if holds {
+            flags |= flag;
+        }
+    }
+    options.custom_flags(flags).open(path)
+}
+
+/// Renames a file for a program that is interpreted.
+///
+/// # Errors
+/// As `rename(2)`.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,263 @@
+//! `patchwright run`: executes a program in the interpreter.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{Read, Seek, SeekFrom, Write},
+    os::fd::{FromRawFd, OwnedFd},
+    os::unix::{ffi::OsStringExt, fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use patchwright_csource::Clang;
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, files};
+use patchwright_interpret::{Ending, Limits, Machine, OpenHow, Outcome, Status, World};
+
+use crate::{Exit, args::RunArgs};
+
+/// Executes the program; the status is the program's own, or one that [`RunArgs`] documents.
+pub fn run(args: &RunArgs) -> u8 {
+    match execute(args) {
+        Ok(outcome) => report(&outcome),
+        Err(message) => {
+            eprintln!("patchwright: error: {message}");
+            Exit::BadInput as u8
+        }
+    }
+}
+
+/// The statuses of an execution that does not end by itself.
+const UNDEFINED: u8 = 121;
+const UNSUPPORTED: u8 = 122;
+const LIMIT: u8 = 123;
+const ABORT: u8 = 134;
+
+fn report(outcome: &Outcome) -> u8 {
+    let (status, message) = match &outcome.ending {
+        Ending::Exit(status) => return *status as u8,
+        Ending::Abort => return ABORT,
+        Ending::Undefined { kind, message } => (
+            UNDEFINED,
+            format!("undefined behaviour: {}: {message}", kind.code()),
+        ),
+        Ending::Unsupported(reason) => (UNSUPPORTED, format!("not supported: {reason}")),
+        Ending::Limit(what) => (LIMIT, format!("the limit of {what} is reached")),
+    };
+    eprintln!("patchwright: {message}");
+    for (index, place) in outcome.trace.iter().enumerate() {
+        let word = if index == 0 { "at" } else { "called from" };
+        eprintln!("  {word} {place}");
+    }
+    status
+}
+
+fn execute(args: &RunArgs) -> Result<Outcome, String> {
+    let text = |error: &dyn std::error::Error| error.to_string();
+    let program = RunnerProgram::current_exe(["__runner"]).map_err(|e| text(&e))?;
+    let cancel = CancelToken::new().map_err(|e| text(&e))?;
+    let mut runner = Runner::start(&program, None, cancel).map_err(|e| text(&e))?;
+    let clang = Clang::find(&mut runner).map_err(|e| text(&e))?;
+    let here = std::env::current_dir().map_err(|e| text(&e))?;
+    let flags = match &args.cflags {
+        None => Vec::new(),
+        Some(flags) => {
+            shlex::split(flags).ok_or_else(|| format!("`--cflags {flags}` has an open quote"))?
+        }
+    };
+    let mut modules = Vec::new();
+    for source in &args.sources {
+        let file = here.join(source);
+        let bytes = files::read(&file).map_err(|e| text(&e))?;
+        let mut words: Vec<OsString> = vec!["cc".into()];
+        words.extend(flags.iter().map(OsString::from));
+        words.push("-c".into());
+        words.push(source.clone());
+        let command = CompileCommand {
+            directory: here.clone(),
+            arguments: words,
+            output: None,
+            file: file.clone(),
+        };
+        let unit = patchwright_csource::parse(&clang, &mut runner, &command, bytes)
+            .map_err(|e| text(&e))?;
+        modules.push(patchwright_lower::lower(&unit, &file.to_string_lossy()));
+    }
+    drop(runner);
+    let mut world = Host::new(args.time);
+    let limits = Limits {
+        instructions: args.max_instructions.unwrap_or(u64::MAX),
+        memory: args.max_memory.saturating_mul(1 << 20),
+        ..Limits::default()
+    };
+    let mut machine = Machine::link(modules, limits, &mut world).map_err(|e| text(&e))?;
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => PathBuf::from(&args.sources[0])
+            .with_extension("")
+            .into_os_string(),
+    };
+    let mut words = vec![name.into_vec()];
+    words.extend(args.arguments.iter().cloned().map(OsStringExt::into_vec));
+    let environment: Vec<Vec<u8>> = std::env::vars_os()
+        .map(|(name, value)| {
+            let mut entry = name.into_vec();
+            entry.push(b'=');
+            entry.extend(value.into_vec());
+            entry
+        })
+        .collect();
+    let outcome = machine.run(&words, &environment);
+    if args.stats {
+        eprintln!("patchwright: {} IR instructions", outcome.instructions);
+    }
+    Ok(outcome)
+}
+
+/// The world as it is.
+struct Host {
+    open: Vec<Option<File>>,
+    time: Option<i64>,
+}
+
+fn errno(error: &std::io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(5)
+}
+
+const EBADF: i32 = 9;
+
+impl Host {
+    fn new(time: Option<i64>) -> Host {
+        let standard = (0..3).map(|descriptor| {
+            // SAFETY: `fcntl` makes a new descriptor, which nothing else owns; that of a closed
+            // one fails, and gives none.
+            let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3) };
+            (copy >= 0).then(|| {
+                // SAFETY: see above.
+                File::from(unsafe { OwnedFd::from_raw_fd(copy) })
+            })
+        });
+        Host {
+            open: standard.collect(),
+            time,
+        }
+    }
+
+    fn file(&mut self, descriptor: i32) -> Result<&mut File, i32> {
+        usize::try_from(descriptor)
+            .ok()
+            .and_then(|index| self.open.get_mut(index)?.as_mut())
+            .ok_or(EBADF)
+    }
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+fn status(metadata: &std::fs::Metadata) -> Status {
+    Status {
+        mode: metadata.mode(),
+        size: metadata.len(),
+        modified: metadata.mtime(),
+        identity: (
+            metadata.dev(),
+            metadata.ino(),
+            metadata.nlink(),
+            metadata.uid(),
+            metadata.gid(),
+        ),
+    }
+}
+
+impl World for Host {
+    fn read(&mut self, descriptor: i32, buffer: &mut [u8]) -> Result<usize, i32> {
+        self.file(descriptor)?.read(buffer).map_err(|e| errno(&e))
+    }
+
+    fn write(&mut self, descriptor: i32, bytes: &[u8]) -> Result<(), i32> {
+        self.file(descriptor)?
+            .write_all(bytes)
+            .map_err(|e| errno(&e))
+    }
+
+    fn open(&mut self, path: &[u8], how: OpenHow) -> Result<i32, i32> {
+        let access = files::Access {
+            read: how.read,
+            write: how.write,
+            append: how.append,
+            create: how.create,
+            exclusive: how.exclusive,
+            truncate: how.truncate,
+            mode: how.mode,
+        };
+        let file = files::open(&path_of(path), access).map_err(|e| errno(&e))?;
+        let free = self.open.iter().position(Option::is_none);
+        let index = match free {
+            Some(index) => {
+                self.open[index] = Some(file);
+                index
+            }
+            None => {
+                self.open.push(Some(file));
+                self.open.len() - 1
+            }
+        };
+        i32::try_from(index).map_err(|_| EBADF)
+    }
+
+    fn close(&mut self, descriptor: i32) -> Result<(), i32> {
+        self.file(descriptor)?;
+        self.open[descriptor as usize] = None;
+        Ok(())
+    }
+
+    fn seek(&mut self, descriptor: i32, offset: i64, whence: i32) -> Result<u64, i32> {
+        const EINVAL: i32 = 22;
+        let to = match whence {
+            0 => SeekFrom::Start(u64::try_from(offset).map_err(|_| EINVAL)?),
+            1 => SeekFrom::Current(offset),
+            2 => SeekFrom::End(offset),
+            _ => return Err(EINVAL),
+        };
+        self.file(descriptor)?.seek(to).map_err(|e| errno(&e))
+    }
+
+    fn status(&mut self, descriptor: i32) -> Result<Status, i32> {
+        let metadata = self.file(descriptor)?.metadata();
+        metadata.map(|m| status(&m)).map_err(|e| errno(&e))
+    }
+
+    fn status_of(&mut self, path: &[u8], follow: bool) -> Result<Status, i32> {
+        let path = path_of(path);
+        let metadata = match follow {
+            true => std::fs::metadata(path),
+            false => std::fs::symlink_metadata(path),
+        };
+        metadata.map(|m| status(&m)).map_err(|e| errno(&e))
+    }
+
+    fn remove(&mut self, path: &[u8]) -> Result<(), i32> {
+        let path = path_of(path);
+        std::fs::symlink_metadata(&path).map_err(|e| errno(&e))?;
+        files::remove_file(&path).map_err(|e| errno(&e.source))
+    }
+
+    fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), i32> {
+        let (from, to): (&Path, &Path) = (&path_of(from), &path_of(to));
+        files::rename(from, to).map_err(|e| errno(&e))
+    }
+
+    fn is_terminal(&mut self, descriptor: i32) -> bool {
+        use std::io::IsTerminal;
+        self.file(descriptor).is_ok_and(|file| file.is_terminal())
+    }
+
+    fn now(&mut self) -> (i64, u32) {
+        if let Some(time) = self.time {
+            return (time, 0);
+        }
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or((0, 0), |now| (now.as_secs() as i64, now.subsec_nanos()))
+    }
+}

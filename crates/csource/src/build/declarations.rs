@@ -1,0 +1,325 @@
+//! Declarations at file scope: records, enumerations, names of types, variables, functions.
+
+use rustc_hash::FxHashMap;
+
+use super::{FunctionBuilder, UnitBuilder, spelled};
+use crate::{
+    locate,
+    macros::MacroTable,
+    raw::{Node, RawId},
+    tree::*,
+    types::{Field, TypeId, TypeKind, TypeTable},
+};
+
+impl<'a> UnitBuilder<'a> {
+    /// Converts the dump of the file that the compiler calls `main_name`.
+    pub(crate) fn convert(
+        root: &mut Node,
+        main_name: &str,
+        source: &'a [u8],
+        macros: &'a MacroTable,
+        is_system: &dyn Fn(&str) -> bool,
+    ) -> Self {
+        let files = locate::resolve_files(root);
+        let main_file = files.id(main_name).unwrap_or(u32::MAX);
+        let mut builder = UnitBuilder {
+            source,
+            macros,
+            types: TypeTable::default(),
+            variables: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+            functions_elsewhere: 0,
+            main_file,
+            variable_of: FxHashMap::default(),
+            enumerators: FxHashMap::default(),
+            enumerations: Vec::new(),
+            bit_fields: FxHashMap::default(),
+            records: FxHashMap::default(),
+            enums: FxHashMap::default(),
+            fields: FxHashMap::default(),
+            functions_in_headers: Vec::new(),
+            files: files.names().to_vec(),
+            declarations: FxHashMap::default(),
+            declared: Vec::new(),
+            initializers: Vec::new(),
+        };
+        for node in &root.inner {
+            builder.declaration(node, &files, is_system);
+        }
+        builder
+    }
+
+    fn declaration(
+        &mut self,
+        node: &Node,
+        files: &locate::Files,
+        is_system: &dyn Fn(&str) -> bool,
+    ) {
+        match node.kind.as_str() {
+            "RecordDecl" => self.record(node),
+            "EnumDecl" => self.enumeration(node),
+            "TypedefDecl" => self.typedef(node),
+            "VarDecl" => {
+                let id = self.variable(node, Storage::Global);
+                self.variables[id.0 as usize].in_system_header = file_of(node)
+                    .is_some_and(|file| file != self.main_file && is_system(files.name(file)));
+                let name = &self.variables[id.0 as usize].name;
+                if !self
+                    .globals
+                    .iter()
+                    .any(|g| &self.variables[g.0 as usize].name == name)
+                {
+                    self.globals.push(id);
+                }
+                self.file_initializer(id, node);
+            }
+            "FunctionDecl" => {
+                let declaration = self.function_declaration(node);
+                let has_body = has_body(node);
+                match self.declarations.get_mut(&node.name) {
+                    Some(known) => {
+                        let (internal, inline) =
+                            (known.internal || declaration.internal, known.inline);
+                        let no_return = known.no_return || declaration.no_return;
+                        let weak = known.weak || declaration.weak;
+                        // `inline` stays so only when every declaration says it.
+                        let inline = inline && declaration.inline;
+                        if has_body || !known.prototyped {
+                            *known = declaration;
+                        }
+                        known.internal = internal;
+                        known.inline = inline;
+                        known.no_return = no_return;
+                        known.weak = weak;
+                    }
+                    None => {
+                        self.declarations.insert(node.name.clone(), declaration);
+                    }
+                }
+                let Some(body) = node.inner.iter().find(|n| n.kind == "CompoundStmt") else {
+                    return;
+                };
+                let in_main = file_of(node) == Some(self.main_file);
+                if in_main && !node.is_invalid {
+                    if let Some(function) = FunctionBuilder::build(self, node, body) {
+                        self.functions.push(function);
+                    }
+                } else {
+                    self.functions_elsewhere += 1;
+                    if !node.is_invalid
+                        && let Some(mut function) = FunctionBuilder::build(self, node, body)
+                    {
+                        function.refusal = Some(Refusal::InHeader);
+                        self.functions_in_headers.push(function);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn record(&mut self, node: &Node) {
+        let name = if node.name.is_empty() {
+            self.unnamed(node)
+        } else {
+            node.name.clone()
+        };
+        let id = self.types.declare_record(&name, node.tag_used == "union");
+        self.records.insert(node.id, id);
+        if !node.complete_definition {
+            return;
+        }
+        self.types
+            .set_layout_notes(id, crate::detail::layout_notes(node));
+        let mut fields = Vec::new();
+        let mut last_nested = None;
+        for child in &node.inner {
+            match child.kind.as_str() {
+                "RecordDecl" => {
+                    self.record(child);
+                    last_nested = self.records.get(&child.id).copied();
+                }
+                "EnumDecl" => self.enumeration(child),
+                "FieldDecl" => {
+                    if child.is_bit_field {
+                        self.bit_fields.insert(child.id, ());
+                    }
+                    let ty = match (child.name.is_empty(), last_nested) {
+                        (true, Some(record)) if child.is_implicit => {
+                            self.types.plain(TypeKind::Record(record))
+                        }
+                        _ => {
+                            let ty = self.ty(child);
+                            match (self.types.kind(ty), last_nested) {
+                                // `struct { … } name;`: the compiler has no name for the type.
+                                (TypeKind::Other(_), Some(record))
+                                    if spelled(child).contains("(unnamed ")
+                                        && !spelled(child).contains(['*', '[']) =>
+                                {
+                                    self.types.plain(TypeKind::Record(record))
+                                }
+                                _ => ty,
+                            }
+                        }
+                    };
+                    let bit_width = child.is_bit_field.then(|| {
+                        child
+                            .inner
+                            .iter()
+                            .find_map(|n| n.value.as_ref()?.0.parse().ok())
+                            .unwrap_or(0)
+                    });
+                    self.fields.insert(child.id, (id, fields.len()));
+                    fields.push(Field {
+                        name: child.name.clone(),
+                        ty,
+                        bit_width,
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.types.define_record(id, fields);
+    }
+
+    pub(super) fn enumeration(&mut self, node: &Node) {
+        let mut next = 0i128;
+        let mut negative = false;
+        let mut members = Vec::new();
+        for child in &node.inner {
+            if child.kind != "EnumConstantDecl" {
+                continue;
+            }
+            if let Some(value) = child
+                .inner
+                .iter()
+                .find_map(|n| n.value.as_ref()?.0.parse::<i128>().ok())
+            {
+                next = value;
+            }
+            negative |= next < 0;
+            self.enumerators.insert(child.id, next);
+            members.push((child.name.clone(), next));
+            next += 1;
+        }
+        self.enumerations.push(members);
+        if node.name.is_empty() {
+            let name = self.unnamed(node);
+            self.types.set_enum_signedness(&name, !negative);
+        } else {
+            self.types.set_enum_signedness(&node.name, !negative);
+        }
+        self.enums.insert(node.id, negative);
+    }
+
+    /// The name of a record or enumeration without a tag: where it is declared.
+    fn unnamed(&self, node: &Node) -> String {
+        let place = node.loc.as_ref().and_then(|loc| {
+            let (file, line, column) = match &loc.expansion {
+                Some(bare) => (bare.file_id?, bare.line, bare.column),
+                None => (loc.file_id?, loc.line, loc.column),
+            };
+            let name = self.files.get(file as usize)?;
+            Some(format!("{name}:{line}:{column}"))
+        });
+        match place {
+            Some(place) => crate::types::unnamed_at(&place),
+            None => format!("(anonymous {:x})", node.id.0),
+        }
+    }
+
+    /// A type that is no node's own.
+    pub(crate) fn qualified(&mut self, ty: &crate::raw::QualType) -> TypeId {
+        let id = self.types.parse(&ty.spelled);
+        match (self.types.kind(id), &ty.desugared) {
+            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
+            _ => id,
+        }
+    }
+
+    pub(super) fn typedef(&mut self, node: &Node) {
+        let Some(ty) = &node.ty else { return };
+        // So does an anonymous enumeration.
+        if let Some(target) = node.inner.first().and_then(tag_below)
+            && let Some(&negative) = self.enums.get(&target)
+            && !ty.spelled.contains(['*', '[', '('])
+            && let Some(name) = ty.spelled.strip_prefix("enum ")
+        {
+            self.types.set_enum_signedness(name, !negative);
+        }
+        // An anonymous structure takes the typedef's name.
+        if let Some(target) = node.inner.first().and_then(tag_below)
+            && let Some(&record) = self.records.get(&target)
+            && self.types.record(record).spelling.is_none()
+            && !ty.spelled.contains(['*', '[', '('])
+        {
+            self.types.alias_record(&node.name, record);
+            let id = self.types.plain(TypeKind::Record(record));
+            self.types.declare_typedef(&node.name, id);
+            return;
+        }
+        let id = self.types.parse(&ty.spelled);
+        let id = match (self.types.kind(id), &ty.desugared) {
+            (TypeKind::Other(_), Some(desugared)) => {
+                let desugared = desugared.clone();
+                self.types.parse(&desugared)
+            }
+            _ => id,
+        };
+        self.types.declare_typedef(&node.name, id);
+    }
+
+    pub(crate) fn ty(&mut self, node: &Node) -> TypeId {
+        let Some(ty) = &node.ty else {
+            return self.types.plain(TypeKind::Void);
+        };
+        let id = self.types.parse(&ty.spelled);
+        match (self.types.kind(id), &ty.desugared) {
+            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
+            _ => id,
+        }
+    }
+
+    pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
+        let ty = self.ty(node);
+        let id = VarId(self.variables.len() as u32);
+        self.declared.push(crate::detail::declared(node));
+        self.variables.push(Variable {
+            name: node.name.clone(),
+            ty,
+            storage,
+            initializer: None,
+            thread_local: node.tls.is_some(),
+            declared_at: node
+                .loc
+                .as_ref()
+                .filter(|loc| loc.file_id == Some(self.main_file))
+                .and_then(|loc| loc.offset),
+            in_system_header: false,
+        });
+        self.variable_of.insert(node.id, id);
+        id
+    }
+}
+
+fn file_of(node: &Node) -> Option<u32> {
+    let loc = node.loc.as_ref()?;
+    match &loc.expansion {
+        Some(expansion) => expansion.file_id,
+        None => loc.file_id,
+    }
+}
+
+/// The tag that a type node of the dump stands for.
+fn tag_below(node: &Node) -> Option<RawId> {
+    match node.kind.as_str() {
+        "ElaboratedType" => node.inner.first().and_then(tag_below),
+        "RecordType" | "EnumType" => node.decl.as_ref().map(|decl| decl.id),
+        _ => None,
+    }
+}
+
+fn has_body(node: &Node) -> bool {
+    node.inner.iter().any(|n| n.kind == "CompoundStmt")
+}

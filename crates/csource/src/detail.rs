@@ -1,0 +1,433 @@
+//! What executing a program needs to know beyond the tree: contents of strings, initialiser
+//! lists, operands of `sizeof`, labels of cases, lines, attributes, declarations of functions.
+//!
+//! It stands beside the tree, by the numbers of its nodes, so that the tree stays what editing
+//! needs.
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    build::{FunctionBuilder, UnitBuilder},
+    raw::Node,
+    tree::{CastKind, ExprId, ExprKind, Function, StmtId, VarId},
+    types::{RecordId, TypeId, TypeKind},
+};
+
+/// More about an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detail {
+    /// `++x`, `x++`, `--x`, `x--`
+    Step {
+        /// `++`
+        increment: bool,
+        /// The operator stands before the operand.
+        prefix: bool,
+    },
+    /// A compound assignment: the types that its left operand is converted to and that the
+    /// result of its operator has.
+    Compute {
+        /// Of the left operand.
+        left: TypeId,
+        /// Of the result, before it is converted to the target's type.
+        result: TypeId,
+    },
+    /// A string literal: its characters, without the terminator.
+    String(Vec<u32>),
+    /// A floating constant, as decimal digits that determine it.
+    Float(String),
+    /// An initialiser list in the order of the elements or members; `None` is zero. Elements
+    /// after the last one are zero, too.
+    List {
+        /// The elements.
+        elements: Vec<Option<ExprId>>,
+        /// The member of a union that is initialised.
+        member: Option<usize>,
+    },
+    /// A member: its record and position there.
+    Member {
+        /// The record.
+        record: RecordId,
+        /// Index in its fields.
+        index: usize,
+    },
+    /// `sizeof` of this type, or of an expression of it.
+    SizeOf(TypeId),
+    /// `_Alignof` of this type.
+    AlignOf(TypeId),
+    /// Evaluates this expression: what a `_Generic` selects.
+    Same(ExprId),
+    /// The operator of an expression that the tree has no operator for.
+    Operator(String),
+}
+
+/// More about a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// Of its expressions.
+    pub of: FxHashMap<ExprId, Detail>,
+    /// The labels of `case`: the value, or the first and last one.
+    pub cases: FxHashMap<StmtId, (ExprId, Option<ExprId>)>,
+    /// File and line (counted from 1) of each expression; the file indexes
+    /// [`crate::TranslationUnit::files`].
+    pub expr_lines: Vec<(u32, u32)>,
+    /// File and line of each statement.
+    pub stmt_lines: Vec<(u32, u32)>,
+    /// How it is declared.
+    pub declaration: Declaration,
+}
+
+/// How a function is declared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Declaration {
+    /// Its name.
+    pub name: String,
+    /// What it returns; `None` when the spelling of the type does not tell.
+    pub result: Option<TypeId>,
+    /// The types of its parameters.
+    pub parameters: Vec<TypeId>,
+    /// `...`
+    pub variadic: bool,
+    /// The declaration has a prototype.
+    pub prototyped: bool,
+    /// `static`
+    pub internal: bool,
+    /// `inline`
+    pub inline: bool,
+    /// `weak`
+    pub weak: bool,
+    /// It never returns.
+    pub no_return: bool,
+}
+
+/// How a variable is declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Declared {
+    /// `static`
+    pub internal: bool,
+    /// `extern` without an initialiser
+    pub is_extern: bool,
+    /// An `_Alignas` or `aligned` of so many bytes.
+    pub align: Option<u64>,
+    /// `weak`
+    pub weak: bool,
+}
+
+/// The initialiser of a variable at file scope, with an arena of its own.
+#[derive(Clone, Debug)]
+pub struct FileInitializer {
+    /// The variable.
+    pub variable: VarId,
+    /// The value, in `arena`.
+    pub value: ExprId,
+    /// Holds the expressions; it has no body.
+    pub arena: Function,
+}
+
+/// What attributes say of the layout of a record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayoutNotes {
+    /// `packed`
+    pub packed: bool,
+    /// `aligned`, in bytes.
+    pub align: Option<u64>,
+    /// An attribute whose effect is not known, as `#pragma pack`.
+    pub unknown: bool,
+    /// The same for each field: packed, aligned.
+    pub fields: Vec<(bool, Option<u64>)>,
+}
+
+/// The bytes of an `AlignedAttr`; without a value it means the largest useful alignment.
+fn aligned(node: &Node) -> Option<u64> {
+    let attribute = node.inner.iter().filter(|n| n.kind == "AlignedAttr");
+    attribute
+        .map(|n| {
+            let value = n.inner.iter().find_map(|n| n.value.as_ref());
+            value.and_then(|v| v.0.parse().ok()).unwrap_or(16)
+        })
+        .max()
+}
+
+fn has(node: &Node, kind: &str) -> bool {
+    node.inner.iter().any(|n| n.kind == kind)
+}
+
+/// The attributes of a record's definition.
+pub(crate) fn layout_notes(node: &Node) -> LayoutNotes {
+    LayoutNotes {
+        packed: has(node, "PackedAttr"),
+        align: aligned(node),
+        unknown: has(node, "MaxFieldAlignmentAttr"),
+        fields: node
+            .inner
+            .iter()
+            .filter(|n| n.kind == "FieldDecl")
+            .map(|n| (has(n, "PackedAttr"), aligned(n)))
+            .collect(),
+    }
+}
+
+/// The storage class and attributes of a variable.
+pub(crate) fn declared(node: &Node) -> Declared {
+    Declared {
+        internal: node.storage_class == "static",
+        is_extern: node.storage_class == "extern" && node.init.is_empty(),
+        align: aligned(node),
+        weak: has(node, "WeakAttr"),
+    }
+}
+
+/// The result's spelling in a function type's: what stands before the parameters. Parameters
+/// never begin with `*`; what does is the declarator of a result that points to a function or an
+/// array, for which this gives `None`.
+fn result_spelling(text: &str) -> Option<&str> {
+    let text = text.split(" __attribute__").next()?;
+    let open = text.find('(')?;
+    let plain = !text[open + 1..].starts_with('*') && text.ends_with(')');
+    plain.then(|| text[..open].trim())
+}
+
+impl UnitBuilder<'_> {
+    /// How a function is declared.
+    pub(crate) fn function_declaration(&mut self, node: &Node) -> Declaration {
+        let spelled = node
+            .ty
+            .as_ref()
+            .map_or(String::new(), |ty| ty.spelled.clone());
+        let result = match result_spelling(&spelled) {
+            Some(result) => {
+                let result = result.to_owned();
+                let id = self.types.parse(&result);
+                (!matches!(self.types.kind(id), TypeKind::Other(_))).then_some(id)
+            }
+            // `int (*(int))(char)`
+            None if spelled.contains("(*") => {
+                let function = self.types.plain(TypeKind::Function);
+                Some(self.types.plain(TypeKind::Pointer(function)))
+            }
+            None => None,
+        };
+        let parameters: Vec<TypeId> = node
+            .inner
+            .iter()
+            .filter(|n| n.kind == "ParmVarDecl")
+            .map(|n| self.ty(n))
+            .collect();
+        Declaration {
+            name: node.name.clone(),
+            result,
+            prototyped: !spelled
+                .split(" __attribute__")
+                .next()
+                .unwrap_or("")
+                .ends_with("()"),
+            parameters,
+            variadic: node.variadic,
+            internal: node.storage_class == "static",
+            inline: node.is_inline,
+            weak: has(node, "WeakAttr"),
+            no_return: has(node, "C11NoReturnAttr")
+                || has(node, "NoReturnAttr")
+                || spelled.contains("noreturn"),
+        }
+    }
+
+    /// Converts the initialiser of a variable at file scope.
+    pub(crate) fn file_initializer(&mut self, variable: VarId, node: &Node) {
+        let Some(value) = node.inner.iter().find(|n| crate::build::is_expression(n)) else {
+            return;
+        };
+        let (value, arena) = FunctionBuilder::initializer(self, value);
+        self.initializers.push(FileInitializer {
+            variable,
+            value,
+            arena,
+        });
+    }
+}
+
+impl FunctionBuilder<'_, '_> {
+    /// More about the expression that `node` is, apart from what is noted when children are
+    /// converted.
+    pub(crate) fn detail(&mut self, node: &Node) -> Option<Detail> {
+        Some(match node.kind.as_str() {
+            "UnaryOperator" => match node.opcode.as_str() {
+                "++" | "--" => Detail::Step {
+                    increment: node.opcode == "++",
+                    prefix: !node.is_postfix,
+                },
+                "__real" | "__imag" => Detail::Operator(node.opcode.clone()),
+                _ => return None,
+            },
+            "CompoundAssignOperator" => Detail::Compute {
+                left: self.unit.qualified(node.compute_left.as_ref()?),
+                result: self.unit.qualified(node.compute_result.as_ref()?),
+            },
+            "StringLiteral" => Detail::String(unescape(&node.value.as_ref()?.0)?),
+            "PredefinedExpr" => {
+                let literal = node.inner.iter().find(|n| n.kind == "StringLiteral")?;
+                Detail::String(unescape(&literal.value.as_ref()?.0)?)
+            }
+            "FloatingLiteral" => Detail::Float(node.value.as_ref()?.0.clone()),
+            "MemberExpr" => {
+                let (record, index) = *self.unit.fields.get(&node.referenced_member)?;
+                Detail::Member { record, index }
+            }
+            "ImplicitCastExpr" | "CStyleCastExpr"
+                if crate::build::cast_kind(&node.cast_kind) == CastKind::Other =>
+            {
+                Detail::Operator(node.cast_kind.clone())
+            }
+            "AtomicExpr" => Detail::Operator(node.name.clone()),
+            _ => return None,
+        })
+    }
+
+    /// An initialiser list.
+    pub(crate) fn initializer_list(&mut self, node: &Node) -> ExprKind {
+        let nodes: &[Node] = match node.array_filler.is_empty() {
+            true => &node.inner,
+            // The filler itself comes first.
+            false => &node.array_filler[1..],
+        };
+        let mut elements = Vec::with_capacity(nodes.len());
+        for child in nodes {
+            if child.kind == "ImplicitValueInitExpr" || !crate::build::is_expression(child) {
+                elements.push(None);
+            } else {
+                elements.push(Some(self.expr(child)));
+            }
+        }
+        let member = node.field.as_ref().and_then(|field| {
+            let (_, index) = self.unit.fields.get(&field.id)?;
+            Some(*index)
+        });
+        let children = elements.iter().copied().flatten().collect();
+        self.noted = Some(Detail::List { elements, member });
+        ExprKind::Other {
+            kind: node.kind.clone(),
+            children,
+            body: None,
+            evaluated: self.evaluated,
+        }
+    }
+
+    /// A `_Generic`: its operands are not evaluated, and of the others one is.
+    pub(crate) fn generic(&mut self, node: &Node) -> ExprKind {
+        let mut children = Vec::new();
+        let mut selected = None;
+        for child in &node.inner {
+            if crate::build::is_expression(child) {
+                children.push(self.unevaluated(child));
+            } else if child.selected {
+                let value = child.inner.iter().find(|n| crate::build::is_expression(n));
+                selected = value.map(|value| self.unevaluated(value));
+            }
+        }
+        self.noted = selected.map(Detail::Same);
+        ExprKind::Other {
+            kind: node.kind.clone(),
+            children,
+            body: None,
+            evaluated: false,
+        }
+    }
+
+    /// `sizeof` and the like: the type they ask about.
+    pub(crate) fn note_size(&mut self, node: &Node, operand: Option<ExprId>) {
+        let ty = match (&node.arg_type, operand) {
+            (Some(ty), _) => self.unit.qualified(&ty.clone()),
+            (None, Some(operand)) => self.exprs[operand.0 as usize].ty,
+            (None, None) => return,
+        };
+        self.noted = match node.name.as_str() {
+            "sizeof" => Some(Detail::SizeOf(ty)),
+            "alignof" | "_Alignof" | "__alignof" => Some(Detail::AlignOf(ty)),
+            _ => None,
+        };
+    }
+}
+
+/// The characters of a string literal as the compiler prints it: one or several quoted parts,
+/// with a prefix.
+fn unescape(text: &str) -> Option<Vec<u32>> {
+    let wide = !text.starts_with('"');
+    let text = text
+        .trim_start_matches("u8")
+        .trim_start_matches(['L', 'u', 'U']);
+    let mut found = Vec::new();
+    let mut chars = text.chars().peekable();
+    let mut inside = false;
+    while let Some(c) = chars.next() {
+        if c == '"' {
+            inside = !inside;
+            continue;
+        }
+        if !inside {
+            continue;
+        }
+        if c != '\\' {
+            if wide || c.is_ascii() {
+                found.push(c as u32);
+            } else {
+                let mut buffer = [0; 4];
+                found.extend(c.encode_utf8(&mut buffer).bytes().map(u32::from));
+            }
+            continue;
+        }
+        let number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix, most| {
+            let mut value = 0u32;
+            for _ in 0..most {
+                match chars.peek().and_then(|c| c.to_digit(radix)) {
+                    Some(digit) => {
+                        value = value.wrapping_mul(radix).wrapping_add(digit);
+                        chars.next();
+                    }
+                    None => break,
+                }
+            }
+            value
+        };
+        found.push(match chars.next()? {
+            'a' => 7,
+            'b' => 8,
+            't' => 9,
+            'n' => 10,
+            'v' => 11,
+            'f' => 12,
+            'r' => 13,
+            'x' => number(&mut chars, 16, 8),
+            'u' => number(&mut chars, 16, 4),
+            'U' => number(&mut chars, 16, 8),
+            digit @ '0'..='7' => {
+                let first = digit.to_digit(8)?;
+                let mut value = first;
+                for _ in 0..2 {
+                    match chars.peek().and_then(|c| c.to_digit(8)) {
+                        Some(digit) => {
+                            value = value * 8 + digit;
+                            chars.next();
+                        }
+                        None => break,
+                    }
+                }
+                value
+            }
+            other => other as u32,
+        });
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_literals_are_read_with_their_escapes() {
+        let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<_>>();
+        assert_eq!(unescape("\"ab\\000c\""), Some(bytes("ab\0c")));
+        assert_eq!(unescape("\"\\351\\n\\\"\""), Some(vec![0o351, 10, 34]));
+        assert_eq!(unescape("\"é\""), Some(bytes("é")));
+        assert_eq!(unescape("L\"\\x20AC\""), Some(vec![0x20ac]));
+    }
+}

@@ -1,0 +1,175 @@
+//! Sizes, alignments and offsets, as the ABI of x86-64 Linux has them.
+
+use patchwright_exec::{CompileCommand, Runner};
+
+use crate::{
+    clang::{Clang, ParseError},
+    detail::Detail,
+    tree::Function,
+    types::{FloatKind, IntegerKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
+};
+
+/// Where the members of a record are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordLayout {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes.
+    pub align: u64,
+    /// Offset of each field, in bits.
+    pub offsets: Vec<u64>,
+}
+
+impl TypeTable {
+    /// Size and alignment of a complete type of constant size, in bytes; `void` and functions
+    /// count as 1, as GNU C has it; arrays of unknown length have no element.
+    pub fn size_and_align(&self, id: TypeId) -> Option<(u64, u64)> {
+        use IntegerKind::*;
+        let scalar = |size| Some((size, size));
+        match self.kind(id) {
+            TypeKind::Void | TypeKind::Function => scalar(1),
+            TypeKind::Integer(kind) => scalar(match kind {
+                Bool | Char | SignedChar | UnsignedChar => 1,
+                Short | UnsignedShort => 2,
+                Int | UnsignedInt => 4,
+                Long | UnsignedLong | LongLong | UnsignedLongLong => 8,
+                Int128 | UnsignedInt128 => 16,
+            }),
+            TypeKind::Enum { .. } => scalar(4),
+            TypeKind::Float(FloatKind::Float) => scalar(4),
+            TypeKind::Float(FloatKind::Double) => scalar(8),
+            TypeKind::Float(FloatKind::LongDouble) => scalar(16),
+            TypeKind::Float(FloatKind::Other) => None,
+            TypeKind::Pointer(_) => scalar(8),
+            TypeKind::Array(of, length) => {
+                let (size, align) = self.size_and_align(*of)?;
+                Some((size.checked_mul(length.unwrap_or(0))?, align))
+            }
+            TypeKind::VariableArray(_) | TypeKind::Other(_) => None,
+            TypeKind::Record(record) => match self.layout(*record) {
+                Some(layout) => Some((layout.size, layout.align)),
+                None => self.told_size(*record),
+            },
+        }
+    }
+
+    /// The layout of a record; `None` when its definition is not known, ambiguous, or has an
+    /// attribute whose effect is not known.
+    pub fn layout(&self, id: RecordId) -> Option<RecordLayout> {
+        let record = self.record(id);
+        let notes = self.layout_notes(id);
+        if record.ambiguous || notes.is_some_and(|notes| notes.unknown) {
+            return None;
+        }
+        let fields = record.fields.as_ref()?;
+        let packed = notes.is_some_and(|notes| notes.packed);
+        let mut offsets = Vec::with_capacity(fields.len());
+        let mut bits = 0u64;
+        let mut size = 0u64;
+        let mut align = 1u64;
+        for (index, field) in fields.iter().enumerate() {
+            if record.is_union {
+                bits = 0;
+            }
+            let (field_size, natural) = self.size_and_align(field.ty)?;
+            let (field_packed, asked) = notes
+                .and_then(|notes| notes.fields.get(index).copied())
+                .unwrap_or((false, None));
+            let mut field_align = if packed || field_packed { 1 } else { natural };
+            if let Some(asked) = asked {
+                field_align = field_align.max(asked);
+            }
+            match field.bit_width {
+                Some(0) => {
+                    // Ends the unit; it does not count for the alignment of the record.
+                    bits = bits.next_multiple_of(natural * 8);
+                    offsets.push(bits);
+                    continue;
+                }
+                Some(width) => {
+                    let width = u64::from(width);
+                    let unit = field_size * 8;
+                    if asked.is_some() {
+                        bits = bits.next_multiple_of(field_align * 8);
+                    } else if !(packed || field_packed) && bits % unit + width > unit {
+                        // It must not straddle a unit of its type.
+                        bits = bits.next_multiple_of(natural * 8);
+                    }
+                    offsets.push(bits);
+                    bits = bits.checked_add(width)?;
+                    // Unnamed ones do not count.
+                    if !field.name.is_empty() {
+                        align = align.max(field_align);
+                    }
+                }
+                None => {
+                    bits = bits.next_multiple_of(field_align * 8);
+                    offsets.push(bits);
+                    bits = bits.checked_add(field_size.checked_mul(8)?)?;
+                    align = align.max(field_align);
+                }
+            }
+            size = size.max(bits.div_ceil(8));
+        }
+        size = size.max(bits.div_ceil(8));
+        if let Some(asked) = notes.and_then(|notes| notes.align) {
+            align = align.max(asked);
+        }
+        Some(RecordLayout {
+            size: size.next_multiple_of(align),
+            align,
+            offsets,
+        })
+    }
+}
+
+/// Records that are defined inside of `sizeof` are not in the dump of the tree: their sizes are
+/// asked for, when there are any.
+pub(crate) fn ask<'f>(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    types: &mut TypeTable,
+    functions: impl Iterator<Item = &'f Function>,
+) -> Result<(), ParseError> {
+    let mut unknown = Vec::new();
+    for function in functions {
+        for detail in function.details.of.values() {
+            if let Detail::SizeOf(ty) | Detail::AlignOf(ty) = detail
+                && let TypeKind::Record(record) = *types.kind(*ty)
+                && types.size_and_align(*ty).is_none()
+            {
+                unknown.push(record);
+            }
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let dump = clang.layouts(runner, command)?;
+    for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
+        let Some((place, size, align)) = read(layout) else {
+            continue;
+        };
+        if let Some(record) = types.record_by_name(&unnamed_at(place))
+            && unknown.contains(&record)
+        {
+            types.set_told_size(record, size, align);
+        }
+    }
+    Ok(())
+}
+
+/// Where an unnamed record is declared, its size and its alignment.
+fn read(layout: &str) -> Option<(&str, u64, u64)> {
+    let head = layout.lines().find(|line| line.contains(" | "))?;
+    let (_, place) = head.split_once(" at ")?;
+    let size = layout.split_once("[sizeof=")?.1;
+    let (size, rest) = size.split_once(',')?;
+    let align = rest.split_once("align=")?.1.split(']').next()?;
+    Some((
+        place.trim_end().strip_suffix(')')?,
+        size.parse().ok()?,
+        align.parse().ok()?,
+    ))
+}

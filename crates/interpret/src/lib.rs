@@ -1,0 +1,32 @@
+//! Executes whole programs in the IR.
+//!
+//! Memory consists of objects with bounds, lifetimes and initialisation by byte; pointers have
+//! provenance. Undefined behaviour ends the execution with its kind and its place; so does what
+//! was not lowered, and a function of the library that has no model. The library is modelled in
+//! Rust, as far as programs of the command line use it.
+//!
+//! The arithmetic is that of crate `semantics`, for the wide types that of `ir::wide`: the one
+//! meaning of C.
+//!
+//! # What counts as undefined, and what does not
+//! * A read of bytes that have no value is, whatever is done with the value; copying structures
+//!   and `memcpy` copy the lack of a value. The padding of bit-fields counts as written together
+//!   with the byte it is in.
+//! * Pointer arithmetic may leave its object, but not lead to another one: accesses are checked.
+//! * Comparing pointers into different objects with `<` is allowed, as compilers have it; their
+//!   difference is not.
+//! * Objects may be accessed as any type (`-fno-strict-aliasing`), and at any alignment.
+//! * Unspecified orders of evaluation are the ones of crate `lower`.
+
+mod code;
+mod decode;
+mod execute;
+mod fault;
+mod libc;
+mod machine;
+mod memory;
+mod world;
+
+pub use fault::{Ending, Outcome, Place, Undefined};
+pub use machine::{Limits, LinkError, Machine};
+pub use world::{Closed, OpenHow, Status, World};

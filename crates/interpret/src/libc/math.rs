@@ -1,0 +1,211 @@
+//! `math.h`: as the machine that runs the interpreter computes it.
+
+use patchwright_ir::{Type, wide};
+
+use super::{Arg, Args, Native, int};
+use crate::fault::Run;
+
+fn double(value: f64) -> Run<u128> {
+    Ok(u128::from(value.to_bits()))
+}
+
+fn single(value: f32) -> Run<u128> {
+    Ok(u128::from(value.to_bits()))
+}
+
+pub(super) fn find(name: &str) -> Option<Native> {
+    macro_rules! one {
+        ($f:expr) => {
+            |_, a| {
+                let f: fn(f64) -> f64 = $f;
+                double(f(a.float(0)?))
+            }
+        };
+    }
+    macro_rules! onef {
+        ($f:expr) => {
+            |_, a| {
+                let f: fn(f32) -> f32 = $f;
+                single(f(a.float(0)? as f32))
+            }
+        };
+    }
+    macro_rules! two {
+        ($f:expr) => {
+            |_, a| {
+                let f: fn(f64, f64) -> f64 = $f;
+                double(f(a.float(0)?, a.float(1)?))
+            }
+        };
+    }
+    Some(match name {
+        "sqrt" => one!(f64::sqrt),
+        "sqrtf" => onef!(f32::sqrt),
+        "fabs" => one!(f64::abs),
+        "fabsf" => onef!(f32::abs),
+        "floor" => one!(f64::floor),
+        "floorf" => onef!(f32::floor),
+        "ceil" => one!(f64::ceil),
+        "ceilf" => onef!(f32::ceil),
+        "trunc" => one!(f64::trunc),
+        "truncf" => onef!(f32::trunc),
+        "round" => one!(f64::round),
+        "roundf" => onef!(f32::round),
+        "rint" | "nearbyint" => one!(f64::round_ties_even),
+        "rintf" | "nearbyintf" => onef!(f32::round_ties_even),
+        "sin" => one!(f64::sin),
+        "cos" => one!(f64::cos),
+        "tan" => one!(f64::tan),
+        "asin" => one!(f64::asin),
+        "acos" => one!(f64::acos),
+        "atan" => one!(f64::atan),
+        "sinh" => one!(f64::sinh),
+        "cosh" => one!(f64::cosh),
+        "tanh" => one!(f64::tanh),
+        "exp" => one!(f64::exp),
+        "exp2" => one!(f64::exp2),
+        "expm1" => one!(f64::exp_m1),
+        "log" => one!(f64::ln),
+        "log2" => one!(f64::log2),
+        "log10" => one!(f64::log10),
+        "log1p" => one!(f64::ln_1p),
+        "cbrt" => one!(f64::cbrt),
+        "sinf" => onef!(f32::sin),
+        "cosf" => onef!(f32::cos),
+        "tanf" => onef!(f32::tan),
+        "expf" => onef!(f32::exp),
+        "logf" => onef!(f32::ln),
+        "log10f" => onef!(f32::log10),
+        "pow" => two!(f64::powf),
+        "powf" => |_, a| single((a.float(0)? as f32).powf(a.float(1)? as f32)),
+        "atan2" => two!(f64::atan2),
+        "fmod" => two!(|x, y| x % y),
+        "fmodf" => |_, a| single(a.float(0)? as f32 % a.float(1)? as f32),
+        "hypot" => two!(f64::hypot),
+        "fmax" => two!(f64::max),
+        "fmin" => two!(f64::min),
+        "fdim" => two!(|x, y| if x > y { x - y } else { 0.0 }),
+        "copysign" => two!(f64::copysign),
+        "fma" => |_, a| double(a.float(0)?.mul_add(a.float(1)?, a.float(2)?)),
+        "ldexp" | "scalbn" | "scalbln" => |_, a| double(scale(a.float(0)?, a.int(1)?)),
+        "frexp" => |m, a| {
+            let (fraction, exponent) = split(a.float(0)?);
+            let at = a.word(1)?;
+            m.memory
+                .store(patchwright_semantics::Ty::I32, at, exponent as u64)?;
+            double(fraction)
+        },
+        "modf" => |m, a| {
+            let x = a.float(0)?;
+            let whole = x.trunc();
+            let at = a.word(1)?;
+            m.memory
+                .store(patchwright_semantics::Ty::F64, at, whole.to_bits())?;
+            let rest = if x.is_infinite() { 0.0 } else { x - whole };
+            double(rest.copysign(x))
+        },
+        "lround" | "llround" => |_, a| int(a.float(0)?.round() as i64),
+        "lrint" | "llrint" => |_, a| int(a.float(0)?.round_ties_even() as i64),
+        "ilogb" => |_, a| int(split(a.float(0)?).1 - 1),
+        "fabsl" => |_, a| Ok(extended(a)? & !(1 << 79)),
+        "isnan" | "__isnan" | "__isnanf" | "__isnanl" | "__builtin_isnan" => {
+            |_, a| int(i64::from(a.float(0)?.is_nan()))
+        }
+        "isinf" | "__isinf" | "__isinff" | "__isinfl" => |_, a| {
+            let x = wide_float(a)?;
+            int(if x.is_infinite() {
+                x.signum() as i64
+            } else {
+                0
+            })
+        },
+        "__builtin_isinf" | "__builtin_isinf_sign" => |_, a| {
+            let x = wide_float(a)?;
+            int(if x.is_infinite() {
+                x.signum() as i64
+            } else {
+                0
+            })
+        },
+        "finite" | "__finite" | "__finitef" | "__finitel" | "__builtin_isfinite" => {
+            |_, a| int(i64::from(wide_float(a)?.is_finite()))
+        }
+        "__builtin_isnormal" => |_, a| int(i64::from(a.float(0)?.is_normal())),
+        "__signbit" | "__signbitf" | "__signbitl" | "__builtin_signbit" | "__builtin_signbitf"
+        | "__builtin_signbitl" => |_, a| int(i64::from(a.float(0)?.is_sign_negative())),
+        "__builtin_isgreater" => |_, a| int(i64::from(a.float(0)? > a.float(1)?)),
+        "__builtin_isless" => |_, a| int(i64::from(a.float(0)? < a.float(1)?)),
+        "__builtin_isunordered" => {
+            |_, a| int(i64::from(a.float(0)?.is_nan() || a.float(1)?.is_nan()))
+        }
+        "__builtin_inf" | "__builtin_huge_val" => |_, _| double(f64::INFINITY),
+        "__builtin_inff" | "__builtin_huge_valf" => |_, _| single(f32::INFINITY),
+        "__builtin_infl" | "__builtin_huge_vall" => {
+            |_, _| Ok(wide::parse_float(Type::F80, "inf").unwrap_or(0))
+        }
+        "__builtin_nan" | "nan" => |_, _| double(f64::NAN),
+        "__builtin_nanf" => |_, _| single(f32::NAN),
+        "__builtin_fpclassify" => |_, a| {
+            let x = wide_float(a)?;
+            let arm = match x.classify() {
+                std::num::FpCategory::Nan => 0,
+                std::num::FpCategory::Infinite => 1,
+                std::num::FpCategory::Normal => 2,
+                std::num::FpCategory::Subnormal => 3,
+                std::num::FpCategory::Zero => 4,
+            };
+            // The value is the last argument here and the first is its own name.
+            int(a.int(arm)?)
+        },
+        _ => return None,
+    })
+}
+
+/// The last argument, which classifications ask about; a `long double` that is finite stays so.
+fn wide_float(a: &Args<'_>) -> Run<f64> {
+    let last = a.0.len().saturating_sub(1);
+    let Arg { ty, bits } = a.get(last)?;
+    if ty == Type::F80 {
+        let exponent = bits >> 64 & 0x7fff;
+        let value = f64::from_bits(wide::convert(ty, Type::F64, bits).unwrap_or(0) as u64);
+        if value.is_infinite() && exponent != 0x7fff {
+            return Ok(f64::MAX.copysign(value));
+        }
+        return Ok(value);
+    }
+    a.float(last)
+}
+
+fn extended(a: &Args<'_>) -> Run<u128> {
+    let arg = a.get(0)?;
+    Ok(wide::convert(arg.ty, Type::F80, arg.bits).unwrap_or(0))
+}
+
+/// A fraction from 0.5 to 1, and the exponent of 2.
+fn split(x: f64) -> (f64, i64) {
+    if x == 0.0 || !x.is_finite() {
+        return (x, 0);
+    }
+    let bits = x.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i64;
+    if exponent == 0 {
+        let (fraction, exponent) = split(x * 2f64.powi(64));
+        return (fraction, exponent - 64);
+    }
+    let fraction = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52);
+    (fraction, exponent - 1022)
+}
+
+fn scale(mut x: f64, mut by: i64) -> f64 {
+    by = by.clamp(-5000, 5000);
+    // In steps whose powers exist, and the last one rounds.
+    while by > 1000 {
+        x *= 2f64.powi(1000);
+        by -= 1000;
+    }
+    while by < -1000 {
+        x *= 2f64.powi(-1000);
+        by += 1000;
+    }
+    x * 2f64.powi(by as i32)
+}

@@ -1,0 +1,413 @@
+//! Memory: objects with bounds, lifetimes, and initialisation by byte.
+//!
+//! An address names its object in its upper 32 bits: that is its provenance, which no arithmetic
+//! within 4 GiB changes. The lower half is the offset, counted from the object's base, which is a
+//! multiple of its alignment and differs between objects, so that programs that hash addresses
+//! find them spread.
+
+use std::collections::VecDeque;
+
+use patchwright_semantics::Ty;
+
+use crate::fault::{Run, Stop, Undefined, undefined};
+
+/// Where an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Global,
+    Constant,
+    Stack,
+    Heap,
+    /// The function with this number in the program; no bytes.
+    Function(u32),
+    /// No longer alive.
+    DeadStack,
+    DeadHeap,
+}
+
+struct Object {
+    bytes: Vec<u8>,
+    /// One byte for each: 0 while it has no value. `None` when all have one.
+    written: Option<Vec<u8>>,
+    base: u32,
+    kind: Kind,
+    /// Bytes that it had when it was alive.
+    size: u64,
+}
+
+/// Dead objects whose names are not used again: this many at least, so that uses of them are
+/// noticed.
+const QUARANTINE: usize = 1 << 16;
+
+pub(crate) struct Memory {
+    objects: Vec<Object>,
+    dead: VecDeque<u32>,
+    /// Bytes that are alive.
+    live: u64,
+    /// The most that may be.
+    limit: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(limit: u64) -> Memory {
+        // Object 0 is where null pointers point.
+        let null = Object {
+            bytes: Vec::new(),
+            written: None,
+            base: 0,
+            kind: Kind::DeadHeap,
+            size: 0,
+        };
+        Memory {
+            objects: vec![null],
+            dead: VecDeque::new(),
+            live: 0,
+            limit,
+        }
+    }
+
+    /// A new object; its bytes have no value, unless `zeroed`.
+    pub(crate) fn allocate(&mut self, size: u64, align: u64, kind: Kind, zeroed: bool) -> Run<u64> {
+        if size > self.limit.saturating_sub(self.live) || size >= 1 << 31 {
+            return Err(Stop::Memory("memory"));
+        }
+        self.live += size;
+        let id = if self.dead.len() > QUARANTINE {
+            self.dead.pop_front()
+        } else {
+            None
+        };
+        let id = id.unwrap_or(self.objects.len() as u32);
+        let base = match align <= 16 {
+            true => 0x1_0000 + ((id.wrapping_mul(0x30)) & 0xfff0),
+            false => (align as u32).max(0x1_0000),
+        };
+        let object = Object {
+            bytes: vec![0; size as usize],
+            written: (!zeroed && size > 0).then(|| vec![0; size as usize]),
+            base,
+            kind,
+            size,
+        };
+        match self.objects.get_mut(id as usize) {
+            Some(slot) => *slot = object,
+            None => self.objects.push(object),
+        }
+        Ok(u64::from(id) << 32 | u64::from(base))
+    }
+
+    fn end(&mut self, id: usize, kind: Kind) {
+        let object = &mut self.objects[id];
+        self.live -= object.size;
+        object.bytes = Vec::new();
+        object.written = None;
+        object.kind = kind;
+        self.dead.push_back(id as u32);
+    }
+
+    /// Ends the life of a local.
+    pub(crate) fn end_local(&mut self, address: u64) {
+        let id = (address >> 32) as usize;
+        if self.objects.get(id).is_some_and(|o| o.kind == Kind::Stack) {
+            self.end(id, Kind::DeadStack);
+        }
+    }
+
+    /// `free`.
+    pub(crate) fn free(&mut self, address: u64) -> Run<()> {
+        let id = (address >> 32) as usize;
+        match self.objects.get(id) {
+            Some(object) if object.kind == Kind::Heap => {
+                if address as u32 != object.base {
+                    return undefined(
+                        Undefined::InvalidFree,
+                        "free of a pointer into the middle of an allocation",
+                    );
+                }
+                self.end(id, Kind::DeadHeap);
+                Ok(())
+            }
+            Some(object) if object.kind == Kind::DeadHeap && id != 0 => undefined(
+                Undefined::DoubleFree,
+                format!("an allocation of {} bytes is freed twice", object.size),
+            ),
+            _ => undefined(
+                Undefined::InvalidFree,
+                "free of a pointer that no allocation returned",
+            ),
+        }
+    }
+
+    /// The size of the allocation that begins at an address.
+    pub(crate) fn allocation(&self, address: u64) -> Option<u64> {
+        let object = self.objects.get((address >> 32) as usize)?;
+        (object.kind == Kind::Heap && object.base == address as u32).then_some(object.size)
+    }
+
+    /// The function at an address.
+    pub(crate) fn function_at(&self, address: u64) -> Option<u32> {
+        let object = self.objects.get((address >> 32) as usize)?;
+        match object.kind {
+            Kind::Function(index) if object.base == address as u32 => Some(index),
+            _ => None,
+        }
+    }
+
+    /// From now on the object is constant.
+    pub(crate) fn freeze(&mut self, address: u64) {
+        self.objects[(address >> 32) as usize].kind = Kind::Constant;
+    }
+
+    /// Bytes from an address to the end of its object; `None` when there is no such object.
+    pub(crate) fn room(&self, address: u64) -> Option<u64> {
+        let object = self.objects.get((address >> 32) as usize)?;
+        let offset = u64::from((address as u32).wrapping_sub(object.base));
+        (object.bytes.len() as u64).checked_sub(offset)
+    }
+
+    #[cold]
+    fn fault<T>(&self, address: u64, size: u64, what: &str) -> Run<T> {
+        let Some(object) = self.objects.get((address >> 32) as usize) else {
+            return undefined(
+                Undefined::WildPointer,
+                format!("{what} of {size} bytes through {address:#x}, which points to no object"),
+            );
+        };
+        if address >> 32 == 0 {
+            let place = match address {
+                0 => "a null pointer".to_owned(),
+                _ => format!("{address:#x}, which points to no object"),
+            };
+            let kind = match address < 4096 {
+                true => Undefined::NullPointer,
+                false => Undefined::WildPointer,
+            };
+            return undefined(kind, format!("{what} of {size} bytes through {place}"));
+        }
+        let offset = (address as u32).wrapping_sub(object.base) as i32;
+        let (kind, whose) = match object.kind {
+            Kind::DeadHeap => (Undefined::UseAfterFree, "a freed allocation"),
+            Kind::DeadStack => (Undefined::UseAfterScope, "a local that is no longer alive"),
+            Kind::Function(_) => (Undefined::WildPointer, "a function"),
+            Kind::Heap => (Undefined::OutOfBounds, "an allocation"),
+            Kind::Stack => (Undefined::OutOfBounds, "a local object"),
+            Kind::Global | Kind::Constant => (Undefined::OutOfBounds, "a global object"),
+        };
+        undefined(
+            kind,
+            format!(
+                "{what} of {size} bytes at offset {offset} of {whose} of {} bytes",
+                object.size
+            ),
+        )
+    }
+
+    #[inline(always)]
+    fn find(&self, address: u64, size: u64) -> Option<(usize, usize)> {
+        let id = (address >> 32) as usize;
+        let object = self.objects.get(id)?;
+        let offset = (address as u32).wrapping_sub(object.base) as usize;
+        (offset + size as usize <= object.bytes.len()).then_some((id, offset))
+    }
+
+    /// The bytes of a range whose values are all known.
+    #[inline(always)]
+    pub(crate) fn read(&self, address: u64, size: u64) -> Run<&[u8]> {
+        let Some((id, offset)) = self.find(address, size) else {
+            return self.fault(address, size, "a read");
+        };
+        let object = &self.objects[id];
+        let range = offset..offset + size as usize;
+        if let Some(written) = &object.written
+            && written[range.clone()].contains(&0)
+        {
+            return self.uninitialized(address, size);
+        }
+        Ok(&object.bytes[range])
+    }
+
+    #[cold]
+    fn uninitialized<T>(&self, address: u64, size: u64) -> Run<T> {
+        let object = &self.objects[(address >> 32) as usize];
+        let offset = (address as u32).wrapping_sub(object.base);
+        let whose = match object.kind {
+            Kind::Heap => "an allocation",
+            _ => "a local object",
+        };
+        undefined(
+            Undefined::UninitializedRead,
+            format!(
+                "a read of {size} bytes at offset {offset} of {whose} of {} bytes, which have no \
+                 value",
+                object.size
+            ),
+        )
+    }
+
+    /// The bytes of a range, to be written all.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, address: u64, size: u64) -> Run<&mut [u8]> {
+        let Some((id, offset)) = self.find(address, size) else {
+            return self.fault(address, size, "a write");
+        };
+        let object = &mut self.objects[id];
+        if object.kind == Kind::Constant {
+            return undefined(
+                Undefined::WriteToConstant,
+                "a write to a constant object or string literal",
+            );
+        }
+        let range = offset..offset + size as usize;
+        if let Some(written) = &mut object.written {
+            written[range.clone()].fill(1);
+            if offset == 0 && range.end == object.bytes.len() {
+                object.written = None;
+            }
+        }
+        Ok(&mut object.bytes[range])
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(&self, ty: Ty, address: u64) -> Run<u64> {
+        let size = ty.size();
+        let bytes = self.read(address, size as u64)?;
+        let raw = match bytes {
+            [a] => u64::from(*a),
+            [a, b] => u64::from(u16::from_le_bytes([*a, *b])),
+            [a, b, c, d] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+            _ => {
+                let mut raw = [0; 8];
+                raw[..bytes.len()].copy_from_slice(bytes);
+                u64::from_le_bytes(raw)
+            }
+        };
+        Ok(ty.canonical(raw))
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(&mut self, ty: Ty, address: u64, value: u64) -> Run<()> {
+        let size = ty.size();
+        let bytes = self.write(address, size as u64)?;
+        let raw = value.to_le_bytes();
+        match bytes {
+            [a] => *a = raw[0],
+            [a, b, c, d] => {
+                [*a, *b, *c, *d] = [raw[0], raw[1], raw[2], raw[3]];
+            }
+            _ => bytes.copy_from_slice(&raw[..size]),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load_wide(&self, size: u64, address: u64) -> Run<u128> {
+        let bytes = self.read(address, size)?;
+        let mut raw = [0; 16];
+        raw[..bytes.len()].copy_from_slice(bytes);
+        Ok(u128::from_le_bytes(raw))
+    }
+
+    pub(crate) fn store_wide(&mut self, size: u64, address: u64, value: u128) -> Run<()> {
+        let raw = value.to_le_bytes();
+        self.write(address, size)?
+            .copy_from_slice(&raw[..size as usize]);
+        Ok(())
+    }
+
+    /// Reads bits of a bit-field.
+    pub(crate) fn load_bits(&self, address: u64, offset: u32, width: u32) -> Run<u64> {
+        let count = (offset + width).div_ceil(8);
+        let raw = self.load_wide(u64::from(count), address)?;
+        let mask = (1u128 << width) - 1;
+        Ok((raw >> offset & mask) as u64)
+    }
+
+    /// Writes bits; those around them keep their values, or are zero while they have none.
+    pub(crate) fn store_bits(
+        &mut self,
+        address: u64,
+        offset: u32,
+        width: u32,
+        value: u64,
+    ) -> Run<()> {
+        let count = u64::from((offset + width).div_ceil(8));
+        let mask = ((1u128 << width) - 1) << offset;
+        let bytes = self.write(address, count)?;
+        let mut raw = [0; 16];
+        raw[..bytes.len()].copy_from_slice(bytes);
+        let new = u128::from_le_bytes(raw) & !mask | (u128::from(value) << offset) & mask;
+        bytes.copy_from_slice(&new.to_le_bytes()[..bytes.len()]);
+        Ok(())
+    }
+
+    /// Copies bytes with what is known of their values; the ranges may overlap.
+    pub(crate) fn copy(&mut self, to: u64, from: u64, size: u64) -> Run<()> {
+        if size == 0 {
+            return Ok(());
+        }
+        let Some((source, start)) = self.find(from, size) else {
+            return self.fault(from, size, "a read");
+        };
+        let Some((target, at)) = self.find(to, size) else {
+            return self.fault(to, size, "a write");
+        };
+        if self.objects[target].kind == Kind::Constant {
+            return undefined(
+                Undefined::WriteToConstant,
+                "a write to a constant object or string literal",
+            );
+        }
+        let size = size as usize;
+        if source == target {
+            let object = &mut self.objects[source];
+            object.bytes.copy_within(start..start + size, at);
+            if let Some(written) = &mut object.written {
+                written.copy_within(start..start + size, at);
+            }
+            return Ok(());
+        }
+        let [source, target] = self
+            .objects
+            .get_disjoint_mut([source, target])
+            .unwrap_or_else(|_| unreachable!("the objects differ and exist"));
+        target.bytes[at..at + size].copy_from_slice(&source.bytes[start..start + size]);
+        match (&source.written, &mut target.written) {
+            (None, None) => {}
+            (Some(from), Some(to)) => {
+                to[at..at + size].copy_from_slice(&from[start..start + size]);
+            }
+            (None, Some(to)) => {
+                to[at..at + size].fill(1);
+                if size == to.len() {
+                    target.written = None;
+                }
+            }
+            (Some(from), None) => {
+                if from[start..start + size].contains(&0) {
+                    let mut written = vec![1; target.bytes.len()];
+                    written[at..at + size].copy_from_slice(&from[start..start + size]);
+                    target.written = Some(written);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A string that ends with a zero byte, without it.
+    pub(crate) fn string(&self, address: u64) -> Run<&[u8]> {
+        let Some((id, offset)) = self.find(address, 1) else {
+            return self.fault(address, 1, "a read");
+        };
+        let object = &self.objects[id];
+        let bytes = &object.bytes[offset..];
+        let written = object.written.as_ref().map(|written| &written[offset..]);
+        for (index, byte) in bytes.iter().enumerate() {
+            if written.is_some_and(|written| written[index] == 0) {
+                return self.uninitialized(address + index as u64, 1);
+            }
+            if *byte == 0 {
+                return Ok(&bytes[..index]);
+            }
+        }
+        self.fault(address + bytes.len() as u64, 1, "a read")
+    }
+}

@@ -1,0 +1,493 @@
+//! Instructions, terminators and operands.
+
+use patchwright_semantics::{BinaryOp, UnaryOp};
+
+use crate::{
+    function::Edge,
+    module::Target,
+    types::{FunctionId, LocalId, OriginId, TempId, Type},
+};
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// The value of a temporary.
+    Temp(TempId),
+    /// A constant: for the scalar types the canonical form of crate `semantics`; for the wide
+    /// integers their bits; for `F80` its 80 bits.
+    Constant {
+        /// Its type.
+        ty: Type,
+        /// Its bits.
+        bits: u128,
+    },
+    /// The address of an object or function, and bytes after it; a `Ptr`.
+    Address {
+        /// What is pointed to.
+        target: Target,
+        /// Bytes after its start.
+        addend: i64,
+    },
+}
+
+/// An operand, and the node whose value it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Its value.
+    pub value: Value,
+    /// The node.
+    pub origin: OriginId,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// This function.
+    Direct(FunctionId),
+    /// The function whose address this is.
+    Indirect(Operand),
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The type that it is passed as.
+    pub ty: Type,
+    /// Its value; the address of the object for an aggregate.
+    pub value: Operand,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction {
+    /// What it does.
+    pub kind: InstructionKind,
+    /// The node that it computes.
+    pub origin: OriginId,
+}
+
+/// What an instruction does. `dst` is the temporary that it defines.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum InstructionKind {
+    /// The value of a register local; undefined when it was not written since it came to life.
+    Read { dst: TempId, local: LocalId },
+    /// Writes a register local.
+    Write { local: LocalId, value: Operand },
+    /// The lifetime of a local begins, with no value; where one of the same name was alive, it
+    /// has ended.
+    Live { local: LocalId },
+    /// The lifetime of a local ends.
+    Dead { local: LocalId },
+    /// The address of a memory local.
+    LocalAddress { dst: TempId, local: LocalId },
+    /// Reads an object of type `ty`.
+    Load {
+        dst: TempId,
+        ty: Type,
+        address: Operand,
+        volatile: bool,
+    },
+    /// Writes an object of type `ty`.
+    Store {
+        ty: Type,
+        address: Operand,
+        value: Operand,
+        volatile: bool,
+    },
+    /// Reads `width` bits that begin `offset` bits after the address, in little-endian order, as
+    /// a value of type `ty`, sign-extended when that is signed.
+    LoadBits {
+        dst: TempId,
+        ty: Type,
+        address: Operand,
+        offset: u32,
+        width: u32,
+    },
+    /// Writes the low `width` bits of a value; the bits around them keep their values.
+    StoreBits {
+        ty: Type,
+        address: Operand,
+        value: Operand,
+        offset: u32,
+        width: u32,
+    },
+    /// Sign- or zero-extends the low `width` bits of a value of type `ty`: what a bit-field holds
+    /// after an assignment.
+    Extend {
+        dst: TempId,
+        ty: Type,
+        value: Operand,
+        width: u32,
+    },
+    /// `op a`, `a` of the promoted type `ty`; `!` gives an `I32`.
+    Unary {
+        dst: TempId,
+        op: UnaryOp,
+        ty: Type,
+        a: Operand,
+    },
+    /// `a op b`, both of type `ty`; comparisons give an `I32`. Not for shifts.
+    Binary {
+        dst: TempId,
+        op: BinaryOp,
+        ty: Type,
+        a: Operand,
+        b: Operand,
+    },
+    /// `a << b` or `a >> b`, `a` of the promoted type `ty`, `b` of type `count`.
+    Shift {
+        dst: TempId,
+        op: BinaryOp,
+        ty: Type,
+        count: Type,
+        a: Operand,
+        b: Operand,
+    },
+    /// A conversion.
+    Convert {
+        dst: TempId,
+        from: Type,
+        to: Type,
+        a: Operand,
+    },
+    /// The address `index` elements of `size` bytes after (or, when `negative`, before) `a`.
+    PointerAdd {
+        dst: TempId,
+        a: Operand,
+        index: Operand,
+        ty: Type,
+        size: Operand,
+        negative: bool,
+    },
+    /// `a - b` in elements of `size` bytes, an `I64`.
+    PointerDifference {
+        dst: TempId,
+        a: Operand,
+        b: Operand,
+        size: Operand,
+    },
+    /// The address `offset` bytes into the record at `a`; undefined when `a` is null.
+    MemberAddress {
+        dst: TempId,
+        a: Operand,
+        offset: u64,
+    },
+    /// Copies `size` bytes; the ranges are equal or do not overlap.
+    Copy {
+        to: Operand,
+        from: Operand,
+        size: u64,
+    },
+    /// Fills `size` bytes with zeros.
+    Zero { address: Operand, size: u64 },
+    /// Calls a function. An aggregate result is written to `result_address`.
+    Call {
+        dst: Option<TempId>,
+        callee: Callee,
+        arguments: Vec<Argument>,
+        /// The number of arguments that the callee's type, as the caller sees it, declares.
+        fixed: usize,
+        result: Type,
+        result_address: Option<Operand>,
+    },
+    /// Makes the `va_list` at `list` refer to the first argument that is not declared.
+    VaStart { list: Operand },
+    /// The next argument of the `va_list` at `list`, as a value of type `ty`; for an aggregate,
+    /// the address of a copy, which lives as long as the function is executed.
+    VaArg {
+        dst: TempId,
+        ty: Type,
+        list: Operand,
+    },
+    /// Copies a `va_list`.
+    VaCopy { to: Operand, from: Operand },
+    /// A new object of `size` bytes (a `U64`), which lives until `scope` dies or the function
+    /// returns: variable arrays have a scope, `alloca` has none.
+    Allocate {
+        dst: TempId,
+        size: Operand,
+        scope: Option<LocalId>,
+    },
+    /// What could not be lowered. Executing it ends the execution; `dst`, of any type, stands for
+    /// the value that it would have given.
+    Unsupported { dst: Option<TempId>, reason: String },
+}
+
+impl Instruction {
+    /// The temporary that it defines.
+    pub fn defines(&self) -> Option<TempId> {
+        use InstructionKind::*;
+        match &self.kind {
+            Read { dst, .. }
+            | LocalAddress { dst, .. }
+            | Load { dst, .. }
+            | LoadBits { dst, .. }
+            | Extend { dst, .. }
+            | Unary { dst, .. }
+            | Binary { dst, .. }
+            | Shift { dst, .. }
+            | Convert { dst, .. }
+            | PointerAdd { dst, .. }
+            | PointerDifference { dst, .. }
+            | MemberAddress { dst, .. }
+            | VaArg { dst, .. }
+            | Allocate { dst, .. } => Some(*dst),
+            Call { dst, .. } | Unsupported { dst, .. } => *dst,
+            Write { .. }
+            | Live { .. }
+            | Dead { .. }
+            | Store { .. }
+            | StoreBits { .. }
+            | Copy { .. }
+            | Zero { .. }
+            | VaStart { .. }
+            | VaCopy { .. } => None,
+        }
+    }
+
+    /// Its operands, in order.
+    pub fn operands(&self) -> Vec<Operand> {
+        use InstructionKind::*;
+        match &self.kind {
+            Read { .. } | Live { .. } | Dead { .. } | LocalAddress { .. } | Unsupported { .. } => {
+                Vec::new()
+            }
+            Write { value, .. } | Extend { value, .. } => vec![*value],
+            Load { address, .. } | LoadBits { address, .. } | Zero { address, .. } => {
+                vec![*address]
+            }
+            Store { address, value, .. } | StoreBits { address, value, .. } => {
+                vec![*address, *value]
+            }
+            Unary { a, .. } | Convert { a, .. } | MemberAddress { a, .. } => vec![*a],
+            Binary { a, b, .. } | Shift { a, b, .. } => vec![*a, *b],
+            PointerAdd { a, index, size, .. } => vec![*a, *index, *size],
+            PointerDifference { a, b, size, .. } => vec![*a, *b, *size],
+            Copy { to, from, .. } | VaCopy { to, from } => vec![*to, *from],
+            Call {
+                callee,
+                arguments,
+                result_address,
+                ..
+            } => {
+                let mut all = Vec::with_capacity(arguments.len() + 2);
+                if let Callee::Indirect(callee) = callee {
+                    all.push(*callee);
+                }
+                all.extend(arguments.iter().map(|argument| argument.value));
+                all.extend(*result_address);
+                all
+            }
+            VaStart { list } | VaArg { list, .. } => vec![*list],
+            Allocate { size, .. } => vec![*size],
+        }
+    }
+
+    /// Calls `visit` with each operand, in the order of [`Instruction::operands`].
+    pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        use InstructionKind::*;
+        match &mut self.kind {
+            Read { .. } | Live { .. } | Dead { .. } | LocalAddress { .. } | Unsupported { .. } => {}
+            Write { value: a, .. }
+            | Extend { value: a, .. }
+            | Load { address: a, .. }
+            | LoadBits { address: a, .. }
+            | Zero { address: a, .. }
+            | Unary { a, .. }
+            | Convert { a, .. }
+            | MemberAddress { a, .. }
+            | VaStart { list: a }
+            | VaArg { list: a, .. }
+            | Allocate { size: a, .. } => visit(a),
+            Store {
+                address: a,
+                value: b,
+                ..
+            }
+            | StoreBits {
+                address: a,
+                value: b,
+                ..
+            }
+            | Binary { a, b, .. }
+            | Shift { a, b, .. }
+            | Copy { to: a, from: b, .. }
+            | VaCopy { to: a, from: b } => {
+                visit(a);
+                visit(b);
+            }
+            PointerAdd { a, index, size, .. } => {
+                visit(a);
+                visit(index);
+                visit(size);
+            }
+            PointerDifference { a, b, size, .. } => {
+                visit(a);
+                visit(b);
+                visit(size);
+            }
+            Call {
+                callee,
+                arguments,
+                result_address,
+                ..
+            } => {
+                if let Callee::Indirect(callee) = callee {
+                    visit(callee);
+                }
+                for argument in arguments {
+                    visit(&mut argument.value);
+                }
+                if let Some(address) = result_address {
+                    visit(address);
+                }
+            }
+        }
+    }
+
+    /// The temporary that it defines, to be renamed.
+    pub fn defines_mut(&mut self) -> Option<&mut TempId> {
+        use InstructionKind::*;
+        match &mut self.kind {
+            Read { dst, .. }
+            | LocalAddress { dst, .. }
+            | Load { dst, .. }
+            | LoadBits { dst, .. }
+            | Extend { dst, .. }
+            | Unary { dst, .. }
+            | Binary { dst, .. }
+            | Shift { dst, .. }
+            | Convert { dst, .. }
+            | PointerAdd { dst, .. }
+            | PointerDifference { dst, .. }
+            | MemberAddress { dst, .. }
+            | VaArg { dst, .. }
+            | Allocate { dst, .. } => Some(dst),
+            Call { dst, .. } | Unsupported { dst, .. } => dst.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// The reason, if this stands for what could not be lowered.
+    pub fn unsupported(&self) -> Option<&str> {
+        match &self.kind {
+            InstructionKind::Unsupported { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terminator {
+    /// What it does.
+    pub kind: TerminatorKind,
+    /// The node that it comes from: the condition of a branch, the statement of a jump.
+    pub origin: OriginId,
+}
+
+/// One arm of a switch: the values from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchCase {
+    /// The least value, in the mathematical sense.
+    pub low: i128,
+    /// The greatest one; more than `low` for GNU C's ranges only.
+    pub high: i128,
+    /// Where control goes.
+    pub edge: Edge,
+}
+
+/// What a terminator does.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum TerminatorKind {
+    /// Goes on elsewhere.
+    Goto(Edge),
+    /// Goes one way when the condition, of type `ty`, compares unequal to zero, else the other.
+    Branch {
+        condition: Operand,
+        ty: Type,
+        then: Edge,
+        otherwise: Edge,
+    },
+    /// Goes where the value, of the promoted type `ty`, says. No two cases overlap.
+    Switch {
+        value: Operand,
+        ty: Type,
+        cases: Vec<SwitchCase>,
+        default: Edge,
+    },
+    /// Returns to the caller; the address of the object for an aggregate.
+    Return(Option<Operand>),
+    /// Returns from the end of a function that returns a value, without one: undefined if the
+    /// caller uses it.
+    ReturnNothing,
+    /// Control never gets here (after a call that does not return,
+    /// `__builtin_unreachable()`): undefined.
+    Unreachable,
+}
+
+impl Terminator {
+    /// The ways out, in order: `then` before `otherwise`, cases before the default.
+    pub fn edges(&self) -> Vec<Edge> {
+        match &self.kind {
+            TerminatorKind::Goto(edge) => vec![*edge],
+            TerminatorKind::Branch {
+                then, otherwise, ..
+            } => vec![*then, *otherwise],
+            TerminatorKind::Switch { cases, default, .. } => cases
+                .iter()
+                .map(|case| case.edge)
+                .chain([*default])
+                .collect(),
+            TerminatorKind::Return(_)
+            | TerminatorKind::ReturnNothing
+            | TerminatorKind::Unreachable => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with each way out, in the order of [`Terminator::edges`].
+    pub fn for_each_edge_mut(&mut self, visit: &mut dyn FnMut(&mut Edge)) {
+        match &mut self.kind {
+            TerminatorKind::Goto(edge) => visit(edge),
+            TerminatorKind::Branch {
+                then, otherwise, ..
+            } => {
+                visit(then);
+                visit(otherwise);
+            }
+            TerminatorKind::Switch { cases, default, .. } => {
+                for case in cases {
+                    visit(&mut case.edge);
+                }
+                visit(default);
+            }
+            TerminatorKind::Return(_)
+            | TerminatorKind::ReturnNothing
+            | TerminatorKind::Unreachable => {}
+        }
+    }
+
+    /// Its operand, to be changed.
+    pub fn operand_mut(&mut self) -> Option<&mut Operand> {
+        match &mut self.kind {
+            TerminatorKind::Branch { condition, .. } => Some(condition),
+            TerminatorKind::Switch { value, .. } => Some(value),
+            TerminatorKind::Return(value) => value.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// Its operand, if it has one.
+    pub fn operand(&self) -> Option<Operand> {
+        match &self.kind {
+            TerminatorKind::Branch { condition, .. } => Some(*condition),
+            TerminatorKind::Switch { value, .. } => Some(*value),
+            TerminatorKind::Return(value) => *value,
+            TerminatorKind::Goto(_)
+            | TerminatorKind::ReturnNothing
+            | TerminatorKind::Unreachable => None,
+        }
+    }
+}

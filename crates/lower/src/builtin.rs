@@ -1,0 +1,277 @@
+//! Functions that the compiler itself knows.
+
+use patchwright_csource::ExprId;
+use patchwright_ir::{InstructionKind, Operand, TerminatorKind, Type};
+use patchwright_semantics::BinaryOp;
+
+use crate::{
+    function::FunctionLowerer,
+    types::{Class, class},
+};
+
+impl<'a> FunctionLowerer<'_, 'a> {
+    /// A call of a function that is no ordinary one; `None` if it is an ordinary one, else its
+    /// value, if it has one.
+    pub(crate) fn builtin(
+        &mut self,
+        id: ExprId,
+        name: &str,
+        arguments: &'a [ExprId],
+    ) -> Option<Option<Operand>> {
+        let origin = self.at_expr(id);
+        let short = name.strip_prefix("__builtin_");
+        if short.is_none() && !name.starts_with("__sync_") && name != "alloca" {
+            return None;
+        }
+        let value = match (short.unwrap_or(name), arguments) {
+            ("expect", [value, _]) => Some(self.rvalue(*value)),
+            ("expect_with_probability", [value, ..]) | ("assume_aligned", [value, ..]) => {
+                Some(self.rvalue(*value))
+            }
+            ("constant_p", [value]) => {
+                let known = self.scope().value(*value).is_some();
+                Some(self.constant(Type::I32, u128::from(known), origin))
+            }
+            ("unreachable", _) => {
+                self.terminate(TerminatorKind::Unreachable, origin);
+                None
+            }
+            ("trap", _) => {
+                self.call_library(id, "abort", Vec::new(), Type::Void);
+                self.terminate(TerminatorKind::Unreachable, origin);
+                None
+            }
+            ("va_start" | "c23_va_start", [list, ..]) => {
+                let list = self.pointer(*list);
+                self.emit(InstructionKind::VaStart { list }, origin);
+                None
+            }
+            ("va_copy", [to, from]) => {
+                let (to, from) = (self.pointer(*to), self.pointer(*from));
+                self.emit(InstructionKind::VaCopy { to, from }, origin);
+                None
+            }
+            ("va_end", [list]) => {
+                self.effect(*list);
+                None
+            }
+            ("alloca", [size]) => {
+                let size = self.rvalue(*size);
+                let size = self.as_type(size, Type::U64);
+                Some(
+                    self.emit_value(Type::Ptr, origin, |dst| InstructionKind::Allocate {
+                        dst,
+                        size,
+                        scope: None,
+                    }),
+                )
+            }
+            ("prefetch", _) => {
+                for &argument in arguments {
+                    self.effect(argument);
+                }
+                None
+            }
+            ("object_size" | "dynamic_object_size", [_, kind]) => {
+                // Not known, as without optimisation.
+                let kind = self.scope().integer(*kind).unwrap_or(0);
+                let bits = if kind & 2 == 0 { u64::MAX } else { 0 };
+                Some(self.constant(Type::U64, u128::from(bits), origin))
+            }
+            ("return_address" | "frame_address", _) => Some(self.constant(Type::Ptr, 0, origin)),
+            ("add_overflow" | "sub_overflow" | "mul_overflow", [a, b, result]) => {
+                let op = match &name[10..13] {
+                    "add" => BinaryOp::Add,
+                    "sub" => BinaryOp::Sub,
+                    _ => BinaryOp::Mul,
+                };
+                Some(self.overflow(id, op, *a, *b, *result))
+            }
+            _ => {
+                // What remains of the builtins are functions: those of the library under their
+                // own names, the others (`clz`, `isnan`…) as the compiler names them.
+                let own = match short {
+                    Some(short) if is_library(short) => short.to_owned(),
+                    Some(short) => match short.strip_prefix("__") {
+                        Some(checked) if checked.ends_with("_chk") => format!("__{checked}"),
+                        _ => name.to_owned(),
+                    },
+                    None => {
+                        let value = self.unsupported_effect_of(id, "an atomic operation");
+                        return Some(value);
+                    }
+                };
+                let passed = self.arguments(arguments);
+                let result = match self.class(id) {
+                    Class::Void => Type::Void,
+                    Class::Scalar(ty) => ty,
+                    _ => {
+                        let value = self.unsupported_effect_of(id, "a builtin function");
+                        return Some(value);
+                    }
+                };
+                self.call_library(id, &own, passed, result)
+            }
+        };
+        Some(value)
+    }
+
+    fn unsupported_effect_of(&mut self, id: ExprId, reason: &str) -> Option<Operand> {
+        let origin = self.at_expr(id);
+        let ty = self.scalar(id).unwrap_or(Type::I32);
+        Some(self.unsupported_value(origin, reason, ty))
+    }
+
+    fn pointer(&mut self, id: ExprId) -> Operand {
+        let value = self.rvalue(id);
+        self.as_type(value, Type::Ptr)
+    }
+
+    /// `__builtin_add_overflow` and the like: computed in 128 bits, stored in the type of the
+    /// result; whether that changed the value.
+    fn overflow(
+        &mut self,
+        id: ExprId,
+        op: BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        result: ExprId,
+    ) -> Operand {
+        let origin = self.at_expr(id);
+        let types = &self.lowerer.unit.types;
+        let stored = types
+            .element(self.source.expr(result).ty)
+            .map(|ty| class(types, ty));
+        let (Some(Class::Scalar(stored)), Some(left), Some(right)) =
+            (stored, self.scalar(a), self.scalar(b))
+        else {
+            return self.unsupported_value(origin, "an overflow test", Type::Bool);
+        };
+        if [stored, left, right].iter().any(|ty| ty.size() > 8) {
+            return self.unsupported_value(origin, "an overflow test of 128 bits", Type::Bool);
+        }
+        // Two unsigned factors of 64 bits need all bits, any other pair leaves room for a sign.
+        let both_unsigned = op == BinaryOp::Mul && !left.is_signed() && !right.is_signed();
+        let exact = if both_unsigned {
+            Type::U128
+        } else {
+            Type::I128
+        };
+        let x = self.rvalue(a);
+        let y = self.rvalue(b);
+        let place = self.pointer(result);
+        let x = self.convert(x, left, exact, origin);
+        let y = self.convert(y, right, exact, origin);
+        let value = self.emit_value(exact, origin, |dst| InstructionKind::Binary {
+            dst,
+            op,
+            ty: exact,
+            a: x,
+            b: y,
+        });
+        let narrow = self.convert(value, exact, stored, origin);
+        self.store(Self::at_address(place), stored, narrow, origin);
+        // A negative value never equals one that was wrapped to unsigned: compare in a form
+        // that keeps both apart.
+        let back = self.convert(narrow, stored, exact, origin);
+        let differs = self.emit_value(Type::I32, origin, |dst| InstructionKind::Binary {
+            dst,
+            op: BinaryOp::Ne,
+            ty: exact,
+            a: value,
+            b: back,
+        });
+        self.convert(differs, Type::I32, Type::Bool, origin)
+    }
+}
+
+/// Builtins that are functions of the C library under the same name.
+fn is_library(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "abort",
+        "abs",
+        "bcmp",
+        "bcopy",
+        "bzero",
+        "calloc",
+        "exit",
+        "fabs",
+        "fabsf",
+        "fabsl",
+        "floor",
+        "floorf",
+        "ceil",
+        "ceilf",
+        "fputc",
+        "fputs",
+        "fprintf",
+        "free",
+        "index",
+        "isalnum",
+        "isalpha",
+        "isdigit",
+        "isprint",
+        "isspace",
+        "isupper",
+        "islower",
+        "labs",
+        "llabs",
+        "malloc",
+        "memchr",
+        "memcmp",
+        "memcpy",
+        "memmove",
+        "mempcpy",
+        "memset",
+        "printf",
+        "putchar",
+        "puts",
+        "realloc",
+        "rindex",
+        "round",
+        "snprintf",
+        "sprintf",
+        "sqrt",
+        "stpcpy",
+        "stpncpy",
+        "strcasecmp",
+        "strcat",
+        "strchr",
+        "strcmp",
+        "strcpy",
+        "strcspn",
+        "strdup",
+        "strlen",
+        "strncasecmp",
+        "strncat",
+        "strncmp",
+        "strncpy",
+        "strndup",
+        "strpbrk",
+        "strrchr",
+        "strspn",
+        "strstr",
+        "tolower",
+        "toupper",
+        "vfprintf",
+        "vprintf",
+        "vsnprintf",
+        "vsprintf",
+        "pow",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "fmod",
+        "ldexp",
+        "frexp",
+        "trunc",
+        "copysign",
+        "copysignf",
+        "copysignl",
+        "fmax",
+        "fmin",
+        "rint",
+    ];
+    NAMES.contains(&name)
+}

@@ -1,0 +1,570 @@
+//! The state of lowering one function: its variables, blocks, origins.
+
+use patchwright_csource::{
+    self as c, ExprId, Place, Refusal, StmtId, Storage, VarId, types::TypeId,
+};
+use patchwright_ir::{
+    Block, BlockId, Edge, Function, FunctionId, Instruction, InstructionKind, Local, LocalId,
+    LocalKind, Node, Operand, Origin, OriginId, TempId, Temporary, Terminator, TerminatorKind,
+    Type, Value,
+};
+use patchwright_text::Span;
+use rustc_hash::FxHashMap;
+
+use crate::{constant::Scope, prune::prune, types::Class, unit::Lowerer};
+
+/// A block in the making.
+#[derive(Default)]
+struct Open {
+    instructions: Vec<Instruction>,
+    terminator: Option<Terminator>,
+}
+
+/// Where `break` and `continue` go, and the number of scopes that are open there.
+#[derive(Clone, Copy)]
+pub(crate) struct Exit {
+    pub(crate) target: BlockId,
+    pub(crate) depth: usize,
+}
+
+/// A switch whose body is being lowered.
+#[derive(Default)]
+pub(crate) struct SwitchArms {
+    pub(crate) cases: Vec<(i128, i128, Edge)>,
+    pub(crate) default: Option<Edge>,
+    /// The type of the value, promoted; `None` when it is not known.
+    pub(crate) ty: Option<Type>,
+}
+
+pub(crate) struct FunctionLowerer<'l, 'a> {
+    pub(crate) lowerer: &'l mut Lowerer<'a>,
+    pub(crate) source: &'a c::Function,
+    locals: Vec<Local>,
+    temporaries: Vec<Temporary>,
+    blocks: Vec<Open>,
+    current: BlockId,
+    origins: Vec<Origin>,
+    origin_of: FxHashMap<Node, OriginId>,
+    variables: FxHashMap<VarId, LocalId>,
+    labels: FxHashMap<&'a str, BlockId>,
+    pub(crate) breaks: Vec<Exit>,
+    pub(crate) continues: Vec<Exit>,
+    pub(crate) switches: Vec<SwitchArms>,
+    /// The locals that each open scope has brought to life.
+    scopes: Vec<Vec<LocalId>>,
+    pub(crate) result: Type,
+}
+
+impl<'l, 'a> FunctionLowerer<'l, 'a> {
+    /// Lowers a function that the module declares as `id`.
+    pub(crate) fn lower(
+        lowerer: &'l mut Lowerer<'a>,
+        source: &'a c::Function,
+        id: FunctionId,
+    ) -> Function {
+        let mut function = lowerer.module.functions[id.index()].clone();
+        let own = Origin {
+            node: Some(Node::Statement(source.body.0)),
+            span: (!source.span.is_empty()).then_some(source.span),
+            line: source
+                .details
+                .stmt_lines
+                .get(source.body.0 as usize)
+                .map(|&(file, line)| (lowerer.file(file), line)),
+        };
+        let declared = function.prototyped;
+        let mut this = FunctionLowerer {
+            lowerer,
+            source,
+            locals: Vec::new(),
+            temporaries: Vec::new(),
+            blocks: vec![Open::default()],
+            current: BlockId(0),
+            origins: vec![own],
+            origin_of: FxHashMap::default(),
+            variables: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            switches: Vec::new(),
+            scopes: vec![Vec::new()],
+            result: function.result,
+        };
+        if !declared {
+            // An old-style definition, or a type that the declaration does not tell.
+            match this.lowerer.passed(source.return_type) {
+                Some(result) => this.result = result,
+                None => {
+                    this.unsupported_effect(OriginId(0), "a result type that is not known");
+                }
+            }
+        }
+        let parameters = this.parameters(&function, declared);
+        match source.refusal {
+            Some(Refusal::NestedFunction) => {
+                this.unsupported_effect(OriginId(0), "a nested function");
+            }
+            Some(Refusal::NotAccepted) => {
+                this.unsupported_effect(OriginId(0), "a source that is not accepted");
+            }
+            _ => {}
+        }
+        this.statement(source.body);
+        this.finish();
+        function.parameters = parameters;
+        function.result = this.result;
+        function.locals = this.locals;
+        function.temporaries = this.temporaries;
+        function.origins = this.origins;
+        function.blocks = this
+            .blocks
+            .into_iter()
+            .map(|open| Block {
+                instructions: open.instructions,
+                terminator: open.terminator.unwrap_or(Terminator {
+                    kind: TerminatorKind::Unreachable,
+                    origin: OriginId(0),
+                }),
+            })
+            .collect();
+        prune(&mut function);
+        function
+    }
+
+    /// The locals of the parameters. A parameter of an old-style definition is passed promoted.
+    fn parameters(
+        &mut self,
+        function: &Function,
+        declared: bool,
+    ) -> Vec<patchwright_ir::Parameter> {
+        let mut passed = Vec::new();
+        let mut pending = Vec::new();
+        for (index, &variable) in self.source.parameters.iter().enumerate() {
+            let origin = self.at_variable(variable);
+            let ty = self.lowerer.unit.variable(variable).ty;
+            let class = self.lowerer.class(ty);
+            let own = match class {
+                Class::Scalar(ty) => ty,
+                Class::Aggregate { size, .. } => Type::Aggregate { size },
+                _ => {
+                    self.unsupported_effect(origin, "a parameter whose type is not known");
+                    Type::Ptr
+                }
+            };
+            let given = match function.parameters.get(index) {
+                Some(parameter) if declared => parameter.ty,
+                _ => promoted(own),
+            };
+            passed.push(patchwright_ir::Parameter { ty: given });
+            if given == own {
+                let kind = self.kind(variable, class);
+                let local = self.new_local(
+                    self.lowerer.unit.variable(variable).name.clone(),
+                    kind,
+                    origin,
+                );
+                self.variables.insert(variable, local);
+            } else {
+                let local = self.new_local(String::new(), LocalKind::Register(given), origin);
+                pending.push((variable, local, given, own));
+            }
+        }
+        for (variable, local, given, own) in pending {
+            let origin = self.at_variable(variable);
+            let target = self.declare(variable, origin);
+            let value = self.emit_value(given, origin, |dst| InstructionKind::Read { dst, local });
+            let value = self.convert(value, given, own, origin);
+            self.store_local(target, own, value, origin);
+        }
+        passed
+    }
+
+    /// Stores a scalar in a local of either kind.
+    pub(crate) fn store_local(
+        &mut self,
+        local: LocalId,
+        ty: Type,
+        value: Operand,
+        origin: OriginId,
+    ) {
+        match self.locals[local.index()].kind {
+            LocalKind::Register(_) => self.emit(InstructionKind::Write { local, value }, origin),
+            LocalKind::Memory { .. } => {
+                let address = self.local_address(local, origin);
+                self.emit(
+                    InstructionKind::Store {
+                        ty,
+                        address,
+                        value,
+                        volatile: false,
+                    },
+                    origin,
+                );
+            }
+        }
+    }
+
+    /// How a variable with automatic storage is touched.
+    fn kind(&self, variable: VarId, class: Class) -> LocalKind {
+        let unit = self.lowerer.unit;
+        let declared = unit.variable(variable);
+        let volatile = unit.types.qualifiers(declared.ty).is_volatile;
+        match class {
+            Class::Scalar(ty) if !volatile && !self.source.address_taken.contains(&variable) => {
+                LocalKind::Register(ty)
+            }
+            _ => {
+                let (size, align) = unit.types.size_and_align(declared.ty).unwrap_or((1, 1));
+                let asked = unit.declared[variable.0 as usize].align.unwrap_or(1);
+                LocalKind::Memory {
+                    size,
+                    align: align.max(asked),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn new_local(&mut self, name: String, kind: LocalKind, origin: OriginId) -> LocalId {
+        let id = LocalId(self.locals.len() as u32);
+        self.locals.push(Local { name, kind, origin });
+        id
+    }
+
+    /// An object for an intermediate value.
+    pub(crate) fn temporary_object(&mut self, size: u64, align: u64, origin: OriginId) -> LocalId {
+        self.new_local(String::new(), LocalKind::Memory { size, align }, origin)
+    }
+
+    /// The local of a variable, which comes to life here.
+    pub(crate) fn declare(&mut self, variable: VarId, origin: OriginId) -> LocalId {
+        let local = self.local(variable);
+        self.emit(InstructionKind::Live { local }, origin);
+        self.in_scope(local);
+        local
+    }
+
+    /// `local` dies where the innermost scope ends.
+    pub(crate) fn in_scope(&mut self, local: LocalId) {
+        if let Some(scope) = self.scopes.last_mut()
+            && !scope.contains(&local)
+        {
+            scope.push(local);
+        }
+    }
+
+    /// The local of a variable with automatic storage.
+    pub(crate) fn local(&mut self, variable: VarId) -> LocalId {
+        if let Some(&local) = self.variables.get(&variable) {
+            return local;
+        }
+        let origin = self.at_variable(variable);
+        let declared = self.lowerer.unit.variable(variable);
+        let class = self.lowerer.class(declared.ty);
+        let kind = self.kind(variable, class);
+        let local = self.new_local(declared.name.clone(), kind, origin);
+        self.variables.insert(variable, local);
+        local
+    }
+
+    pub(crate) fn local_kind(&self, local: LocalId) -> LocalKind {
+        self.locals[local.index()].kind
+    }
+
+    /// A variable has automatic storage.
+    pub(crate) fn is_automatic(&self, variable: VarId) -> bool {
+        matches!(
+            self.lowerer.unit.variable(variable).storage,
+            Storage::Local | Storage::Parameter
+        )
+    }
+
+    pub(crate) fn open_scope(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    /// Ends the innermost scope, in the current block.
+    pub(crate) fn close_scope(&mut self, origin: OriginId) {
+        if let Some(scope) = self.scopes.pop() {
+            self.end_lives(&scope, origin);
+        }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// Ends the lives of all locals in scopes deeper than `depth`, which control leaves here.
+    pub(crate) fn leave_scopes(&mut self, depth: usize, origin: OriginId) {
+        let leaving: Vec<LocalId> = self.scopes[depth..]
+            .iter()
+            .rev()
+            .flatten()
+            .copied()
+            .collect();
+        self.end_lives(&leaving, origin);
+    }
+
+    fn end_lives(&mut self, locals: &[LocalId], origin: OriginId) {
+        for &local in locals {
+            // A register that is out of scope cannot be read again.
+            if matches!(self.local_kind(local), LocalKind::Memory { .. }) {
+                self.emit(InstructionKind::Dead { local }, origin);
+            }
+        }
+    }
+
+    pub(crate) fn new_block(&mut self) -> BlockId {
+        self.blocks.push(Open::default());
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    /// What is emitted from now on goes to the end of `block`.
+    pub(crate) fn continue_in(&mut self, block: BlockId) {
+        self.current = block;
+    }
+
+    pub(crate) fn current(&self) -> BlockId {
+        self.current
+    }
+
+    pub(crate) fn label(&mut self, name: &'a str) -> BlockId {
+        if let Some(&block) = self.labels.get(name) {
+            return block;
+        }
+        let block = self.new_block();
+        self.labels.insert(name, block);
+        block
+    }
+
+    pub(crate) fn emit(&mut self, kind: InstructionKind, origin: OriginId) {
+        let block = &mut self.blocks[self.current.index()];
+        if block.terminator.is_none() {
+            block.instructions.push(Instruction { kind, origin });
+        }
+    }
+
+    /// Emits an instruction that defines a temporary of type `ty`.
+    pub(crate) fn emit_value(
+        &mut self,
+        ty: Type,
+        origin: OriginId,
+        kind: impl FnOnce(TempId) -> InstructionKind,
+    ) -> Operand {
+        let dst = self.new_temporary(ty);
+        self.emit(kind(dst), origin);
+        Operand {
+            value: Value::Temp(dst),
+            origin,
+        }
+    }
+
+    pub(crate) fn new_temporary(&mut self, ty: Type) -> TempId {
+        self.temporaries.push(Temporary { ty });
+        TempId(self.temporaries.len() as u32 - 1)
+    }
+
+    /// Ends the current block; what follows cannot be reached until a block is continued.
+    pub(crate) fn terminate(&mut self, kind: TerminatorKind, origin: OriginId) {
+        let block = &mut self.blocks[self.current.index()];
+        if block.terminator.is_none() {
+            block.terminator = Some(Terminator { kind, origin });
+        }
+        let next = self.new_block();
+        self.current = next;
+    }
+
+    /// Gives `block`, which has been left open on purpose, its end.
+    pub(crate) fn terminate_block(
+        &mut self,
+        block: BlockId,
+        kind: TerminatorKind,
+        origin: OriginId,
+    ) {
+        self.blocks[block.index()].terminator = Some(Terminator { kind, origin });
+    }
+
+    pub(crate) fn goto(&mut self, target: BlockId, origin: OriginId) {
+        self.terminate(TerminatorKind::Goto(Edge { target, origin }), origin);
+    }
+
+    /// The end of the body: returns.
+    fn finish(&mut self) {
+        let origin = OriginId(0);
+        let is_main = self.source.name == "main";
+        let kind = if self.result == Type::Void {
+            TerminatorKind::Return(None)
+        } else if is_main && self.result == Type::I32 {
+            TerminatorKind::Return(Some(self.constant(Type::I32, 0, origin)))
+        } else {
+            TerminatorKind::ReturnNothing
+        };
+        self.terminate(kind, origin);
+    }
+
+    pub(crate) fn constant(&self, ty: Type, bits: u128, origin: OriginId) -> Operand {
+        Operand {
+            value: Value::Constant { ty, bits },
+            origin,
+        }
+    }
+
+    pub(crate) fn type_of(&self, operand: Operand) -> Type {
+        match operand.value {
+            Value::Temp(id) => self.temporaries[id.index()].ty,
+            Value::Constant { ty, .. } => ty,
+            Value::Address { .. } => Type::Ptr,
+        }
+    }
+
+    pub(crate) fn local_address(&mut self, local: LocalId, origin: OriginId) -> Operand {
+        self.emit_value(Type::Ptr, origin, |dst| InstructionKind::LocalAddress {
+            dst,
+            local,
+        })
+    }
+
+    pub(crate) fn convert(
+        &mut self,
+        value: Operand,
+        from: Type,
+        to: Type,
+        origin: OriginId,
+    ) -> Operand {
+        if from == to {
+            return value;
+        }
+        let value = self.as_type(value, from);
+        self.emit_value(to, origin, |dst| InstructionKind::Convert {
+            dst,
+            from,
+            to,
+            a: value,
+        })
+    }
+
+    /// `operand`, which should be of type `ty`; if it is not, something was not understood.
+    pub(crate) fn as_type(&mut self, operand: Operand, ty: Type) -> Operand {
+        if self.type_of(operand) == ty {
+            return operand;
+        }
+        self.unsupported_value(
+            operand.origin,
+            "an operand whose type is not understood",
+            ty,
+        )
+    }
+
+    /// Stands for an effect that cannot be lowered.
+    pub(crate) fn unsupported_effect(&mut self, origin: OriginId, reason: &str) {
+        self.emit(
+            InstructionKind::Unsupported {
+                dst: None,
+                reason: reason.to_owned(),
+            },
+            origin,
+        );
+    }
+
+    /// Stands, at the very beginning, for what makes the whole function unusable.
+    pub(crate) fn unsupported_first(&mut self, origin: OriginId, reason: &str) {
+        let kind = InstructionKind::Unsupported {
+            dst: None,
+            reason: reason.to_owned(),
+        };
+        self.blocks[0]
+            .instructions
+            .insert(0, Instruction { kind, origin });
+    }
+
+    /// Stands for a value that cannot be lowered.
+    pub(crate) fn unsupported_value(
+        &mut self,
+        origin: OriginId,
+        reason: &str,
+        ty: Type,
+    ) -> Operand {
+        let ty = if ty.is_value() { ty } else { Type::Ptr };
+        self.emit_value(ty, origin, |dst| InstructionKind::Unsupported {
+            dst: Some(dst),
+            reason: reason.to_owned(),
+        })
+    }
+
+    pub(crate) fn class_of(&self, ty: TypeId) -> Class {
+        self.lowerer.class(ty)
+    }
+
+    pub(crate) fn class(&self, id: ExprId) -> Class {
+        self.lowerer.class(self.source.expr(id).ty)
+    }
+
+    /// For what is constant.
+    pub(crate) fn scope(&mut self) -> Scope<'_, 'a> {
+        Scope {
+            lowerer: self.lowerer,
+            arena: self.source,
+        }
+    }
+
+    fn intern(&mut self, node: Node, span: Option<Span>, line: Option<(u32, u32)>) -> OriginId {
+        if let Some(&id) = self.origin_of.get(&node) {
+            return id;
+        }
+        let id = OriginId(self.origins.len() as u32);
+        let line = line.map(|(file, line)| (self.lowerer.file(file), line));
+        self.origins.push(Origin {
+            node: Some(node),
+            span,
+            line,
+        });
+        self.origin_of.insert(node, id);
+        id
+    }
+
+    pub(crate) fn at_expr(&mut self, id: ExprId) -> OriginId {
+        let span = span(self.source.expr(id).place);
+        let line = self.source.details.expr_lines.get(id.0 as usize).copied();
+        self.intern(Node::Expression(id.0), span, line)
+    }
+
+    pub(crate) fn at_stmt(&mut self, id: StmtId) -> OriginId {
+        let span = span(self.source.stmt(id).place);
+        let line = self.source.details.stmt_lines.get(id.0 as usize).copied();
+        self.intern(Node::Statement(id.0), span, line)
+    }
+
+    pub(crate) fn at_variable(&mut self, id: VarId) -> OriginId {
+        let variable = self.lowerer.unit.variable(id);
+        let span = variable
+            .declared_at
+            .map(|start| Span::new(start, start + variable.name.len() as u32));
+        self.intern(Node::Variable(id.0), span, None)
+    }
+}
+
+/// The type of an argument of type `ty` after the default promotions.
+pub(crate) fn promoted(ty: Type) -> Type {
+    match ty {
+        Type::F32 => Type::F64,
+        Type::Bool | Type::I8 | Type::U8 | Type::I16 | Type::U16 => Type::I32,
+        _ => ty,
+    }
+}
+
+/// The type that `++` computes in.
+pub(crate) fn promoted_integer(ty: Type) -> Type {
+    match ty {
+        Type::F32 => Type::F32,
+        _ => promoted(ty),
+    }
+}
+
+fn span(place: Place) -> Option<Span> {
+    match place {
+        Place::Written(span) | Place::MacroArgument { span, .. } => Some(span),
+        Place::MacroBody { invocation }
+        | Place::Stringified { invocation }
+        | Place::SeveralMeanings { invocation } => Some(invocation),
+        Place::Disagreement | Place::OtherFile | Place::Unknown => None,
+    }
+}

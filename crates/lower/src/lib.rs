@@ -1,0 +1,32 @@
+//! From the tree of C to the IR, with a map back to the source.
+//!
+//! # What is promised
+//! * The IR of a function means what C17 on x86-64 Linux means, as gcc and clang implement it
+//!   (crate `semantics`), or it has an `unsupported` instruction that says what is missing. An
+//!   `unsupported` instruction is reached exactly when the construct would be executed.
+//! * Every operator of the source is one instruction (or one branch, for `&&`, `||`, `?:`), whose
+//!   origin is the operator's node. Conversions are instructions of their own.
+//!
+//! # Order of evaluation
+//! Where C leaves the order open, this is what gcc 12 does without optimisation: operands of
+//! operators from left to right; a value that is assigned before its place, but after it when the
+//! value is a call; arguments of calls from the last to the first, after the function itself
+//! is evaluated.
+//!
+//! # Lifetimes
+//! A local comes to life, without a value, at its declaration, and dies where its block is left by
+//! falling off its end, `break`, `continue` or `return`; `goto` out of a block leaves it alive
+//! until the function returns. Compound literals live like that, too.
+
+mod builtin;
+mod constant;
+mod data;
+mod expression;
+mod function;
+mod place;
+mod prune;
+mod statement;
+mod types;
+mod unit;
+
+pub use unit::lower;

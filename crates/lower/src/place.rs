@@ -1,0 +1,509 @@
+//! Places of objects: what lvalues designate.
+
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator,
+    detail::Detail,
+    types::{TypeId, TypeKind},
+};
+use patchwright_ir::{InstructionKind, LocalId, LocalKind, Operand, OriginId, Target, Type, Value};
+
+use crate::{data::named, function::FunctionLowerer, types::Class};
+
+/// What an lvalue designates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Location {
+    /// A register local.
+    Register(LocalId, Type),
+    /// An object in memory.
+    Memory {
+        /// Where.
+        address: Operand,
+        /// It is `volatile`.
+        volatile: bool,
+    },
+    /// A bit-field.
+    Bits {
+        /// Where its first byte is.
+        address: Operand,
+        /// Bits before it in that byte.
+        offset: u32,
+        /// Bits.
+        width: u32,
+    },
+}
+
+impl<'a> FunctionLowerer<'_, 'a> {
+    fn memory(&self, id: ExprId, address: Operand) -> Location {
+        let ty = self.source.expr(id).ty;
+        Location::Memory {
+            address,
+            volatile: self.lowerer.unit.types.qualifiers(ty).is_volatile,
+        }
+    }
+
+    /// What an lvalue designates.
+    pub(crate) fn location(&mut self, id: ExprId) -> Location {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        let expr = source.expr(id);
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.location(*inner),
+            ExprKind::Variable(variable) => {
+                if self.is_automatic(*variable) {
+                    let local = self.local(*variable);
+                    if let LocalKind::Register(ty) = self.local_kind(local) {
+                        return Location::Register(local, ty);
+                    }
+                    let address = self.local_address(local, origin);
+                    return self.memory(id, address);
+                }
+                let global = self.lowerer.object(*variable);
+                let address = self.address_constant(Target::Global(global), origin);
+                self.memory(id, address)
+            }
+            ExprKind::Member { base, arrow, .. } => self.member(id, *base, *arrow),
+            ExprKind::Subscript { base, index } => {
+                let address = self.element(*base, *index, origin);
+                self.memory(id, address)
+            }
+            ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                operand,
+            } => {
+                let address = self.rvalue(*operand);
+                let address = self.as_type(address, Type::Ptr);
+                self.memory(id, address)
+            }
+            ExprKind::Unary {
+                operator: UnaryOperator::Extension,
+                operand,
+            } => self.location(*operand),
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::NoOp,
+                ..
+            } if source.expr(*operand).lvalue => self.location(*operand),
+            ExprKind::String => {
+                let address = match self.scope().string_object(id) {
+                    Some(global) => self.address_constant(Target::Global(global), origin),
+                    None => self.unsupported_value(origin, "a string literal", Type::Ptr),
+                };
+                self.memory(id, address)
+            }
+            ExprKind::Binary {
+                operator: BinaryOperator::Comma,
+                left,
+                right,
+            } => {
+                self.effect(*left);
+                self.location(*right)
+            }
+            ExprKind::Other { kind, children, .. } => {
+                match (
+                    kind.as_str(),
+                    source.details.of.get(&id),
+                    children.as_slice(),
+                ) {
+                    (_, Some(Detail::Same(same)), _) => self.location(*same),
+                    ("CompoundLiteralExpr", _, [list]) => {
+                        let ty = expr.ty;
+                        let Some((size, align)) = self.lowerer.unit.types.size_and_align(ty) else {
+                            let address = self.unsupported_value(
+                                origin,
+                                "a literal of unknown size",
+                                Type::Ptr,
+                            );
+                            return self.memory(id, address);
+                        };
+                        let local = self.temporary_object(size, align, origin);
+                        self.emit(InstructionKind::Live { local }, origin);
+                        self.in_scope(local);
+                        let address = self.local_address(local, origin);
+                        self.initialize(address, ty, *list, origin);
+                        self.memory(id, address)
+                    }
+                    ("ArraySubscriptExpr", _, [first, second]) => {
+                        // `2[a]`
+                        let types = &self.lowerer.unit.types;
+                        let pointer_first = types.element(source.expr(*first).ty).is_some();
+                        let (base, index) = match pointer_first {
+                            true => (*first, *second),
+                            false => (*second, *first),
+                        };
+                        let address = self.element(base, index, origin);
+                        self.memory(id, address)
+                    }
+                    _ => self.rvalue_in_memory(id),
+                }
+            }
+            _ => self.rvalue_in_memory(id),
+        }
+    }
+
+    /// A record that is no lvalue (the result of a call) as an object.
+    fn rvalue_in_memory(&mut self, id: ExprId) -> Location {
+        let address = match self.class(id) {
+            Class::Aggregate { .. } => self.aggregate(id),
+            _ => {
+                let origin = self.at_expr(id);
+                let reason = self.reason(id, "an lvalue");
+                self.unsupported_value(origin, &reason, Type::Ptr)
+            }
+        };
+        self.memory(id, address)
+    }
+
+    pub(crate) fn address_constant(&self, target: Target, origin: OriginId) -> Operand {
+        Operand {
+            value: Value::Address { target, addend: 0 },
+            origin,
+        }
+    }
+
+    /// The address of an object that is not in a register.
+    pub(crate) fn address_of(&mut self, id: ExprId) -> Operand {
+        let origin = self.at_expr(id);
+        match self.location(id) {
+            Location::Memory { address, .. } => address,
+            Location::Register(..) | Location::Bits { .. } => {
+                self.unsupported_value(origin, "the address of what has none", Type::Ptr)
+            }
+        }
+    }
+
+    fn member(&mut self, id: ExprId, base: ExprId, arrow: bool) -> Location {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        let base_address = if arrow {
+            let pointer = self.rvalue(base);
+            self.as_type(pointer, Type::Ptr)
+        } else {
+            self.address_of(base)
+        };
+        let found = match source.details.of.get(&id) {
+            Some(&Detail::Member { record, index }) => {
+                let types = &self.lowerer.unit.types;
+                types.layout(record).map(|layout| {
+                    let field = types
+                        .record(record)
+                        .fields
+                        .as_ref()
+                        .and_then(|fields| fields.get(index));
+                    (
+                        layout.offsets[index],
+                        field.and_then(|field| field.bit_width),
+                    )
+                })
+            }
+            _ => None,
+        };
+        let Some((bits, width)) = found else {
+            let address =
+                self.unsupported_value(origin, "a member whose place is not known", Type::Ptr);
+            return self.memory(id, address);
+        };
+        let address = self.member_address(base_address, bits / 8, origin);
+        match width {
+            Some(width) => Location::Bits {
+                address,
+                offset: (bits % 8) as u32,
+                width,
+            },
+            None => self.memory(id, address),
+        }
+    }
+
+    /// The address of a member; of an absolute address, as old definitions of `offsetof` take
+    /// it, a constant.
+    fn member_address(&mut self, base: Operand, offset: u64, origin: OriginId) -> Operand {
+        if let Value::Constant { bits, .. } = base.value {
+            return self.constant(Type::Ptr, bits.wrapping_add(u128::from(offset)), origin);
+        }
+        self.emit_value(Type::Ptr, origin, |dst| InstructionKind::MemberAddress {
+            dst,
+            a: base,
+            offset,
+        })
+    }
+
+    /// The size of what a pointer or array type consists of, as an operand.
+    pub(crate) fn stride(&mut self, ty: TypeId, origin: OriginId) -> Operand {
+        let types = &self.lowerer.unit.types;
+        let size = types
+            .element(ty)
+            .and_then(|element| types.size_and_align(element));
+        match size {
+            Some((size, _)) => self.constant(Type::U64, u128::from(size), origin),
+            None => self.unsupported_value(origin, "an element of unknown size", Type::U64),
+        }
+    }
+
+    fn element(&mut self, base: ExprId, index: ExprId, origin: OriginId) -> Operand {
+        let pointer = self.rvalue(base);
+        let pointer = self.as_type(pointer, Type::Ptr);
+        let number = self.rvalue(index);
+        let size = self.stride(self.source.expr(base).ty, origin);
+        self.advance(pointer, number, size, false, origin)
+    }
+
+    /// A pointer moved by an index.
+    pub(crate) fn advance(
+        &mut self,
+        pointer: Operand,
+        index: Operand,
+        size: Operand,
+        negative: bool,
+        origin: OriginId,
+    ) -> Operand {
+        let mut index = index;
+        let mut ty = self.type_of(index);
+        if ty.scalar().is_none_or(|ty| !ty.is_integer()) {
+            index = match ty.is_integer() {
+                true => self.convert(index, ty, Type::I64, origin),
+                false => self.as_type(index, Type::I64),
+            };
+            ty = Type::I64;
+        }
+        let pointer = self.as_type(pointer, Type::Ptr);
+        self.emit_value(Type::Ptr, origin, |dst| InstructionKind::PointerAdd {
+            dst,
+            a: pointer,
+            index,
+            ty,
+            size,
+            negative,
+        })
+    }
+
+    /// Reads an object of the scalar type `ty`.
+    pub(crate) fn load(&mut self, location: Location, ty: Type, origin: OriginId) -> Operand {
+        match location {
+            Location::Register(local, of) => {
+                let value = self.emit_value(of, origin, |dst| InstructionKind::Read { dst, local });
+                self.as_type(value, ty)
+            }
+            Location::Memory { address, volatile } => {
+                self.emit_value(ty, origin, |dst| InstructionKind::Load {
+                    dst,
+                    ty,
+                    address,
+                    volatile,
+                })
+            }
+            Location::Bits {
+                address,
+                offset,
+                width,
+            } => self.emit_value(ty, origin, |dst| InstructionKind::LoadBits {
+                dst,
+                ty,
+                address,
+                offset,
+                width,
+            }),
+        }
+    }
+
+    /// Writes an object of the scalar type `ty`; the value that it then has.
+    pub(crate) fn store(
+        &mut self,
+        location: Location,
+        ty: Type,
+        value: Operand,
+        origin: OriginId,
+    ) -> Operand {
+        let value = self.as_type(value, ty);
+        match location {
+            Location::Register(local, of) => {
+                let value = self.as_type(value, of);
+                self.emit(InstructionKind::Write { local, value }, origin);
+                value
+            }
+            Location::Memory { address, volatile } => {
+                self.emit(
+                    InstructionKind::Store {
+                        ty,
+                        address,
+                        value,
+                        volatile,
+                    },
+                    origin,
+                );
+                value
+            }
+            Location::Bits {
+                address,
+                offset,
+                width,
+            } => {
+                self.emit(
+                    InstructionKind::StoreBits {
+                        ty,
+                        address,
+                        value,
+                        offset,
+                        width,
+                    },
+                    origin,
+                );
+                self.emit_value(ty, origin, |dst| InstructionKind::Extend {
+                    dst,
+                    ty,
+                    value,
+                    width,
+                })
+            }
+        }
+    }
+
+    /// Gives the object of type `ty` at an address its first value.
+    pub(crate) fn initialize(
+        &mut self,
+        address: Operand,
+        ty: TypeId,
+        value: ExprId,
+        origin: OriginId,
+    ) {
+        let source = self.source;
+        let unit = self.lowerer.unit;
+        match self.class_of(ty) {
+            Class::Scalar(scalar) => {
+                let value = self.rvalue(value);
+                let location = Location::Memory {
+                    address,
+                    volatile: false,
+                };
+                self.store(location, scalar, value, origin);
+                return;
+            }
+            Class::Unknown(reason) => {
+                self.unsupported_effect(origin, reason);
+                return;
+            }
+            Class::Void | Class::Function => {
+                self.unsupported_effect(origin, "an initialiser of no object");
+                return;
+            }
+            Class::Array | Class::Aggregate { .. } => {}
+        }
+        let Some((size, _)) = unit.types.size_and_align(ty) else {
+            self.unsupported_effect(origin, "an initialiser of an object of unknown size");
+            return;
+        };
+        match &source.expr(value).kind {
+            ExprKind::Paren(inner) => return self.initialize(address, ty, *inner, origin),
+            ExprKind::String => {
+                let literal = self.scope().string_bytes(value);
+                let Some((bytes, _)) = literal else {
+                    self.unsupported_effect(origin, "a string literal");
+                    return;
+                };
+                let global = self.lowerer.string(bytes, size, 1);
+                let from = self.address_constant(Target::Global(global), origin);
+                let kind = InstructionKind::Copy {
+                    to: address,
+                    from,
+                    size,
+                };
+                self.emit(kind, origin);
+                return;
+            }
+            ExprKind::Other { kind, .. } if kind == "ImplicitValueInitExpr" => {
+                self.emit(InstructionKind::Zero { address, size }, origin);
+                return;
+            }
+            _ => {}
+        }
+        if let Some(Detail::List { elements, member }) = source.details.of.get(&value) {
+            self.initialize_list(address, ty, elements, *member, size, origin);
+            return;
+        }
+        let from = match self.class_of(ty) {
+            Class::Array => self.address_of(value),
+            _ => self.aggregate(value),
+        };
+        let from = self.as_type(from, Type::Ptr);
+        let kind = InstructionKind::Copy {
+            to: address,
+            from,
+            size,
+        };
+        self.emit(kind, origin);
+    }
+
+    fn initialize_list(
+        &mut self,
+        address: Operand,
+        ty: TypeId,
+        elements: &'a [Option<ExprId>],
+        member: Option<usize>,
+        size: u64,
+        origin: OriginId,
+    ) {
+        let source = self.source;
+        let unit = self.lowerer.unit;
+        if let [Some(only)] = elements {
+            let inner = source.expr(source.without_parens(*only));
+            let is_string = matches!(inner.kind, ExprKind::String)
+                && matches!(unit.types.kind(inner.ty), TypeKind::Array(..))
+                && matches!(unit.types.kind(ty), TypeKind::Array(of, _)
+                    if matches!(unit.types.kind(*of), TypeKind::Integer(_)));
+            if is_string || inner.ty == ty {
+                return self.initialize(address, ty, *only, origin);
+            }
+        }
+        self.emit(InstructionKind::Zero { address, size }, origin);
+        match unit.types.kind(ty) {
+            TypeKind::Array(element, _) => {
+                let Some((stride, _)) = unit.types.size_and_align(*element) else {
+                    self.unsupported_effect(origin, "elements of unknown size");
+                    return;
+                };
+                for (index, item) in elements.iter().enumerate() {
+                    let Some(item) = item else { continue };
+                    let at = self.at_expr(*item);
+                    let number = self.constant(Type::I64, index as u128, at);
+                    let stride = self.constant(Type::U64, u128::from(stride), at);
+                    let place = self.advance(address, number, stride, false, at);
+                    self.initialize(place, *element, *item, at);
+                }
+            }
+            TypeKind::Record(record) => {
+                let definition = unit.types.record(*record);
+                let fields = definition.fields.as_deref().unwrap_or_default();
+                let Some(layout) = unit.types.layout(*record) else {
+                    self.unsupported_effect(origin, "a record whose layout is not known");
+                    return;
+                };
+                let positions: Vec<usize> = if definition.is_union {
+                    vec![member.unwrap_or(0)]
+                } else {
+                    named(fields)
+                };
+                for (&position, item) in positions.iter().zip(elements) {
+                    let Some(item) = item else { continue };
+                    let at = self.at_expr(*item);
+                    let bits = layout.offsets[position];
+                    let place = self.member_address(address, bits / 8, at);
+                    match (
+                        fields[position].bit_width,
+                        self.class_of(fields[position].ty),
+                    ) {
+                        (Some(width), Class::Scalar(ty)) => {
+                            let value = self.rvalue(*item);
+                            let location = Location::Bits {
+                                address: place,
+                                offset: (bits % 8) as u32,
+                                width,
+                            };
+                            self.store(location, ty, value, at);
+                        }
+                        (Some(_), _) => self.unsupported_effect(at, "a bit-field"),
+                        (None, _) => self.initialize(place, fields[position].ty, *item, at),
+                    }
+                }
+            }
+            _ => self.unsupported_effect(origin, "an initialiser of an unknown form"),
+        }
+    }
+}

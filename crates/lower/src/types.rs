@@ -1,0 +1,74 @@
+//! What C types are in the IR.
+
+use patchwright_csource::types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable};
+use patchwright_ir::Type;
+
+/// How values of a type are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// No value.
+    Void,
+    /// In temporaries.
+    Scalar(Type),
+    /// In memory: a structure or union.
+    Aggregate {
+        /// Bytes.
+        size: u64,
+        /// Bytes.
+        align: u64,
+    },
+    /// In memory; decays to a pointer.
+    Array,
+    /// Decays to a pointer.
+    Function,
+    /// Not known: why.
+    Unknown(&'static str),
+}
+
+pub(crate) fn integer(kind: IntegerKind) -> Type {
+    use IntegerKind::*;
+    match kind {
+        Bool => Type::Bool,
+        Char | SignedChar => Type::I8,
+        UnsignedChar => Type::U8,
+        Short => Type::I16,
+        UnsignedShort => Type::U16,
+        Int => Type::I32,
+        UnsignedInt => Type::U32,
+        Long | LongLong => Type::I64,
+        UnsignedLong | UnsignedLongLong => Type::U64,
+        Int128 => Type::I128,
+        UnsignedInt128 => Type::U128,
+    }
+}
+
+/// How values of the type are handled.
+pub(crate) fn class(types: &TypeTable, ty: TypeId) -> Class {
+    if types.qualifiers(ty).is_atomic {
+        return Class::Unknown("an atomic type");
+    }
+    match types.kind(ty) {
+        TypeKind::Void => Class::Void,
+        TypeKind::Integer(kind) => Class::Scalar(integer(*kind)),
+        TypeKind::Enum { .. } => match types.integer_kind(ty) {
+            Some(kind) => Class::Scalar(integer(kind)),
+            None => Class::Unknown("an enumeration"),
+        },
+        TypeKind::Float(FloatKind::Float) => Class::Scalar(Type::F32),
+        TypeKind::Float(FloatKind::Double) => Class::Scalar(Type::F64),
+        TypeKind::Float(FloatKind::LongDouble) => Class::Scalar(Type::F80),
+        TypeKind::Float(FloatKind::Other) => Class::Unknown("a floating type of GNU C"),
+        TypeKind::Pointer(_) => Class::Scalar(Type::Ptr),
+        TypeKind::Array(..) if types.size_and_align(ty).is_none() => {
+            Class::Unknown("an array of elements of unknown size")
+        }
+        TypeKind::Array(..) => Class::Array,
+        TypeKind::VariableArray(_) => Class::Unknown("a variable array"),
+        TypeKind::Record(_) => match types.size_and_align(ty) {
+            Some((size, align)) => Class::Aggregate { size, align },
+            None => Class::Unknown("a record whose layout is not known"),
+        },
+        TypeKind::Function => Class::Function,
+        TypeKind::Other(_) => Class::Unknown("a type that the view of C cannot express"),
+    }
+}

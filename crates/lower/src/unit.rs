@@ -1,0 +1,364 @@
+//! Translation units: globals, declarations, and the names of things.
+
+use patchwright_csource::{
+    self as c, Storage, TranslationUnit, VarId, detail::Declaration, types::TypeId,
+};
+use patchwright_ir::{
+    Data, FileId, Function, FunctionId, Global, GlobalId, Linkage, Module, Node, Origin, Parameter,
+    SourceFile, Type,
+};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    constant::Scope,
+    data::{Image, initialize},
+    function::FunctionLowerer,
+    types::{Class, class},
+};
+
+/// Lowers a translation unit: all functions that its main file defines, and the objects and
+/// functions that they use, those that headers define included. `path` is how the compile command names its main
+/// file, which becomes file 0 of the module.
+pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
+    let main_file = unit.files.iter().position(|name| name == path);
+    let mut lowerer = Lowerer {
+        unit,
+        main_file: main_file.unwrap_or(0) as u32,
+        module: Module::default(),
+        objects: FxHashMap::default(),
+        statics: FxHashMap::default(),
+        functions: FxHashMap::default(),
+        strings: FxHashMap::default(),
+    };
+    lowerer.files();
+    for function in &unit.functions {
+        lowerer.declare(&function.name);
+    }
+    for initializer in &unit.initializers {
+        lowerer.define_object(initializer);
+    }
+    for &variable in &unit.globals {
+        lowerer.tentative(variable);
+    }
+    for function in &unit.functions {
+        lowerer.define(function);
+    }
+    // Of the functions of headers, those that are used; they may use others in turn.
+    let mut waiting: Vec<&c::Function> = unit.functions_in_headers.iter().collect();
+    loop {
+        let (used, rest): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|function| lowerer.functions.contains_key(&function.name));
+        waiting = rest;
+        if used.is_empty() {
+            break;
+        }
+        for function in used {
+            lowerer.define(function);
+        }
+    }
+    lowerer.module
+}
+
+pub(crate) struct Lowerer<'a> {
+    pub(crate) unit: &'a TranslationUnit,
+    main_file: u32,
+    pub(crate) module: Module,
+    /// Objects with a name at file scope.
+    objects: FxHashMap<&'a str, GlobalId>,
+    /// Static locals.
+    statics: FxHashMap<VarId, GlobalId>,
+    functions: FxHashMap<String, FunctionId>,
+    strings: FxHashMap<(Vec<u8>, u64), GlobalId>,
+}
+
+impl<'a> Lowerer<'a> {
+    fn files(&mut self) {
+        let files = self.unit.files.iter();
+        self.module.files = files
+            .map(|path| SourceFile { path: path.clone() })
+            .collect();
+        if self.module.files.is_empty() {
+            self.module.files.push(SourceFile {
+                path: String::new(),
+            });
+        }
+        self.module.files.swap(0, self.main_file as usize);
+    }
+
+    /// The file of the module for a file of the unit.
+    pub(crate) fn file(&self, file: u32) -> FileId {
+        FileId(match file {
+            0 => self.main_file,
+            file if file == self.main_file => 0,
+            file => file,
+        })
+    }
+
+    pub(crate) fn class(&self, ty: TypeId) -> Class {
+        class(&self.unit.types, ty)
+    }
+
+    /// The function called `name`, as the unit declares it.
+    pub(crate) fn declare(&mut self, name: &str) -> FunctionId {
+        if let Some(&id) = self.functions.get(name) {
+            return id;
+        }
+        let unit = self.unit;
+        let declaration = unit.declarations.get(name);
+        let function = match declaration {
+            Some(declaration) => self.declared(declaration),
+            None => undeclared(name),
+        };
+        self.push_function(name, function)
+    }
+
+    /// The function called `name`, which no declaration at file scope tells of, as a call shows
+    /// it.
+    pub(crate) fn declare_as(
+        &mut self,
+        name: &str,
+        result: Type,
+        parameters: Vec<Type>,
+        variadic: bool,
+    ) -> FunctionId {
+        if self.functions.contains_key(name) || self.unit.declarations.contains_key(name) {
+            return self.declare(name);
+        }
+        let mut function = undeclared(name);
+        function.result = result;
+        function.parameters = parameters.into_iter().map(|ty| Parameter { ty }).collect();
+        function.variadic = variadic;
+        self.push_function(name, function)
+    }
+
+    fn define(&mut self, function: &'a c::Function) {
+        let id = self.declare(&function.name);
+        let lowered = FunctionLowerer::lower(self, function, id);
+        self.module.functions[id.index()] = lowered;
+    }
+
+    fn push_function(&mut self, name: &str, function: Function) -> FunctionId {
+        let id = FunctionId(self.module.functions.len() as u32);
+        self.module.functions.push(function);
+        self.functions.insert(name.to_owned(), id);
+        id
+    }
+
+    /// The type that a value is passed or returned as.
+    pub(crate) fn passed(&self, ty: TypeId) -> Option<Type> {
+        match self.class(ty) {
+            Class::Void => Some(Type::Void),
+            Class::Scalar(ty) => Some(ty),
+            Class::Aggregate { size, .. } => Some(Type::Aggregate { size }),
+            Class::Array | Class::Function => Some(Type::Ptr),
+            Class::Unknown(_) => None,
+        }
+    }
+
+    fn declared(&self, declaration: &Declaration) -> Function {
+        let mut function = undeclared(&declaration.name);
+        let result = declaration.result.and_then(|ty| self.passed(ty));
+        let parameters: Option<Vec<Parameter>> = declaration
+            .parameters
+            .iter()
+            .map(|&ty| self.passed(ty).map(|ty| Parameter { ty }))
+            .collect();
+        function.prototyped = declaration.prototyped && result.is_some() && parameters.is_some();
+        function.result = result.unwrap_or(Type::I32);
+        function.parameters = parameters.unwrap_or_default();
+        function.variadic = declaration.variadic;
+        function.no_return = declaration.no_return;
+        function.linkage = if declaration.internal {
+            Linkage::Internal
+        } else if declaration.weak || declaration.inline {
+            Linkage::Weak
+        } else {
+            Linkage::External
+        };
+        function
+    }
+
+    /// An object that no name of C reaches.
+    pub(crate) fn anonymous(&mut self, kind: &str, size: u64, align: u64) -> GlobalId {
+        let id = GlobalId(self.module.globals.len() as u32);
+        self.module.globals.push(Global {
+            name: format!(".{kind}.{}", id.0),
+            linkage: Linkage::Internal,
+            size,
+            align,
+            constant: false,
+            thread_local: false,
+            tentative: false,
+            data: Some(Data::default()),
+            unsupported: None,
+            origin: Origin::default(),
+        });
+        id
+    }
+
+    /// The object of a string literal, of `size` bytes; equal literals are one object.
+    pub(crate) fn string(&mut self, mut bytes: Vec<u8>, size: u64, align: u64) -> GlobalId {
+        bytes.truncate(size as usize);
+        while bytes.last() == Some(&0) {
+            bytes.pop();
+        }
+        if let Some(&id) = self.strings.get(&(bytes.clone(), size)) {
+            return id;
+        }
+        let id = self.anonymous("string", size, align);
+        let global = &mut self.module.globals[id.index()];
+        global.constant = true;
+        global.data = Some(Data {
+            bytes: bytes.clone(),
+            relocations: Vec::new(),
+        });
+        self.strings.insert((bytes, size), id);
+        id
+    }
+
+    /// The object of a variable with static storage duration.
+    pub(crate) fn object(&mut self, id: VarId) -> GlobalId {
+        let unit = self.unit;
+        let variable = unit.variable(id);
+        if variable.storage == Storage::StaticLocal {
+            if let Some(&global) = self.statics.get(&id) {
+                return global;
+            }
+        } else if let Some(&global) = self.objects.get(variable.name.as_str()) {
+            self.complete(global, id);
+            return global;
+        }
+        let declared = unit.declared[id.0 as usize];
+        let (size, align) = unit.types.size_and_align(variable.ty).unwrap_or((0, 1));
+        let global = GlobalId(self.module.globals.len() as u32);
+        let local = variable.storage == Storage::StaticLocal;
+        self.module.globals.push(Global {
+            name: match local {
+                true => format!("{}.{}", variable.name, id.0),
+                false => variable.name.clone(),
+            },
+            linkage: if local || declared.internal {
+                Linkage::Internal
+            } else if declared.weak {
+                Linkage::Weak
+            } else {
+                Linkage::External
+            },
+            size,
+            align: align.max(declared.align.unwrap_or(1)),
+            constant: unit.types.qualifiers(element(unit, variable.ty)).is_const,
+            thread_local: variable.thread_local,
+            tentative: false,
+            data: None,
+            unsupported: None,
+            origin: Origin {
+                node: Some(Node::Variable(id.0)),
+                span: None,
+                line: None,
+            },
+        });
+        if local {
+            self.statics.insert(id, global);
+        } else {
+            self.objects.insert(&variable.name, global);
+        }
+        global
+    }
+
+    /// A later declaration may complete the type, or say more of the linkage.
+    fn complete(&mut self, global: GlobalId, id: VarId) {
+        let declared = self.unit.declared[id.0 as usize];
+        let size = self.unit.types.size_and_align(self.unit.variable(id).ty);
+        let global = &mut self.module.globals[global.index()];
+        if let Some((size, align)) = size {
+            global.size = global.size.max(size);
+            global.align = global.align.max(align);
+        }
+        if declared.internal {
+            global.linkage = Linkage::Internal;
+        }
+    }
+
+    fn define_object(&mut self, initializer: &'a c::detail::FileInitializer) {
+        let ty = self.unit.variable(initializer.variable).ty;
+        let global = self.object(initializer.variable);
+        self.initialize_object(global, ty, &initializer.arena, initializer.value);
+    }
+
+    /// Gives an object its initial data.
+    pub(crate) fn initialize_object(
+        &mut self,
+        global: GlobalId,
+        ty: TypeId,
+        arena: &'a c::Function,
+        value: c::ExprId,
+    ) {
+        let size = self.module.globals[global.index()].size;
+        let mut image = Image::new(size);
+        let mut scope = Scope {
+            lowerer: self,
+            arena,
+        };
+        let result = initialize(&mut scope, &mut image, 0, ty, value);
+        let object = &mut self.module.globals[global.index()];
+        // A flexible array member may make it longer than its type.
+        object.size = size.max(image.bytes.len() as u64);
+        match result {
+            Ok(()) => object.data = Some(image.into_data()),
+            Err(reason) => {
+                object.data = Some(Data::default());
+                object.unsupported = Some(reason);
+            }
+        }
+    }
+
+    /// A variable at file scope that no declaration initialises: zero, if it is not only declared.
+    fn tentative(&mut self, variable: VarId) {
+        let unit = self.unit;
+        let name = &unit.variable(variable).name;
+        let mut defined = false;
+        let mut last = None;
+        for (index, other) in unit.variables.iter().enumerate() {
+            if other.storage == Storage::Global && &other.name == name {
+                defined |= !unit.declared[index].is_extern;
+                last = Some(VarId(index as u32));
+            }
+        }
+        // What headers declare and nothing uses is left out.
+        if !defined {
+            return;
+        }
+        let global = self.object(last.unwrap_or(variable));
+        let object = &mut self.module.globals[global.index()];
+        if object.data.is_none() {
+            object.data = Some(Data::default());
+            object.tentative = true;
+        }
+    }
+}
+
+/// What an array consists of; the type itself for others.
+fn element(unit: &TranslationUnit, mut ty: TypeId) -> TypeId {
+    use c::types::TypeKind;
+    while let TypeKind::Array(of, _) = unit.types.kind(ty) {
+        ty = *of;
+    }
+    ty
+}
+
+fn undeclared(name: &str) -> Function {
+    Function {
+        name: name.to_owned(),
+        linkage: Linkage::External,
+        parameters: Vec::new(),
+        variadic: false,
+        prototyped: false,
+        no_return: false,
+        result: Type::I32,
+        locals: Vec::new(),
+        temporaries: Vec::new(),
+        blocks: Vec::new(),
+        origins: vec![Origin::default()],
+    }
+}
