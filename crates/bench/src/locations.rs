@@ -229,10 +229,10 @@ fn print(rows: &[(String, Row)], check: bool) {
         }
     };
     println!(
-        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements |{}",
+        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements | places for assignments |{}",
         if check { " same object code |" } else { "" }
     );
-    println!("| --- |{}", " ---: |".repeat(11 + usize::from(check)));
+    println!("| --- |{}", " ---: |".repeat(12 + usize::from(check)));
     for (name, row) in rows {
         let holes = |kind: &str| row.holes.get(kind).copied().unwrap_or(0);
         let checked = if check {
@@ -241,7 +241,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             String::new()
         };
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} |{checked}",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} | {} |{checked}",
             row.files,
             row.ways,
             row.rejected,
@@ -254,6 +254,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             holes("impure conditions"),
             holes("values"),
             holes("statements"),
+            holes("places for assignments"),
         );
     }
     let mut functions: BTreeMap<&str, usize> = BTreeMap::new();

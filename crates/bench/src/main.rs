@@ -2,7 +2,9 @@
 //! its subcommands, so that anyone can make it again.
 
 mod complexity;
+mod differential;
 mod locations;
+mod overhead;
 mod plot;
 mod validation;
 
@@ -36,6 +38,11 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Explores a part of a project's space, and compares a sample of the verdicts with those of
+    /// plainly compiling and running the candidates; fails if any differs
+    Differential(differential::Arguments),
+    /// Times a program as it is and instrumented, alternately, and prints the ratios
+    Overhead(overhead::Arguments),
     /// Validates a set of patches plainly, and again with each technique added to those before it;
     /// compares the verdicts, and prints a Markdown table
     Validate {
@@ -87,6 +94,8 @@ fn main() -> ExitCode {
             build,
             check,
         } => locations::run(&projects, build.as_deref(), check),
+        Command::Differential(arguments) => differential::run(&arguments),
+        Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
             project,
             patches,

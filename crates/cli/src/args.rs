@@ -254,6 +254,10 @@ pub struct LocalizeArgs {
     #[arg(long, value_name = "NAME", default_value_t, help_heading = "Ranking")]
     pub formula: Formula,
 
+    /// Sources to read at once, four at most [default: the number of processors]
+    #[arg(short, value_name = "N", help_heading = "Ranking")]
+    pub jobs: Option<usize>,
+
     /// Most statements, functions and files to print; 0 prints all
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub top: usize,

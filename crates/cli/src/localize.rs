@@ -6,7 +6,14 @@ use patchwright_exec::{CancelToken, RunnerProgram, Scratch, files};
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, outcome, prepare};
 use patchwright_report::{localization, text};
 
-use crate::{Exit, args::LocalizeArgs, progress::Progress, project, repair::exit_of, signals};
+use crate::{
+    Exit,
+    args::LocalizeArgs,
+    progress::Progress,
+    project,
+    repair::{default_jobs, exit_of},
+    signals,
+};
 
 /// Runs the command.
 pub fn run(args: &LocalizeArgs) -> Exit {
@@ -43,12 +50,19 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     let options = RepairOptions {
         // Without passing tests there are still coverage and crashes.
         allow_all_failing: true,
+        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
         ..Default::default()
     };
     let mut phases = outcome::Phases::default();
     let found = prepare::prepare(&project, &options, &surroundings, &mut phases).and_then(
         |mut prepared| {
-            let found = localize::localize(&mut prepared, &project, &surroundings, &mut phases)?;
+            let found = localize::localize(
+                &mut prepared,
+                &project,
+                &options,
+                &surroundings,
+                &mut phases,
+            )?;
             Ok((prepared.baseline, found))
         },
     );

@@ -1,5 +1,7 @@
 //! From the compiler's dump to the typed tree.
 
+mod uses;
+
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
@@ -410,41 +412,6 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 };
             }
             self.stmts[i].place = place;
-        }
-    }
-
-    /// An argument that a macro uses several times gives several nodes with one text. Unless
-    /// they are alike, changing the text would mean different changes.
-    fn compare_uses(&mut self) {
-        let mut uses: FxHashMap<Span, Vec<usize>> = FxHashMap::default();
-        for (i, expr) in self.exprs.iter().enumerate() {
-            let implicit = matches!(expr.kind, ExprKind::Cast { implicit: true, .. });
-            if let Place::MacroArgument { span, .. } = expr.place
-                && !implicit
-            {
-                uses.entry(span).or_default().push(i);
-            }
-        }
-        let mut different = rustc_hash::FxHashSet::default();
-        for (span, nodes) in uses {
-            let first = &self.exprs[nodes[0]];
-            let alike = nodes.iter().all(|&i| {
-                let expr = &self.exprs[i];
-                expr.ty == first.ty
-                    && expr.evaluated == first.evaluated
-                    && expr.lvalue == first.lvalue
-                    && std::mem::discriminant(&expr.kind) == std::mem::discriminant(&first.kind)
-            });
-            if !alike {
-                different.insert(span);
-            }
-        }
-        for expr in &mut self.exprs {
-            if let Place::MacroArgument { span, invocation } = expr.place
-                && (different.contains(&span) || self.locator.has_name(span))
-            {
-                expr.place = Place::SeveralMeanings { invocation };
-            }
         }
     }
 

@@ -44,7 +44,22 @@ pub fn parse(
     source: Vec<u8>,
 ) -> Result<TranslationUnit, ParseError> {
     let preprocessed = clang.preprocess(runner, command)?;
-    read(clang, runner, command, &preprocessed, source)
+    read(
+        clang,
+        runner,
+        command,
+        &preprocessed,
+        source,
+        Detail::Everything,
+    )
+}
+
+/// How much is asked of a source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Statements,
+    /// Also the values of macros and the sizes of types, which cost another run of the compiler.
+    Everything,
 }
 
 /// Reads one source file in all the ways in which `commands` compile it: a tree for each way that
@@ -59,6 +74,30 @@ pub fn parse_variants(
     commands: &[CompileCommand],
     source: &[u8],
 ) -> Result<Vec<TranslationUnit>, ParseError> {
+    variants_with(clang, runner, commands, source, Detail::Everything)
+}
+
+/// As [`parse_variants`], for those who only want functions with their statements and expressions: neither the values
+/// of macros nor the sizes of types are asked for.
+///
+/// # Errors
+/// As [`parse`], for any of the commands.
+pub fn parse_statements(
+    clang: &Clang,
+    runner: &mut Runner,
+    commands: &[CompileCommand],
+    source: &[u8],
+) -> Result<Vec<TranslationUnit>, ParseError> {
+    variants_with(clang, runner, commands, source, Detail::Statements)
+}
+
+fn variants_with(
+    clang: &Clang,
+    runner: &mut Runner,
+    commands: &[CompileCommand],
+    source: &[u8],
+    detail: Detail,
+) -> Result<Vec<TranslationUnit>, ParseError> {
     let mut ways: Vec<(&CompileCommand, String)> = Vec::new();
     for command in commands {
         let text = clang.preprocess(runner, command)?;
@@ -72,7 +111,7 @@ pub fn parse_variants(
     let mut units = Vec::new();
     for (command, preprocessed) in ways {
         let source = source.to_vec();
-        units.push(read(clang, runner, command, &preprocessed, source)?);
+        units.push(read(clang, runner, command, &preprocessed, source, detail)?);
     }
     variants::agree(&mut units);
     Ok(units)
@@ -84,6 +123,7 @@ fn read(
     command: &CompileCommand,
     preprocessed: &str,
     source: Vec<u8>,
+    detail: Detail,
 ) -> Result<TranslationUnit, ParseError> {
     let dump = clang.dump(runner, command)?;
     let macros = macros::MacroTable::from_preprocessor(preprocessed);
@@ -112,7 +152,10 @@ fn read(
     })?;
     let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, functions, functions_elsewhere, enumerations) = built;
-    let constants = questions::ask(clang, runner, command, &source, &macros, &mut types)?;
+    let constants = match detail {
+        Detail::Statements => Vec::new(),
+        Detail::Everything => questions::ask(clang, runner, command, &source, &macros, &mut types)?,
+    };
     Ok(TranslationUnit {
         source,
         types,

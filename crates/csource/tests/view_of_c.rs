@@ -63,6 +63,16 @@ fn what_a_macro_makes_a_name_of_is_refused() {
 }
 
 #[test]
+fn what_a_macro_both_reads_and_writes_is_refused() {
+    let unit = read(
+        "#define ADD(x, y) (x = (x) + (y))\n#define MAX(x, y) ((x) > (y) ? (x) : (y))\n\
+         int f(int a, int b) { return ADD(a, b); }\nint g(int a, int b) { return MAX(a, b); }\n",
+    );
+    assert_eq!(editable(&unit, "f"), ["b", "ADD(a, b)"]);
+    assert_eq!(editable(&unit, "g"), ["a", "b", "MAX(a, b)"]);
+}
+
+#[test]
 fn an_invocation_that_goes_on_behind_its_name_is_refused() {
     let unit = read(
         "#define LENGTH(n) (((n) + 2) / 3)\n#define length LENGTH\n\

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use patchwright_csource::{Clang, ParseError, Refusal};
+use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
-    Baseline, BuildError, CompileCommand, FileSelection, Limits, TestSuite, Worker, WorkerOptions,
-    files, run_build, run_test, runner::Environment,
+    Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, View, Worker,
+    WorkerOptions, files, run_build, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
 use patchwright_text::{LineMap, Span};
@@ -25,6 +27,9 @@ const ATTEMPTS: usize = 12;
 
 /// Functions that are taken from what a process executed last, as if they were a stack.
 const RECENT_FUNCTIONS: usize = 5;
+
+/// Sources that are read at once: a large one takes some hundred megabytes.
+const READERS: usize = 4;
 
 /// Time for a test with marks: so many times its time-out.
 const TIMEOUT_FACTOR: u32 = 3;
@@ -47,6 +52,8 @@ pub struct Subject<'a> {
     pub baseline: &'a Baseline,
     /// Their limits.
     pub limits: &'a Limits,
+    /// Sources that may be read at once.
+    pub jobs: usize,
     /// Is told what happens.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
@@ -187,30 +194,58 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
     Ok(found)
 }
 
-/// Reads the sources and numbers their statements.
+/// Reads the sources, several at once, and numbers their statements.
 fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), LocalizeError> {
     let events = subject.events;
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut subject.worker.runner)?;
+    let sandbox = &subject.worker.sandbox;
+    // More of them see the same copy.
+    let more = subject.jobs.min(READERS).min(subject.sources.len());
+    let viewed = subject.worker.runner.view_active();
+    let mut readers = Vec::new();
+    for _ in 1..more {
+        let view = viewed.then(|| View::of_copy(sandbox.folder(), sandbox.project()));
+        let cancel = subject.copy.cancel.clone();
+        readers.push(Runner::start(subject.copy.program, view, cancel)?);
+    }
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<usize, FileResult>> = Mutex::default();
+    let work = |runner: &mut Runner| {
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some((relative, commands)) = subject.sources.get(index)
+        {
+            let total = subject.sources.len();
+            events(Event::Progress { done: index, total });
+            let result = read_file(&clang, runner, &sandbox.folder().join(relative), commands);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.insert(index, result);
+        }
+    };
+    let own = &mut subject.worker.runner;
+    std::thread::scope(|scope| {
+        for reader in &mut readers {
+            scope.spawn(|| work(reader));
+        }
+        work(own);
+    });
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut found = Localization::default();
     let mut plans = Vec::new();
-    let total = subject.sources.len();
-    for (done, (relative, commands)) in subject.sources.iter().enumerate() {
-        events(Event::Progress { done, total });
-        let source = files::read(&subject.worker.sandbox.folder().join(relative))?;
-        let runner = &mut subject.worker.runner;
-        let units = patchwright_csource::parse_variants(&clang, runner, commands, &source);
-        let units = match units {
-            Ok(units) => units,
-            Err(error @ ParseError::Rejected { .. }) if subject.selections.is_empty() => {
+    for (index, result) in results {
+        let relative = &subject.sources[index].0;
+        let (source, own) = match result {
+            Ok(read) => read,
+            Err(LocalizeError::Parse(error @ ParseError::Rejected { .. }))
+                if subject.selections.is_empty() =>
+            {
                 events(Event::Warning(format!("{error}; the file is left alone")));
                 let reason = Refusal::NotAccepted.reason().to_owned();
                 *found.refused.entry(reason).or_default() += 1;
                 continue;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         };
-        let own = statements::find(&source, &units);
         for refusal in &own.refused {
             *found
                 .refused
@@ -226,6 +261,20 @@ fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), Localize
         ));
     }
     Ok((found, plans))
+}
+
+type FileResult = Result<(Vec<u8>, statements::Found), LocalizeError>;
+
+fn read_file(
+    clang: &Clang,
+    runner: &mut Runner,
+    path: &Path,
+    commands: &[CompileCommand],
+) -> FileResult {
+    let source = files::read(path)?;
+    let units = parse_statements(clang, runner, commands, &source)?;
+    let own = statements::find(&source, &units);
+    Ok((source, own))
 }
 
 /// Adds a file's statements, as far as they are selected; `None` if there are none.
@@ -442,12 +491,15 @@ fn run_tests(
         .iter()
         .filter(|one| one.coverage.passes)
         .flat_map(|one| sudden_ends(one, found))
-        .map(|end| end.recent[0])
+        .map(|stack| stack[0])
         .collect();
     let root = worker.sandbox.run_root();
     for one in observed.iter_mut().filter(|one| !one.coverage.passes) {
         one.coverage.crash = match reported_crash(one, found, root) {
-            stack if stack.is_empty() => recorded_crash(one, found, &usual),
+            stack if stack.is_empty() => sudden_ends(one, found)
+                .into_iter()
+                .find(|stack| !usual.contains(&stack[0]))
+                .unwrap_or_default(),
             stack => stack,
         };
     }
@@ -468,33 +520,30 @@ fn reported_crash(one: &Observed, found: &Localization, root: &Path) -> Vec<u32>
     stack
 }
 
-/// The processes of a test that did not exit, and did not become another program.
-fn sudden_ends<'a>(
-    one: &'a Observed,
-    found: &'a Localization,
-) -> impl Iterator<Item = &'a ProcessEnd> {
-    one.ends.iter().enumerate().filter_map(move |(place, end)| {
-        let last = *end.recent.first()?;
-        let became_another = one.ends[place + 1..]
+/// Where each process of a test was that did not exit and did not become another program: the statement that it executed
+/// last, and the last one of each function before.
+fn sudden_ends(one: &Observed, found: &Localization) -> Vec<Vec<u32>> {
+    let mut ends = Vec::new();
+    for (place, end) in one.ends.iter().enumerate() {
+        let mut later = one.ends[place + 1..].iter();
+        if end.exited || later.any(|other| other.process == end.process) {
+            continue;
+        }
+        let mut functions = BTreeSet::new();
+        let stack: Vec<u32> = end
+            .recent
             .iter()
-            .any(|other| other.process == end.process);
-        let leaves = found.statements[last as usize].leaves;
-        (!end.exited && !became_another && !leaves).then_some(end)
-    })
-}
-
-/// The statement that a process executed last, and the last one of each function before.
-fn recorded_crash(one: &Observed, found: &Localization, usual: &BTreeSet<u32>) -> Vec<u32> {
-    let Some(end) = sudden_ends(one, found).find(|end| !usual.contains(&end.recent[0])) else {
-        return Vec::new();
-    };
-    let mut functions = BTreeSet::new();
-    end.recent
-        .iter()
-        .copied()
-        .filter(|&id| functions.insert(found.statements[id as usize].function))
-        .take(RECENT_FUNCTIONS)
-        .collect()
+            .copied()
+            .filter(|&id| functions.insert(found.statements[id as usize].function))
+            .take(RECENT_FUNCTIONS)
+            .collect();
+        // The arguments of `_exit` may have been what was executed last.
+        let leaves = stack.iter().any(|&id| found.statements[id as usize].leaves);
+        if !leaves && !stack.is_empty() {
+            ends.push(stack);
+        }
+    }
+    ends
 }
 
 /// The text of the first line of a statement, without the blanks around it.

@@ -26,6 +26,9 @@ static TRACE: Shared = Shared(UnsafeCell::new(Trace {
     path: [0; LONGEST_PATH],
 }));
 
+/// How far the trail was when this process last forked. The parent goes on while the child copies its trail.
+static AT_FORK: AtomicU32 = AtomicU32::new(0);
+
 /// The trail of this process; null when all are taken.
 static TRAIL: AtomicPtr<Trail> = AtomicPtr::new(null_mut());
 
@@ -91,7 +94,7 @@ unsafe fn attach(unit: &TraceUnit, path: *const c_char) -> Option<TraceMemory<'s
                     register(Some(on_exit), null_mut(), null_mut());
                 }
                 if let Some(register) = unit.register_fork {
-                    register(None, None, Some(in_child), null_mut());
+                    register(Some(before_fork), None, Some(in_child), null_mut());
                 }
             }
         }
@@ -157,6 +160,14 @@ unsafe extern "C" fn on_exit(_: *mut c_void) {
     }
 }
 
+/// Remembers how far the trail is.
+unsafe extern "C" fn before_fork() {
+    // SAFETY: as in `on_exit`.
+    if let Some(trail) = unsafe { TRAIL.load(Ordering::Relaxed).as_ref() } {
+        AT_FORK.store(trail.next.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
 /// A forked process gets a trail of its own at the address of its parent's, so that no unit has to know. It begins
 /// with what the parent executed last.
 unsafe extern "C" fn in_child() {
@@ -171,8 +182,8 @@ unsafe extern "C" fn in_child() {
     let number = memory.header().trails_taken.fetch_add(1, Ordering::Relaxed);
     let (path, offset) = match memory.trail(number) {
         Some(own) => {
-            let next = trail.next.load(Ordering::Relaxed);
-            own.next.store(next, Ordering::Relaxed);
+            own.next
+                .store(AT_FORK.load(Ordering::Relaxed), Ordering::Relaxed);
             for (word, id) in own.statements.iter().zip(&trail.statements) {
                 word.store(id.load(Ordering::Relaxed), Ordering::Relaxed);
             }

@@ -88,13 +88,13 @@ pub struct Instrumented {
 }
 
 /// A file that is going to be woven.
-struct Plan {
-    file: SourceFile,
+pub(crate) struct Plan {
+    pub(crate) file: SourceFile,
     /// Functions with locations: index in the unit, id.
     functions: Vec<(usize, FunctionId)>,
     /// What touches the variables that are assigned.
     touches: Vec<(FunctionId, TouchPoint)>,
-    host_path: PathBuf,
+    pub(crate) host_path: PathBuf,
 }
 
 impl Plan {
@@ -454,17 +454,8 @@ fn read_sources(
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
     let total = sources.len();
-    let mut reader = Reader {
-        prepared,
-        project,
-        options,
-        clang,
-        events,
-        left_alone,
-        plans: Vec::new(),
-        entries: Vec::new(),
-        next_function: 0,
-    };
+    let worker = &mut prepared.worker;
+    let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
     let mut considered = 0;
     match focus {
         None => {
@@ -524,25 +515,50 @@ fn read_sources(
 }
 
 /// Reads one source after the other.
-struct Reader<'a> {
-    prepared: &'a mut Prepared,
+pub(crate) struct Reader<'a> {
+    worker: &'a mut Worker,
     project: &'a Project,
     options: &'a RepairOptions,
     clang: &'a Clang,
     events: &'a (dyn Fn(Event) + Sync),
     left_alone: &'a mut LeftAlone,
-    plans: Vec<Plan>,
-    entries: Vec<HoleEntry>,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) entries: Vec<HoleEntry>,
     next_function: u32,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        project: &'a Project,
+        options: &'a RepairOptions,
+        clang: &'a Clang,
+        events: &'a (dyn Fn(Event) + Sync),
+        left_alone: &'a mut LeftAlone,
+    ) -> Self {
+        Reader {
+            worker,
+            project,
+            options,
+            clang,
+            events,
+            left_alone,
+            plans: Vec::new(),
+            entries: Vec::new(),
+            next_function: 0,
+        }
+    }
+
     /// Adds the holes of a source, if clang accepts it.
-    fn read(&mut self, relative: &Path, commands: &[CompileCommand]) -> Result<(), RepairError> {
+    pub(crate) fn read(
+        &mut self,
+        relative: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<(), RepairError> {
         let selections = &self.project.files;
-        let host = self.prepared.worker.sandbox.folder().join(relative);
+        let host = self.worker.sandbox.folder().join(relative);
         let text = files::read(&host)?;
-        let runner = &mut self.prepared.worker.runner;
+        let runner = &mut self.worker.runner;
         let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
         let units = match units {
             Ok(units) => units,
@@ -589,7 +605,7 @@ impl Reader<'_> {
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
 /// out, with their holes, and reported.
-fn build_woven(
+pub(crate) fn build_woven(
     worker: &mut Worker,
     project: &Project,
     plans: &[Plan],

@@ -28,6 +28,7 @@ pub mod outcome;
 pub mod prepare;
 pub mod search;
 pub mod verify;
+pub mod whole;
 
 use std::time::Instant;
 

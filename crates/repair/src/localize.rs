@@ -32,6 +32,7 @@ pub const DEFAULT_LOCATIONS: usize = 200;
 pub fn localize(
     prepared: &mut Prepared,
     project: &Project,
+    options: &RepairOptions,
     surroundings: &Surroundings<'_>,
     phases: &mut Phases,
 ) -> Result<Localization, RepairError> {
@@ -54,6 +55,7 @@ pub fn localize(
         suite: &prepared.suite,
         baseline: &prepared.baseline,
         limits: &prepared.limits,
+        jobs: options.jobs,
         events: &events,
     })?;
     phases.localize = started.elapsed();
@@ -141,7 +143,7 @@ pub fn focus(
     phases: &mut Phases,
 ) -> Result<(), RepairError> {
     if is_large(prepared, project)? {
-        let found = localize(prepared, project, surroundings, phases)?;
+        let found = localize(prepared, project, options, surroundings, phases)?;
         prepared.focus = Some(Focus::new(found, options));
     }
     Ok(())

@@ -76,8 +76,18 @@ pub struct Explored {
     pub cost: u32,
     /// What all tests together say about each of them.
     pub verdict: ClassVerdict,
-    /// The candidates as edits of the hole's file.
-    pub edits: Vec<Edit>,
+    /// The candidates.
+    pub candidates: Vec<ExploredCandidate>,
+}
+
+/// A candidate whose verdict is known.
+#[derive(Clone, Debug)]
+pub struct ExploredCandidate {
+    /// It, as an edit of the hole's file.
+    pub edit: Edit,
+    /// It reads elements, behind a pointer to an object of unknown size, that the original does
+    /// not read: if it reads past the end of the object, nobody sees that this is undefined.
+    pub reads_unbounded: bool,
 }
 
 /// What the search has found.
@@ -438,15 +448,20 @@ impl Search<'_> {
         }
         self.found.stats.evaluations += level.evaluations;
         for (verdict, candidates) in std::mem::take(&mut self.decided) {
-            let edits = candidates
+            let candidates = candidates
                 .into_iter()
-                .filter_map(|id| space.edit(id, source, pointees))
+                .filter_map(|id| {
+                    Some(ExploredCandidate {
+                        edit: space.edit(id, source, pointees)?,
+                        reads_unbounded: space.reads_unbounded(id, pointees),
+                    })
+                })
                 .collect();
             self.found.verdicts.push(Explored {
                 entry: number,
                 cost,
                 verdict,
-                edits,
+                candidates,
             });
         }
         for (group, status) in status.iter().enumerate() {

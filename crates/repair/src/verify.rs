@@ -157,7 +157,7 @@ pub fn verify<'a>(
         if batch.is_empty() {
             break;
         }
-        let results: Vec<Result<Option<String>, RepairError>> = std::thread::scope(|scope| {
+        let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
                 .map(|(proposal, text, _)| {
@@ -166,7 +166,11 @@ pub fn verify<'a>(
                     let entry = &instrumented.holes[proposal.found.entry];
                     let relative = &instrumented.files[entry.file].relative;
                     scope.spawn(move || {
-                        passes(prepared, project, surroundings, &name, relative, text)
+                        let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
+                        let tests = prepared.failing.iter().chain(&prepared.passing);
+                        let rejection = copy.check(relative, text, tests.copied())?;
+                        copy.remove()?;
+                        Ok(rejection)
                     })
                 })
                 .collect();
@@ -229,58 +233,115 @@ pub fn verify<'a>(
     Ok(verified)
 }
 
-/// Applies, builds and tests; the reason if anything goes wrong.
-fn passes<'a>(
-    prepared: &Prepared,
+/// A copy of the untouched program in which changed files are built and tested, one after another.
+pub struct CleanCopy<'a> {
+    worker: Worker,
     project: &'a Project,
-    surroundings: &Surroundings<'a>,
-    name: &str,
-    file: &std::path::Path,
-    text: &[u8],
-) -> Result<Option<String>, RepairError> {
-    let base = prepared.worker.sandbox.folder().to_path_buf();
-    let mut worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
-    files::replace(&worker.sandbox.folder().join(file), text)?;
-    let build = project.build.as_deref().unwrap_or_default();
-    let built = run_build(
-        &mut worker.runner,
-        &worker.sandbox,
-        build,
-        &Environment::default(),
-        &Limits::for_build(),
-    );
-    let mut reason = match built {
-        Ok(_) => None,
-        Err(BuildError::Run(error)) => return Err(error.into()),
-        Err(error) => Some(format!("the clean program does not build with it: {error}")),
-    };
-    if reason.is_none() {
-        for &test in prepared.failing.iter().chain(&prepared.passing) {
-            let known = &prepared.baseline.tests[test];
+    prepared: &'a Prepared,
+}
+
+/// Why a changed program is no repair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// It does not build.
+    Build(String),
+    /// It fails a test.
+    Test {
+        /// The test, by index.
+        test: usize,
+        /// Why, with the test's name.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for Rejection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rejection::Build(reason) | Rejection::Test { reason, .. } => f.write_str(reason),
+        }
+    }
+}
+
+impl<'a> CleanCopy<'a> {
+    /// Makes the copy; `name` is that of its folder, which must be new.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn start(
+        name: &str,
+        prepared: &'a Prepared,
+        project: &'a Project,
+        surroundings: &Surroundings<'a>,
+    ) -> Result<Self, RepairError> {
+        let base = prepared.worker.sandbox.folder().to_path_buf();
+        let worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
+        Ok(CleanCopy {
+            worker,
+            project,
+            prepared,
+        })
+    }
+
+    /// Builds the program with `text` as its file `file` and runs tests, by index, until one
+    /// fails.
+    ///
+    /// # Errors
+    /// When the build or a test cannot be run.
+    pub fn check(
+        &mut self,
+        file: &std::path::Path,
+        text: &[u8],
+        tests: impl IntoIterator<Item = usize>,
+    ) -> Result<Option<Rejection>, RepairError> {
+        let worker = &mut self.worker;
+        files::replace(&worker.sandbox.folder().join(file), text)?;
+        let build = self.project.build.as_deref().unwrap_or_default();
+        let built = run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            build,
+            &Environment::default(),
+            &Limits::for_build(),
+        );
+        match built {
+            Ok(_) => {}
+            Err(BuildError::Run(error)) => return Err(error.into()),
+            Err(error) => {
+                return Ok(Some(Rejection::Build(format!(
+                    "the clean program does not build with it: {error}"
+                ))));
+            }
+        }
+        for test in tests {
+            let known = &self.prepared.baseline.tests[test];
             let limits = Limits {
                 wall: known.timeout,
-                ..project.limits.clone()
+                ..self.project.limits.clone()
             };
             let run = run_test(
                 &mut worker.runner,
                 &worker.sandbox,
-                &prepared.suite.tests[test],
-                &prepared.suite.environment,
+                &self.prepared.suite.tests[test],
+                &self.prepared.suite.environment,
                 &limits,
             )?;
             if let patchwright_exec::Verdict::Fail(why) = run.verdict {
-                reason = Some(format!(
-                    "test {} fails in the clean program: {why}",
-                    known.name
-                ));
-                break;
+                let reason = format!("test {} fails in the clean program: {why}", known.name);
+                return Ok(Some(Rejection::Test { test, reason }));
             }
         }
+        Ok(None)
     }
-    let folder = worker.folder.clone();
-    drop(worker);
-    files::remove_tree(&folder)?;
-    Ok(reason)
+
+    /// Removes the copy.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(self) -> Result<(), RepairError> {
+        let folder = self.worker.folder.clone();
+        drop(self.worker);
+        Ok(files::remove_tree(&folder)?)
+    }
 }
 
 #[cfg(test)]

@@ -100,7 +100,11 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
     .unwrap();
     let found = search(&mut instrumented, &prepared, &options, &surroundings).unwrap();
     assert!(!found.interrupted);
-    let explored: usize = found.verdicts.iter().map(|group| group.edits.len()).sum();
+    let explored: usize = found
+        .verdicts
+        .iter()
+        .map(|group| group.candidates.len())
+        .sum();
     // Candidates without C text have no edit.
     assert!(explored as u64 <= found.stats.explored);
     assert!(explored as u64 * 10 >= found.stats.explored * 9);
@@ -110,9 +114,9 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
         .flat_map(|group| {
             let line = instrumented.holes[group.entry].line;
             let verdict = group.verdict;
-            group.edits.into_iter().map(move |edit| Verdict {
+            group.candidates.into_iter().map(move |candidate| Verdict {
                 line,
-                edit,
+                edit: candidate.edit,
                 verdict: verdict.clone(),
             })
         })
@@ -595,5 +599,51 @@ int main(int argc, char **argv) {
             ("12 3 16", "59 3 0\n"),
         ],
         schemas: ASSIGNMENTS,
+    }));
+}
+
+#[test]
+fn verdicts_of_candidates_with_bit_fields_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        schemas: ALL,
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+struct flags {
+  unsigned level : 3;
+  int delta : 4;
+  unsigned all : 32;
+  _Bool on : 1;
+};
+
+static int weigh(struct flags flags, int base) {
+  int total = base;
+  if (flags.level - 5 > flags.delta)
+    total += flags.level;
+  if (flags.on)
+    total += flags.delta;
+  if (flags.all > 7u)
+    total -= 1;
+  return total;
+}
+
+int main(int argc, char **argv) {
+  struct flags flags = {0, 0, 0, 0};
+  flags.level = (unsigned)atoi(argv[1]);
+  flags.delta = atoi(argv[2]);
+  flags.all = (unsigned)atoi(argv[3]);
+  flags.on = atoi(argv[4]) != 0;
+  int total = weigh(flags, 10);
+  printf("%d\n", total);
+  return 0;
+}
+"#,
+        names: &["flags", "weigh"],
+        cases: &[
+            ("6 1 0 0", "16\n"),
+            ("7 -3 9 1", "13\n"),
+            ("2 -4 -1 1", "7\n"),
+            ("1 3 0 0", "10\n"),
+        ],
     }));
 }

@@ -161,7 +161,8 @@ fn main() -> Result<(), Failure> {
             verdicts.entry(patch).or_default().insert(test, verdict);
         }
         Event::Open { .. } => open += 1,
-        Event::Apart { .. } | Event::Phase(_) => {}
+        Event::Phase(phase) => println!("{:.1?}: {phase}", started.elapsed()),
+        Event::Apart { .. } => {}
     })?;
     let wall = started.elapsed();
     let mut fates: BTreeMap<String, usize> = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, mpsc};
 use patchwright_csource::{Clang, lex};
 use patchwright_exec::{
     Baseline, BuildError, CancelToken, CompileCommand, Limits, Project, RunnerProgram, Scratch,
-    TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+    Snapshot, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
@@ -249,26 +249,25 @@ impl<'a> Engine<'a> {
 
     fn run_batch(
         &mut self,
-        first: Worker,
+        built: Worker,
         batch: &Batch,
         number: usize,
         tests: &[usize],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        let folder = first.sandbox.folder().to_path_buf();
-        let channel = || {
-            let folder = self.context.scratch.shared_path();
-            PatchChannel::create(folder, batch.table.clone())
-        };
-        let mut workers = vec![RoundWorker {
-            channel: channel()?,
-            worker: first,
-        }];
-        for index in 1..self.options.jobs.max(1).min(batch.members.len()) {
+        // Nothing is run in the copy that was built.
+        let folder = built.sandbox.folder().to_path_buf();
+        let mut workers = Vec::new();
+        for index in 0..self.options.jobs.max(1).min(batch.members.len()) {
             let name = format!("patches-{number}-copy-{index}");
+            let worker = self.worker(index, &name, &folder)?;
             workers.push(RoundWorker {
-                channel: channel()?,
-                worker: self.worker(index, &name, &folder)?,
+                channel: PatchChannel::create(
+                    self.context.scratch.shared_path(),
+                    batch.table.clone(),
+                )?,
+                snapshot: Snapshot::take(&worker.sandbox)?,
+                worker,
             });
         }
         let suite = self.context.project.tests.as_ref();
@@ -291,6 +290,7 @@ impl<'a> Engine<'a> {
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,
+                pristine: &folder,
                 dedup: self.options.dedup,
             };
             let mut failed = vec![false; batch.members.len()];
@@ -315,7 +315,7 @@ impl<'a> Engine<'a> {
                 }
             });
             if let Err(error) = result {
-                outcome = Err(error.into());
+                outcome = Err(error);
                 break;
             }
             if !self.options.keep_going {
@@ -328,6 +328,7 @@ impl<'a> Engine<'a> {
         for RoundWorker { worker, .. } in workers {
             worker.sandbox.remove()?;
         }
+        built.sandbox.remove()?;
         outcome
     }
 

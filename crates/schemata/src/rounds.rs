@@ -11,11 +11,11 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use patchwright_exec::{
-    Ending, Limits, Test, TestError, TestRun, Verdict, Worker, run_test, runner::Environment,
+    Ending, Limits, Snapshot, Test, TestRun, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PatchChannel, PatchReport};
 
-use crate::Stats;
+use crate::{EngineError, Stats};
 
 /// Most evaluations of a round; whatever still differs then runs by itself.
 const BUDGET: u64 = 200_000;
@@ -29,6 +29,8 @@ pub struct RoundWorker {
     pub worker: Worker,
     /// What it shares with the tested processes.
     pub channel: PatchChannel,
+    /// The state of the copy before any test.
+    pub snapshot: Snapshot,
 }
 
 /// A test of a batch.
@@ -45,6 +47,8 @@ pub struct Rounds<'a> {
     pub probe: &'a Path,
     /// Grows when a woven process cannot find its channel.
     pub unobserved: &'a Path,
+    /// A copy of the woven build in which nothing is run.
+    pub pristine: &'a Path,
     /// Effects are compared.
     pub dedup: bool,
 }
@@ -93,7 +97,7 @@ struct Task {
 struct Shared {
     queue: VecDeque<Task>,
     running: usize,
-    error: Option<TestError>,
+    error: Option<EngineError>,
     /// Something in this test does not do the same twice: nothing is shared any more.
     unsteady: bool,
 }
@@ -102,14 +106,14 @@ impl Rounds<'_> {
     /// Runs rounds until the verdict of every live patch is known. `deliver` is called on the threads of the workers.
     ///
     /// # Errors
-    /// A test that cannot be run.
+    /// A test that cannot be run, and a copy that cannot be put back to what it was.
     pub fn run(
         &self,
         workers: &mut [RoundWorker],
         live: Vec<u32>,
         stats: &Mutex<Stats>,
         deliver: &(dyn Fn(RoundResult) + Sync),
-    ) -> Result<(), TestError> {
+    ) -> Result<(), EngineError> {
         let shared = Mutex::new(Shared {
             queue: VecDeque::from([Task {
                 representative: None,
@@ -152,12 +156,16 @@ impl Rounds<'_> {
         }
     }
 
-    fn execute(&self, worker: &mut RoundWorker) -> Result<(TestRun, PatchReport), TestError> {
+    fn execute(&self, worker: &mut RoundWorker) -> Result<(TestRun, PatchReport), EngineError> {
         let mut environment = self.environment.clone();
         for (name, value) in worker.channel.environment(self.probe) {
             environment.set.insert(name.into(), value);
         }
-        let RoundWorker { worker, channel } = worker;
+        let RoundWorker {
+            worker,
+            channel,
+            snapshot,
+        } = worker;
         let run = run_test(
             &mut worker.runner,
             &worker.sandbox,
@@ -165,7 +173,12 @@ impl Rounds<'_> {
             &environment,
             self.limits,
         )?;
-        Ok((run, channel.report()))
+        let report = channel.report();
+        // What goes another way than the untouched program may leave behind what that would not.
+        if run.verdict.is_pass() != self.passes || is_limit(&run) {
+            snapshot.restore(&worker.sandbox, self.pristine)?;
+        }
+        Ok((run, report))
     }
 
     fn unobserved_size(&self) -> u64 {
@@ -179,7 +192,7 @@ impl Rounds<'_> {
         shared: &Mutex<Shared>,
         stats: &Mutex<Stats>,
         deliver: &(dyn Fn(RoundResult) + Sync),
-    ) -> Result<Vec<Task>, TestError> {
+    ) -> Result<Vec<Task>, EngineError> {
         let mut tasks = Vec::new();
         let is_root = task.representative.is_none();
         if !is_root && (lock(shared).unsteady || !self.dedup) {

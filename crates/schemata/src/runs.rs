@@ -448,7 +448,7 @@ fn extent(stmt: &Stmt) -> Option<Span> {
         | Place::MacroBody { invocation }
         | Place::Stringified { invocation }
         | Place::SeveralMeanings { invocation } => Some(invocation),
-        Place::OtherFile | Place::Unknown | Place::Disagreement { .. } => None,
+        Place::OtherFile | Place::Unknown | Place::Disagreement => None,
     }
 }
 

@@ -9,7 +9,7 @@ mod common;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use common::{Plain, PlainRun, Subject, plain, validate};
+use common::{Plain, PlainRun, Subject, plain, run, validate};
 use patchwright_schemata::{Fate, Options};
 
 /// Patches of each program.
@@ -238,13 +238,11 @@ fn outputs(
     ["0", "3", "12"]
         .iter()
         .map(|argument| {
-            let output = std::process::Command::new(&program)
-                .arg(argument)
-                .output()
-                .unwrap();
-            let ended = output.status.code().is_some_and(|code| code < 2);
+            let out = folder.join("original.out");
+            let status = run(&program, argument, &out, Duration::from_secs(3))?;
+            let ended = status.code().is_some_and(|code| code < 2);
             ended.then(|| {
-                let text = String::from_utf8(output.stdout).unwrap();
+                let text = std::fs::read_to_string(&out).unwrap();
                 ((*argument).to_owned(), text)
             })
         })

@@ -10,6 +10,18 @@ use crate::{
 };
 
 impl Space {
+    /// Whether a candidate reads elements behind a pointer to an object of unknown size that the
+    /// original does not read.
+    pub fn reads_unbounded(&self, id: CandidateId, pointees: &Pointees) -> bool {
+        let atoms = &self.hole.atoms;
+        let own = crate::space::original(&self.hole).atoms();
+        let candidate = self.term(id, pointees);
+        candidate.is_some_and(|term| {
+            let new = term.atoms().into_iter().filter(|atom| !own.contains(atom));
+            new.into_iter().any(|atom| atoms.is_unbounded(atom))
+        })
+    }
+
     /// The edit of the source that makes this candidate real; `None` if it has no C text.
     pub fn edit(&self, id: CandidateId, source: &[u8], pointees: &Pointees) -> Option<Edit> {
         let block = &self.blocks[id.block as usize];

@@ -394,7 +394,14 @@ impl Finder<'_, '_, '_> {
             return false;
         };
         let decayed = self.decayed(id);
-        let Some(own) = self.builder.ctype(decayed.unwrap_or(ty)) else {
+        let own = match expr.kind {
+            // Its declared type is not the one that operators see.
+            ExprKind::Member {
+                bit_field: true, ..
+            } => Some(original.ctype()),
+            _ => self.builder.ctype(decayed.unwrap_or(ty)),
+        };
+        let Some(own) = own else {
             return false;
         };
         let Some((context, ctype)) = usage.context(own) else {
@@ -469,11 +476,12 @@ impl Finder<'_, '_, '_> {
         self.expr(index, Use::Convert(CType::Long));
     }
 
+    /// What `->`, `*` and `[ ]` work on: nothing converts it, so it keeps its type.
     fn base(&mut self, base: ExprId) {
         let ty = self.function.expr(base).ty;
         match self.builder.ctype(ty) {
-            Some(ctype @ CType::Pointer(_)) if self.decayed(base).is_none() => {
-                self.expr(base, Use::Convert(ctype));
+            Some(CType::Pointer(_)) if self.decayed(base).is_none() => {
+                self.expr(base, Use::Same);
             }
             _ => self.below(base, Use::Same),
         }

@@ -292,10 +292,10 @@ fn members(
         if atoms.table.iter().count() >= limit {
             return;
         }
-        if field.name.is_empty() || field.bit_width.is_some() || !builder.is_scalar(field.ty) {
+        if field.name.is_empty() || !builder.is_scalar(field.ty) {
             continue;
         }
-        builder.member(atoms, id, &field.name, field.ty);
+        builder.member(atoms, id, &field);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use patchwright_csource::{
     CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, VarId,
-    types::{TypeId, TypeKind},
+    types::{Field, IntegerKind, TypeId, TypeKind},
 };
 use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
@@ -66,6 +66,8 @@ struct Path {
     text: String,
     precedence: Precedence,
     ty: TypeId,
+    /// The type to which a bit-field is promoted, which is the type of its atom.
+    promoted: Option<CType>,
     reach: Reach,
 }
 
@@ -94,6 +96,24 @@ impl Atoms {
     /// The atom with this text, if it is there.
     pub fn find(&self, spelling: &str) -> Option<AtomId> {
         self.by_spelling.get(spelling).copied()
+    }
+
+    /// Whether an atom is, or is reached through, an element behind a pointer to an object of
+    /// unknown size.
+    pub fn is_unbounded(&self, atom: AtomId) -> bool {
+        let mut slot = self.table[atom].slot as usize;
+        loop {
+            let Slot { source, entry, .. } = &self.slots[slot];
+            match source {
+                SlotSource::Value => return false,
+                SlotSource::Load {
+                    index,
+                    length: None,
+                    ..
+                } if index.is_some() || entry.contains('*') => return true,
+                SlotSource::Load { base, .. } => slot = *base,
+            }
+        }
     }
 
     fn add_slot(&mut self, key: String, slot: Slot) -> Option<usize> {
@@ -223,7 +243,10 @@ impl AtomBuilder<'_> {
         if let Some(known) = atoms.find(&path.text) {
             return Some(known);
         }
-        let ctype = self.ctype(path.ty)?;
+        let ctype = match path.promoted {
+            Some(promoted) => promoted,
+            None => self.ctype(path.ty)?,
+        };
         let is_array = matches!(self.unit.types.kind(path.ty), TypeKind::Array(..));
         let slot = match path.reach {
             Reach::Direct => Slot {
@@ -321,6 +344,7 @@ impl AtomBuilder<'_> {
                     text: variable.name.clone(),
                     precedence: Precedence::Primary,
                     ty,
+                    promoted: None,
                     reach: Reach::Direct,
                 })
             }
@@ -330,12 +354,14 @@ impl AtomBuilder<'_> {
                 name,
                 bit_field,
             } => {
-                // A bit-field has the type that it is promoted to, which depends on its width.
-                if *bit_field {
-                    return None;
-                }
                 // A member of an anonymous member is written as a member of the whole.
                 let inner = self.path(atoms, function, *base)?;
+                let promoted = match bit_field {
+                    // The probe reads whole bytes; what the compiler reads by itself is no matter.
+                    true if !matches!(inner.reach, Reach::Direct) => return None,
+                    true => Some(self.promoted_bit_field(inner.ty, name)?),
+                    false => None,
+                };
                 let text = if name.is_empty() {
                     inner.text.clone()
                 } else {
@@ -366,6 +392,7 @@ impl AtomBuilder<'_> {
                     text,
                     precedence: Precedence::Postfix,
                     ty,
+                    promoted,
                     reach,
                 })
             }
@@ -403,6 +430,34 @@ impl AtomBuilder<'_> {
         }
     }
 
+    /// The type to which bit-field `name` of a record is promoted (C11 6.3.1.1). Compilers disagree
+    /// about types wider than `int`: those are refused.
+    pub fn promoted_bit_field(&self, record: TypeId, name: &str) -> Option<CType> {
+        let types = &self.unit.types;
+        let TypeKind::Record(record) = *types.kind(record) else {
+            return None;
+        };
+        let record = types.record(record);
+        if record.ambiguous {
+            return None;
+        }
+        let mut fields = record.fields.iter().flatten();
+        let field = fields.find(|field| field.name == name)?;
+        let qualifiers = types.qualifiers(field.ty);
+        if qualifiers.is_volatile || qualifiers.is_atomic {
+            return None;
+        }
+        let unsigned = match types.integer_kind(field.ty)? {
+            IntegerKind::Bool | IntegerKind::UnsignedChar | IntegerKind::UnsignedShort => false,
+            IntegerKind::UnsignedInt => field.bit_width? == 32,
+            IntegerKind::Char | IntegerKind::SignedChar | IntegerKind::Short | IntegerKind::Int => {
+                false
+            }
+            _ => return None,
+        };
+        Some(if unsigned { CType::UInt } else { CType::Int })
+    }
+
     fn arrow(
         &mut self,
         slot: usize,
@@ -416,6 +471,7 @@ impl AtomBuilder<'_> {
         Some(Path {
             precedence: Precedence::Postfix,
             ty,
+            promoted: None,
             reach: Reach::Memory {
                 base: slot,
                 offset: format!("__builtin_offsetof(__typeof__(*{text}), {name})"),
@@ -443,6 +499,7 @@ impl AtomBuilder<'_> {
             text: format!("*{text}"),
             precedence: Precedence::Unary,
             ty,
+            promoted: None,
             reach: Reach::Memory {
                 base: slot,
                 offset: "0".to_owned(),
@@ -468,6 +525,7 @@ impl AtomBuilder<'_> {
         Some(Path {
             precedence: Precedence::Postfix,
             ty,
+            promoted: None,
             reach: Reach::Memory {
                 base: slot,
                 offset: match index {
@@ -523,21 +581,21 @@ impl AtomBuilder<'_> {
     }
 
     /// The atom for a member of what the pointer or record atom `base` stands for.
-    pub fn member(
-        &mut self,
-        atoms: &mut Atoms,
-        base: VarId,
-        name: &str,
-        ty: TypeId,
-    ) -> Option<AtomId> {
-        let variable = self.unit.variable(base);
+    pub fn member(&mut self, atoms: &mut Atoms, base: VarId, field: &Field) -> Option<AtomId> {
+        let (name, ty) = (field.name.as_str(), field.ty);
+        let is_bit_field = field.bit_width.is_some();
+        let variable = self.unit.variable(base).clone();
         let base_name = variable.name.clone();
         let is_pointer = matches!(self.unit.types.kind(variable.ty), TypeKind::Pointer(_));
-        if matches!(self.unit.types.kind(ty), TypeKind::Array(..)) && is_pointer {
+        let is_array = matches!(self.unit.types.kind(ty), TypeKind::Array(..));
+        if is_pointer && (is_array || is_bit_field) {
             return None;
         }
         if !is_pointer {
-            let ctype = self.ctype(ty)?;
+            let ctype = match is_bit_field {
+                true => self.promoted_bit_field(variable.ty, name)?,
+                false => self.ctype(ty)?,
+            };
             let spelling = format!("{base_name}.{name}");
             let pointees = self.types.pointees();
             return atoms.add_value(&spelling, Precedence::Postfix, ctype, pointees);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
@@ -209,7 +209,8 @@ pub enum PlainRun {
     Output,
     Exit(i32),
     Signal(i32),
-    TimedOut,
+    /// It runs out of time, or prints without end.
+    Endless,
 }
 
 impl PlainRun {
@@ -220,8 +221,38 @@ impl PlainRun {
             Verdict::Fail(FailReason::Output(_)) => PlainRun::Output,
             Verdict::Fail(FailReason::ExitCode { actual, .. }) => PlainRun::Exit(*actual),
             Verdict::Fail(FailReason::Signal(signal)) => PlainRun::Signal(*signal),
-            Verdict::Fail(FailReason::TimedOut(_)) => PlainRun::TimedOut,
+            Verdict::Fail(FailReason::TimedOut(_) | FailReason::LimitExceeded(_)) => {
+                PlainRun::Endless
+            }
             Verdict::Fail(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The signal of a process that writes too much to a file.
+const SIGXFSZ: i32 = 25;
+
+/// Runs a program that writes at most 64 MiB to `out`; `None` when it runs out of time.
+pub fn run(program: &Path, arguments: &str, out: &Path, timeout: Duration) -> Option<ExitStatus> {
+    let mut child = Command::new("sh")
+        .args(["-c", "ulimit -f 131072; exec \"$@\"", "sh"])
+        .arg(program)
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(out).unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    loop {
+        match child.try_wait().unwrap() {
+            Some(status) => return Some(status),
+            None if started.elapsed() > timeout => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return None;
+            }
+            None => std::thread::yield_now(),
         }
     }
 }
@@ -242,26 +273,11 @@ pub fn plain(subject: &Subject, folder: &Path, text: &str) -> Plain {
     }
     let runs = subject.cases.iter().map(|(arguments, expected)| {
         let out = folder.join("out");
-        let mut child = Command::new(&program)
-            .args(arguments.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(fs::File::create(&out).unwrap())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let started = Instant::now();
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if started.elapsed() > subject.timeout => {
-                    child.kill().unwrap();
-                    child.wait().unwrap();
-                    return PlainRun::TimedOut;
-                }
-                None => std::thread::yield_now(),
-            }
+        let Some(status) = run(&program, arguments, &out, subject.timeout) else {
+            return PlainRun::Endless;
         };
         match (status.signal(), status.code()) {
+            (Some(SIGXFSZ), _) => PlainRun::Endless,
             (Some(signal), _) => PlainRun::Signal(signal),
             (_, Some(0)) if fs::read(&out).unwrap() == expected.as_bytes() => PlainRun::Pass,
             (_, Some(0)) => PlainRun::Output,

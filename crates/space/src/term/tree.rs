@@ -198,6 +198,19 @@ impl Term {
         Ok(Self::new(Kind::Cast(operand), ctype))
     }
 
+    /// The atoms in it, in order, each as often as it occurs.
+    pub fn atoms(&self) -> Vec<AtomId> {
+        match self.kind() {
+            Kind::Atom(id) => vec![*id],
+            Kind::Constant(..) => Vec::new(),
+            Kind::Unary(_, a) | Kind::Cast(a) => a.atoms(),
+            Kind::Binary(_, a, b) | Kind::LogicalAnd(a, b) | Kind::LogicalOr(a, b) => {
+                [a.atoms(), b.atoms()].concat()
+            }
+            Kind::Conditional(a, b, c) => [a.atoms(), b.atoms(), c.atoms()].concat(),
+        }
+    }
+
     /// The root and its operands.
     pub fn kind(&self) -> &Kind {
         &self.0.kind

@@ -1,0 +1,288 @@
+//! The sampled differential test: what the search says of candidates against what plainly compiling
+//! and running them says.
+//!
+//! What a candidate reads behind a pointer to an object of unknown size is read as it is. If it
+//! reads past the end of the object it is undefined, and no execution needs to agree with any
+//! other; such candidates are counted apart.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+    path::PathBuf,
+    time::Duration,
+};
+
+use patchwright_exec::{CancelToken, FileSelection, Project, ProjectFlags, RunnerProgram, Scratch};
+use patchwright_repair::{
+    Event, RepairOptions, Surroundings,
+    classes::ClassVerdict,
+    instrument::{Instrumented, instrument},
+    outcome::Phases,
+    prepare::{Prepared, prepare},
+    search::{Explored, ExploredCandidate, search},
+    verify::{CleanCopy, Rejection},
+};
+use patchwright_text::{LineMap, apply_edits};
+
+/// What is compared.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The project's folder, with a patchwright.toml
+    project: PathBuf,
+    /// Where candidates are taken from (FILE[:LINE[-LINE]]), instead of the project's own choice
+    #[arg(long, value_name = "PLACE")]
+    files: Vec<std::ffi::OsString>,
+    /// Number of candidates to compare
+    #[arg(long, default_value_t = 300)]
+    sample: usize,
+    /// Chooses the sample
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Candidates above this cost are not explored
+    #[arg(long, default_value_t = 3)]
+    max_cost: u32,
+    /// Seconds for the exploration
+    #[arg(long, default_value_t = 120)]
+    budget: u64,
+    /// Workers of the exploration
+    #[arg(short, long, default_value_t = 2)]
+    jobs: usize,
+}
+
+/// So many members of one class at most are in a sample.
+const MEMBERS: usize = 4;
+
+/// A candidate with the verdict of its class.
+struct Sampled<'a> {
+    explored: &'a Explored,
+    candidate: &'a ExploredCandidate,
+}
+
+/// Prints what was compared; false if anything disagrees.
+pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+    let mut flags = ProjectFlags::default();
+    for selection in &arguments.files {
+        flags.files.push(FileSelection::parse(selection)?);
+    }
+    let project = Project::load(&arguments.project, &flags)?;
+    let scratch = Scratch::in_default_place()?;
+    let program = RunnerProgram::current_exe(["__runner"])?;
+    let show = |event: Event| match event {
+        Event::Phase(name) => eprintln!("{name}"),
+        Event::Warning(text) => eprintln!("warning: {text}"),
+        _ => {}
+    };
+    let surroundings = Surroundings {
+        program: &program,
+        scratch: &scratch,
+        cancel: CancelToken::new()?,
+        events: &show,
+    };
+    let options = RepairOptions {
+        jobs: arguments.jobs,
+        all: true,
+        max_cost: arguments.max_cost,
+        budget: Some(Duration::from_secs(arguments.budget)),
+        keep_verdicts: true,
+        ..Default::default()
+    };
+    let mut phases = Phases::default();
+    let mut prepared = prepare(&project, &options, &surroundings, &mut phases)?;
+    let mut instrumented = instrument(
+        &mut prepared,
+        &project,
+        &options,
+        &surroundings,
+        &mut phases,
+    )?;
+    let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
+    let samples = sample(&found.verdicts, arguments.sample, arguments.seed);
+    eprintln!(
+        "comparing {} of {} explored candidates at {} locations",
+        samples.len(),
+        found.stats.explored,
+        instrumented.holes.len()
+    );
+    let mut copy = CleanCopy::start("plain", &prepared, &project, &surroundings)?;
+    let mut tally = Tally::default();
+    for sampled in &samples {
+        let agrees = tally.compare(sampled, &instrumented, &prepared, &mut copy)?;
+        if !agrees {
+            describe(sampled, &instrumented, tally.last.as_ref());
+        }
+    }
+    let name = project.root.file_name().unwrap_or_default();
+    println!(
+        "| program | locations | explored | undefined | executions | compared | pass | fail | \
+         does not compile | plain test runs | read elements without known bounds | disagreements \
+         of these | other disagreements |\n| --- |{}",
+        " ---: |".repeat(12)
+    );
+    println!(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        name.to_string_lossy(),
+        tally.locations.len(),
+        found.stats.explored,
+        found.stats.undefined,
+        found.stats.executions,
+        samples.len(),
+        tally.pass,
+        tally.fail,
+        tally.not_compiled,
+        tally.runs,
+        tally.unbounded,
+        tally.disagreements[1],
+        tally.disagreements[0]
+    );
+    Ok(tally.disagreements[0] == 0)
+}
+
+/// What the comparison has found so far.
+#[derive(Default)]
+struct Tally {
+    pass: usize,
+    fail: usize,
+    not_compiled: usize,
+    runs: usize,
+    /// Those that read elements whose bounds are not known.
+    unbounded: usize,
+    /// Of the others, and of those.
+    disagreements: [usize; 2],
+    locations: BTreeSet<usize>,
+    last: Option<Rejection>,
+}
+
+impl Tally {
+    /// Compiles and runs one candidate by itself; whether that agrees with its class.
+    fn compare(
+        &mut self,
+        sampled: &Sampled<'_>,
+        instrumented: &Instrumented,
+        prepared: &Prepared,
+        copy: &mut CleanCopy<'_>,
+    ) -> Result<bool, Box<dyn Error>> {
+        let entry = &instrumented.holes[sampled.explored.entry];
+        let file = &instrumented.files[entry.file];
+        self.locations.insert(sampled.explored.entry);
+        let text = apply_edits(
+            &file.unit.source,
+            std::slice::from_ref(&sampled.candidate.edit),
+        )?;
+        // A test that does not visit the location cannot tell the candidate from the original.
+        let tests: Vec<usize> = prepared
+            .failing
+            .iter()
+            .chain(&prepared.passing)
+            .copied()
+            .filter(|test| entry.visited_by.contains(test))
+            .filter(|test| !instrumented.set_aside.contains(test))
+            .collect();
+        let runs = &mut self.runs;
+        let counted = tests.into_iter().inspect(|_| *runs += 1);
+        let rejection = copy.check(&file.relative, &text, counted)?;
+        let agrees = match &rejection {
+            None => {
+                self.pass += 1;
+                sampled.explored.verdict.is_pass()
+            }
+            Some(Rejection::Test { .. }) => {
+                self.fail += 1;
+                !sampled.explored.verdict.is_pass()
+            }
+            Some(Rejection::Build(_)) => {
+                self.not_compiled += 1;
+                false
+            }
+        };
+        let unbounded = sampled.candidate.reads_unbounded;
+        self.unbounded += usize::from(unbounded);
+        self.disagreements[usize::from(unbounded)] += usize::from(!agrees);
+        self.last = rejection;
+        Ok(agrees)
+    }
+}
+
+fn describe(sampled: &Sampled<'_>, instrumented: &Instrumented, rejection: Option<&Rejection>) {
+    let entry = &instrumented.holes[sampled.explored.entry];
+    let source = &instrumented.files[entry.file].unit.source;
+    let line = LineMap::new(source).line(sampled.candidate.edit.span.start);
+    println!(
+        "{} (line {line}), cost {}: `{}` -> `{}`: class says {:?}, plain execution says {}",
+        entry.place,
+        sampled.explored.cost,
+        String::from_utf8_lossy(&source[sampled.candidate.edit.span.range()]).trim(),
+        String::from_utf8_lossy(&sampled.candidate.edit.text).trim(),
+        sampled.explored.verdict,
+        rejection.map_or_else(|| "pass".to_owned(), ToString::to_string)
+    );
+}
+
+/// A sample of the candidates whose behaviour is defined: half of them pass, as far as there are
+/// so many; locations take turns, so that none has all.
+fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
+    let mut random = Random(seed);
+    let mut of_kind = |pass: bool| {
+        let mut by_location: BTreeMap<usize, Vec<&Explored>> = BTreeMap::new();
+        for explored in verdicts {
+            let defined = explored.verdict != ClassVerdict::Undefined;
+            if defined && explored.verdict.is_pass() == pass && !explored.candidates.is_empty() {
+                by_location
+                    .entry(explored.entry)
+                    .or_default()
+                    .push(explored);
+            }
+        }
+        let mut queues: Vec<Vec<Sampled<'_>>> = by_location
+            .into_values()
+            .map(|groups| {
+                let mut all = Vec::new();
+                for explored in groups {
+                    let mut chosen = BTreeSet::new();
+                    for _ in 0..MEMBERS {
+                        chosen.insert(random.below(explored.candidates.len()));
+                    }
+                    all.extend(chosen.into_iter().map(|member| Sampled {
+                        explored,
+                        candidate: &explored.candidates[member],
+                    }));
+                }
+                random.shuffle(&mut all);
+                all
+            })
+            .collect();
+        random.shuffle(&mut queues);
+        let mut order = Vec::new();
+        while !queues.is_empty() {
+            queues.retain_mut(|queue| {
+                order.extend(queue.pop());
+                !queue.is_empty()
+            });
+        }
+        order
+    };
+    let (mut pass, mut fail) = (of_kind(true), of_kind(false));
+    pass.truncate(wanted - (wanted / 2).min(fail.len()));
+    fail.truncate(wanted - pass.len());
+    pass.extend(fail);
+    pass
+}
+
+/// Marsaglia's xorshift: the same numbers for the same seed, everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        // Zero is the one state that never changes.
+        self.0 |= u64::from(self.0 == 0);
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+}

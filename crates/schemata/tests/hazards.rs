@@ -1,0 +1,263 @@
+//! What could make the woven program say something else than a plain build.
+#![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use common::{Plain, PlainRun, Subject, patch, plain, validate, validate_project};
+use patchwright_exec::{Project, ProjectFlags, Scratch};
+use patchwright_patches::{Applier, FolderTree};
+use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_text::unified_diff;
+
+const PROGRAM: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+int not_linked(int);
+
+static int work(int n)
+{
+    int *p = n > 2 ? &n : NULL;
+    int x = 1;
+    for (int i = 0; i < n; i++) {
+        if (i == 3)
+            goto done;
+        x += i;
+    }
+    if (n > 7) {
+        x = 7;
+        if (x > n)
+            x = 8;
+    }
+done:
+    return x + (p ? *p : 0);
+}
+
+int main(int argc, char **argv)
+{
+    printf(\"%d\\n\", work(argc > 1 ? atoi(argv[1]) : 0));
+    return 0;
+}
+";
+
+fn options() -> Options {
+    Options {
+        keep_going: true,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn traps_endless_loops_and_missing_symbols_are_the_patchs_own() {
+    let mut subject = Subject::new(PROGRAM, &[("1", "1\n"), ("5", "9\n"), ("9", "13\n")]);
+    subject.timeout = std::time::Duration::from_secs(3);
+    let with = |from: &str, to: &str| {
+        assert!(PROGRAM.contains(from), "{from}");
+        PROGRAM.replacen(from, to, 1)
+    };
+    let texts = [
+        with("    int x = 1;", "    int x = *p;"),
+        with("x += i;", "x += i / (i - 2);"),
+        with("x += i;", "i--;"),
+        with("x += i;", "x += not_linked(i);"),
+        with("int x = 1;", "int x = 1; *(int *)\"text\" = n;"),
+        with("i == 3", "*p == 3"),
+        with(
+            "        x = 7;\n        if (x > n)\n            x = 8;\n",
+            "        x = 8;\n",
+        ),
+        with("x > n", "x < n"),
+        with("done:\n    return x", "    x++;\ndone:\n    return x"),
+        with("goto done;", "break;"),
+        with("goto done;", "goto end;").replacen("done:", "end:", 1),
+    ];
+    let found = validate(&subject, &texts, options());
+    assert_eq!(found.fates[3], Fate::Apart(Apart::NotLinked));
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = Vec::new();
+    for (patch, text) in texts.iter().enumerate().filter(|(patch, _)| *patch != 3) {
+        let runs: Vec<PlainRun> = (0..3)
+            .map(|test| PlainRun::of(&found.verdicts[&(patch, test)]))
+            .collect();
+        seen.extend(runs.clone());
+        assert_eq!(
+            Plain::Ran(runs),
+            plain(&subject, folder.path(), text),
+            "{text}"
+        );
+    }
+    for run in [
+        PlainRun::Pass,
+        PlainRun::Output,
+        PlainRun::Endless,
+        PlainRun::Signal(8),
+        PlainRun::Signal(11),
+    ] {
+        assert!(seen.contains(&run), "{run:?}");
+    }
+}
+
+#[test]
+fn where_warnings_are_errors_they_keep_a_patch_from_compiling() {
+    let mut subject = Subject::new(PROGRAM, &[("1", "1\n")]);
+    subject.cflags = ["-Wall", "-Wextra", "-Werror", "-O2"]
+        .map(String::from)
+        .to_vec();
+    let texts = [
+        PROGRAM.replacen("    int x = 1;", "    int x = 1, unused = 2;", 1),
+        PROGRAM.replacen("    int x = 1;", "    int y, x = y;", 1),
+        PROGRAM.replacen("x += i;", "x -= i;", 1),
+        PROGRAM.replacen("    return x + (p ? *p : 0);", "    x = 2;", 1),
+    ];
+    let found = validate(&subject, &texts, options());
+    for patch in [0, 1, 3] {
+        assert!(
+            matches!(&found.fates[patch], Fate::DoesNotCompile { message, .. } if message.contains("-Werror")),
+            "{:?}",
+            found.fates[patch]
+        );
+    }
+    assert_eq!(found.fates[2], Fate::Woven);
+    assert_eq!(PlainRun::of(&found.verdicts[&(2, 0)]), PlainRun::Pass);
+}
+
+#[test]
+fn processes_with_threads_are_not_compared_in() {
+    let source = "\
+#include <pthread.h>
+#include <stdio.h>
+
+static int sum;
+
+static void add(int n)
+{
+    sum += n;
+}
+
+static void *run(void *p)
+{
+    add(*(int *)p);
+    return NULL;
+}
+
+int main(void)
+{
+    int n = 3;
+    pthread_t thread;
+    pthread_create(&thread, NULL, run, &n);
+    pthread_join(thread, NULL);
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let mut subject = Subject::new(source, &[("", "3\n")]);
+    subject.cflags = vec!["-pthread".into()];
+    let texts = ["sum = n;", "sum = 3;", "sum -= n;", "sum = n + 1;"]
+        .map(|text| source.replacen("sum += n;", text, 1));
+    let found = validate(&subject, &texts, options());
+    let passes: Vec<bool> = (0..4)
+        .map(|patch| found.verdicts[&(patch, 0)].is_pass())
+        .collect();
+    assert_eq!(passes, [true, true, false, false]);
+    assert_eq!((found.stats.threads, found.stats.evaluations), (1, 0));
+}
+
+/// A project whose tests are shell scripts that run `./prog`.
+fn driver_project(folder: &Path, source: &str, flags: &str, script: &str) -> Project {
+    let root = folder.join("project");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("prog.c"), source).unwrap();
+    let driver = root.join("test.sh");
+    fs::write(&driver, script).unwrap();
+    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
+    let flags = ProjectFlags {
+        build: Some(format!("cc -O1 {flags} -o prog prog.c").into()),
+        driver: Some("test.sh".into()),
+        tests: vec!["one".into(), "two".into()],
+        ..Default::default()
+    };
+    Project::load(&root, &flags).unwrap()
+}
+
+fn validate_driver(
+    source: &str,
+    flags: &str,
+    script: &str,
+    changes: &[(&str, &str)],
+) -> common::Found {
+    let folder = tempfile::tempdir().unwrap();
+    let project = driver_project(folder.path(), source, flags, script);
+    let temporary = folder.path().join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let tree = FolderTree::new(&project.root);
+    let applier = Applier::new(&tree, None);
+    let patches = changes.iter().enumerate().map(|(number, (from, to))| {
+        let text = source.replacen(from, to, 1);
+        let diff = unified_diff(b"prog.c", source.as_bytes(), text.as_bytes());
+        patch(&applier, &format!("p{number}"), diff)
+    });
+    validate_project(&project, &scratch, patches.collect(), options())
+}
+
+const SIMPLE: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    n = n + 1;
+    printf(\"%d\\n\", n);
+    return 0;
+}
+";
+
+#[test]
+fn patches_part_in_any_of_the_processes_of_a_test() {
+    let script = "#!/bin/sh\n\
+        test \"$(./prog 1)\" = 2 && test \"$(./prog 2)\" = 3 && test \"$1\" = one || test \"$(./prog 5)\" = 6\n";
+    let changes = [
+        ("n = n + 1;", "n += 1;"),
+        ("n = n + 1;", "n = n * 2;"),
+        ("n = n + 1;", "n = n == 2 ? 3 : n * 2;"),
+        ("n = n + 1;", "n = n == 2 ? 3 : n == 5 ? 6 : 2;"),
+    ];
+    let found = validate_driver(SIMPLE, "", script, &changes);
+    let pass = |patch, test| found.verdicts[&(patch, test)].is_pass();
+    let passes: Vec<[bool; 2]> = (0..4)
+        .map(|patch| [pass(patch, 0), pass(patch, 1)])
+        .collect();
+    assert_eq!(
+        passes,
+        [[true, true], [false, false], [true, false], [true, true]]
+    );
+    // In the first test three patches do what the original does, in its two processes.
+    assert_eq!(found.stats.splits.len(), 1, "{:?}", found.stats);
+}
+
+#[test]
+fn a_test_whose_processes_find_no_channel_is_handed_back() {
+    let script = "#!/bin/sh\n\
+        if test \"$1\" = one; then test \"$(env -i ./prog 1)\" = 2; else test \"$(./prog 1)\" = 2; fi\n";
+    let found = validate_driver(
+        SIMPLE,
+        "",
+        script,
+        &[("n + 1", "n + 2"), ("n + 1", "1 + n")],
+    );
+    assert_eq!(found.open, [(0, 0), (1, 0)]);
+    assert!(!found.verdicts[&(0, 1)].is_pass());
+    assert!(found.verdicts[&(1, 1)].is_pass());
+}
+
+#[test]
+fn a_static_program_is_handed_back() {
+    let script = "#!/bin/sh\ntest \"$(./prog 1)\" = 2\n";
+    let found = validate_driver(SIMPLE, "-static", script, &[("n + 1", "n + 2")]);
+    assert_eq!(found.open, [(0, 0), (0, 1)], "{:?}", found.verdicts);
+}
