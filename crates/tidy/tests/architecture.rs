@@ -106,6 +106,7 @@ const HOSTS: &[&str] = &[
     "keepachangelog.com",
     "rustup.rs",
     "semver.org",
+    "tools.ietf.org",
     "www.apache.org",
     "www.w3.org",
 ];
