@@ -68,7 +68,7 @@ fn a_table_names_each_patch_and_why() {
         "{text}"
     );
     assert!(
-        lines[3].contains("-:4: hunk #1 of max.c (line 8) does not fit"),
+        lines[3].contains("-:4, line 3 of the patch: hunk #1 of max.c (line 8) does not fit"),
         "{text}"
     );
     assert!(
@@ -241,6 +241,7 @@ fn resumed(place: &Place) -> (u64, u64) {
         "--state",
         "state",
         "--resume",
+        "--no-schemata",
     ]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

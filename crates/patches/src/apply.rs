@@ -409,7 +409,7 @@ impl<'t> Applier<'t> {
             return Ok(()); // It was just given one.
         };
         let (text, starts) = now.text.current();
-        let edits = hunks(origin, place, file, &path, &text, &starts, notes)?;
+        let edits = hunks(origin, file, &path, &text, &starts, notes)?;
         now.text.edit(edits);
         if let Some(mode) = file.new_mode {
             now.executable = mode & 0o100 != 0;
@@ -432,7 +432,6 @@ impl<'t> Applier<'t> {
 /// Finds all hunks of a file in its text.
 fn hunks(
     origin: &Origin,
-    place: &str,
     file: &FileDiff,
     path: &RelativePath,
     text: &[u8],
@@ -485,10 +484,7 @@ fn hunks(
         return Ok(edits);
     }
     let hunk = &file.hunks[index];
-    let place = match origin.lines_are_of_file {
-        true => origin.place(hunk.line),
-        false => place.to_owned(),
-    };
+    let place = origin.place(hunk.line);
     let (file, line) = (path.clone(), hunk.old_start);
     Err(match lost {
         Lost::Ambiguous(lines) => Reason::Ambiguous {

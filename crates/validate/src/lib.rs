@@ -13,8 +13,10 @@
 //!
 //! # Invariants
 //! * The user's tree is only read.
-//! * A verdict is what a build and the tests of exactly this patched tree said. Patches that make
-//!   the same tree share one, and that is said.
+//! * A patch that is called plausible has passed all tests in a build of exactly its tree (unless
+//!   the run is told not to confirm). A verdict against a patch comes from such a build, or from a
+//!   woven program that did what the patched one does. Patches that make the same tree share a
+//!   verdict, and that is said.
 //! * Which verdict a patch gets, and which test is named for it, depends neither on the number of
 //!   workers, nor on how fast they are, nor on what was resumed.
 //! * A time-out is never a pass.
