@@ -137,7 +137,7 @@ mod tests {
         }
         // By hand: 1 / √(1 · 2), 1² / (1 + 0), 1 − 1/6.
         let fault = counts(1, 1, 1, 5);
-        assert!((Formula::Ochiai.score(fault) - 0.7071).abs() < 1e-4);
+        assert!((Formula::Ochiai.score(fault) - 0.5f64.sqrt()).abs() < 1e-12);
         assert!((Formula::DStar.score(fault) - 1.0).abs() < 1e-12);
         assert!((Formula::Op2.score(fault) - 0.8333).abs() < 1e-4);
     }

@@ -174,12 +174,11 @@ impl<'a> TraceMemory<'a> {
             statement_count: header.statement_count.load(Ordering::Relaxed),
             trail_count: header.trail_count.load(Ordering::Relaxed),
         };
-        // SAFETY: as above; `new` checks the length again.
-        if good {
-            unsafe { Self::new(base, length, layout) }
-        } else {
-            None
+        if !good {
+            return None;
         }
+        // SAFETY: as above; `new` checks the length again.
+        unsafe { Self::new(base, length, layout) }
     }
 
     /// Writes what tells a process that this is a trace, and of which sizes.
