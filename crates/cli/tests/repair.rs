@@ -240,6 +240,8 @@ fn a_space_of_fifty_thousand_candidates_takes_at_most_12_executions() {
         "--all",
         "--max-cost",
         "40",
+        "--schemas",
+        "expression,refinement,guard",
         "-j",
         "1",
         "--json",

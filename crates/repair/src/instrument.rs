@@ -270,6 +270,10 @@ pub fn instrument<'a>(
         events,
         &mut left_alone.refused,
     )?;
+    if entries.is_empty() {
+        let reason = left_alone.reason();
+        return Err(RepairError::NoLocations { what, reason });
+    }
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
     let mut found_by_path = coverage(

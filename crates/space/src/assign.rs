@@ -272,8 +272,10 @@ impl Planner<'_, '_, '_> {
             let expr = self.function.expr(id);
             if !matches!(
                 expr.kind,
-                ExprKind::Member { .. }
-                    | ExprKind::Subscript { .. }
+                ExprKind::Member {
+                    bit_field: false,
+                    ..
+                } | ExprKind::Subscript { .. }
                     | ExprKind::Unary {
                         operator: UnaryOperator::Dereference,
                         ..

@@ -221,6 +221,14 @@ impl SpaceBuilder<'_> {
             Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {
                 Schema::UnusualExpression
             }
+            // What a call gives is compared, or one more or less is taken.
+            Template::Binary(op, ..)
+                if self.space.hole.captured.is_some()
+                    && !op.is_comparison()
+                    && !matches!(op, BinaryOp::Add | BinaryOp::Sub) =>
+            {
+                Schema::UnusualExpression
+            }
             Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
                 Schema::UnusualExpression
             }

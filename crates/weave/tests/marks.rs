@@ -66,7 +66,7 @@ fn traced(bench: &Bench, trace: &Trace, argument: &str) -> Command {
     let mut command = bench.plain_command("main");
     command
         .arg(argument)
-        .envs(trace.environment(&bench.path("probe.so")));
+        .envs(trace.environment(&bench.path("probe")));
     command
 }
 

@@ -144,7 +144,7 @@ fn table() -> PatchTable {
 
 fn run(bench: &Bench, channel: &PatchChannel) -> String {
     let mut command: Command = bench.plain_command("program");
-    command.envs(channel.environment(&bench.path("probe.so")));
+    command.envs(channel.environment(&bench.path("probe")));
     stdout(&mut command)
 }
 
