@@ -216,11 +216,14 @@ fn same_code(
     Ok(problem)
 }
 
+/// An object file, or why there is none.
+type Object = Result<Vec<u8>, String>;
+
 /// The object code that each command gives at `-O0`, or the compiler's first error.
 fn objects(
     worker: &mut Worker,
     commands: &[CompileCommand],
-) -> Result<Vec<Result<Vec<u8>, String>>, Box<dyn Error>> {
+) -> Result<Vec<Object>, Box<dyn Error>> {
     let mut found = Vec::new();
     for command in commands {
         found.push(object(worker, command)?);

@@ -258,6 +258,7 @@ fn an_interrupt_ends_with_what_is_known_and_a_later_run_goes_on() {
     let (mut child, mut lines) = begun(&place);
     // SAFETY: plain system call on the process of this test.
     assert_eq!(
+        // SAFETY: the child has not been waited for, so the id is its own.
         unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) },
         0
     );

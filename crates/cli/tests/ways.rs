@@ -9,9 +9,9 @@ mod common;
 use common::{Place, stderr, stdout};
 
 /// A project in which `foo.c` goes into a program and, wider, into a shared library.
-fn project(foo: &str) -> Place {
+fn project(source: &str) -> Place {
     let place = Place::new();
-    place.write("foo.c", foo);
+    place.write("foo.c", source);
     place.write(
         "main.c",
         "#include <stdio.h>\n#include <stdlib.h>\nint clamp(int, int);\n\

@@ -134,15 +134,17 @@ impl Classes {
 
     /// Names the class to which the candidate belongs, if order says something.
     pub fn class_of(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Option<usize> {
+        if self.unordered {
+            return None;
+        }
         let mut at = 0;
-        while !self.unordered {
+        loop {
             match self.nodes.get(at)? {
                 Node::Unknown => return None,
                 Node::End(_) => return Some(at),
                 Node::State { state, branches } => at = branches.get(value(*state)?)?,
             }
         }
-        None
     }
 
     /// Follows a candidate; `value` tells its value in a state.

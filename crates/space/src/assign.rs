@@ -486,11 +486,9 @@ impl Planner<'_, '_, '_> {
                     self.wrap(initializer, mask, variables);
                 }
             }
-            StmtKind::Expression(expr) => {
-                if !at_place {
-                    let mask = self.mask(*expr);
-                    self.wrap(*expr, mask, &[]);
-                }
+            StmtKind::Expression(expr) if !at_place => {
+                let mask = self.mask(*expr);
+                self.wrap(*expr, mask, &[]);
             }
             StmtKind::If {
                 condition,
@@ -536,17 +534,11 @@ impl Planner<'_, '_, '_> {
             StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
                 self.stmt(*body, Position::Labelled);
             }
-            StmtKind::Return(value) => {
-                if !at_place {
-                    match value {
-                        Some(value) => {
-                            let mask = self.all() | CALL;
-                            self.wrap(*value, mask, &[]);
-                        }
-                        None => self.untrack(|_| true),
-                    }
-                }
+            StmtKind::Return(Some(value)) if !at_place => {
+                let mask = self.all() | CALL;
+                self.wrap(*value, mask, &[]);
             }
+            StmtKind::Return(None) if !at_place => self.untrack(|_| true),
             _ => {}
         }
     }
