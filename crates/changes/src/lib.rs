@@ -1,7 +1,7 @@
 //! What a change of C code changes: change sequence graphs (CSG) and the cyclomatic complexity of changes (CyCC).
 //!
 //! From two versions of files ([`compare`]) to changed statements ([`align`]), to the graph of the sequences in which
-//! they can be executed ([`graph`]), to figures ([`measure`]). [`git`] finds the versions in a repository. The terms,
+//! they can be executed ([`graph`]), to figures ([`mod@measure`]). [`git`] finds the versions in a repository. The terms,
 //! definitions and algorithms are those of chapters 4 and 5 of the thesis "Automated Regression Testing and Verification
 //! of Complex Code Changes".
 //!

@@ -46,7 +46,7 @@ const KEPT_MEMBERS: usize = 40;
 const EFFORT_BEYOND_FIRST: u64 = 2;
 
 /// See [`EFFORT_BEYOND_FIRST`].
-const EXECUTIONS_BEYOND_FIRST: u64 = 500;
+const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 
 /// Node count of the smallest assignment that is inserted, its term apart.
 const ASSIGNMENT_COST: u32 = 2;

@@ -2,11 +2,11 @@
 //!
 //! The steps, in an [`Engine`]:
 //!
-//! 1. Every patch that changes bodies of functions is taken ([`plan`]); which of them compile is found out for all at
-//!    once ([`isolate`]).
-//! 2. Patches go into a *batch*, one woven build: at each place where some of them differ ([`runs`]) stand their
-//!    *alternatives*, selected at run time ([`batch`]). Those that can be tried and undone are woven twice ([`capture`]).
-//! 3. For each test, rounds of the *state-transition tree* ([`rounds`]): one execution for each class of patches that
+//! 1. Every patch that changes bodies of functions is taken (`plan`); which of them compile is found out for all at
+//!    once (`isolate`).
+//! 2. Patches go into a *batch*, one woven build: at each place where some of them differ (`runs`) stand their
+//!    *alternatives*, selected at run time (`batch`). Those that can be tried and undone are woven twice (`capture`).
+//! 3. For each test, rounds of the *state-transition tree* (`rounds`): one execution for each class of patches that
 //!    the test cannot tell apart.
 //!
 //! # Invariants

@@ -420,8 +420,13 @@ impl SpaceBuilder<'_> {
                         continue;
                     };
                     for op in RELATIONAL.into_iter().chain(ARITHMETIC) {
+                        let schema = if are_mixed_up(op, old) {
+                            expression
+                        } else {
+                            Schema::UnusualExpression
+                        };
                         if op != old {
-                            self.block(site, Template::Binary(op, a, b), 1, expression, most);
+                            self.block(site, Template::Binary(op, a, b), 1, schema, most);
                         }
                     }
                     if !old.is_commutative() && !old.is_comparison() {
@@ -784,6 +789,18 @@ impl SpaceBuilder<'_> {
             }
         }
     }
+}
+
+/// Whether people write one operator where they mean the other.
+fn are_mixed_up(a: BinaryOp, b: BinaryOp) -> bool {
+    let kind = |op: BinaryOp| match op {
+        BinaryOp::Add | BinaryOp::Sub => 0,
+        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 1,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => 2,
+        op if op.is_shift() => 3,
+        _ => 4,
+    };
+    kind(a) == kind(b)
 }
 
 /// The term contains the part of its hole that has effects, which is atom 0.
