@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         tally.disagreements[1],
         tally.disagreements[0]
     );
-    Ok(tally.disagreements[0] == 0)
+    Ok(tally.disagreements == [0, 0])
 }
 
 /// What the comparison has found so far.

@@ -344,7 +344,7 @@ impl TypeTable {
         }
         let base = match &entry.kind {
             TypeKind::Void => "void".to_owned(),
-            TypeKind::Integer(kind) => integer_spelling(*kind).to_owned(),
+            TypeKind::Integer(kind) => kind.spelling().to_owned(),
             TypeKind::Enum { name } if !name.contains('(') => format!("enum {name}"),
             TypeKind::Float(FloatKind::Float) => "float".to_owned(),
             TypeKind::Float(FloatKind::Double) => "double".to_owned(),
@@ -391,23 +391,26 @@ impl TypeTable {
     }
 }
 
-fn integer_spelling(kind: IntegerKind) -> &'static str {
-    use IntegerKind::*;
-    match kind {
-        Bool => "_Bool",
-        Char => "char",
-        SignedChar => "signed char",
-        UnsignedChar => "unsigned char",
-        Short => "short",
-        UnsignedShort => "unsigned short",
-        Int => "int",
-        UnsignedInt => "unsigned int",
-        Long => "long",
-        UnsignedLong => "unsigned long",
-        LongLong => "long long",
-        UnsignedLongLong => "unsigned long long",
-        Int128 => "__int128",
-        UnsignedInt128 => "unsigned __int128",
+impl IntegerKind {
+    /// The type as it is written.
+    pub fn spelling(self) -> &'static str {
+        use IntegerKind::*;
+        match self {
+            Bool => "_Bool",
+            Char => "char",
+            SignedChar => "signed char",
+            UnsignedChar => "unsigned char",
+            Short => "short",
+            UnsignedShort => "unsigned short",
+            Int => "int",
+            UnsignedInt => "unsigned int",
+            Long => "long",
+            UnsignedLong => "unsigned long",
+            LongLong => "long long",
+            UnsignedLongLong => "unsigned long long",
+            Int128 => "__int128",
+            UnsignedInt128 => "unsigned __int128",
+        }
     }
 }
 

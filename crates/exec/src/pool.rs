@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 use crate::files::FileError;
+use crate::project::Project;
 use crate::runner::{CancelToken, RunError, Runner, RunnerProgram};
 use crate::sandbox::{CopyOptions, Sandbox};
 use crate::scratch::Scratch;
@@ -29,6 +30,28 @@ pub struct WorkerOptions<'a> {
     pub exclude: Vec<PathBuf>,
     /// Ends all runs.
     pub cancel: CancelToken,
+}
+
+impl<'a> WorkerOptions<'a> {
+    /// A worker that copies all of `source`, the project or a copy of it, and lets the copy appear at
+    /// the project's own path.
+    pub fn new(
+        project: &'a Project,
+        source: &'a Path,
+        program: &'a RunnerProgram,
+        scratch: &'a Scratch,
+        cancel: &CancelToken,
+    ) -> Self {
+        WorkerOptions {
+            program,
+            scratch,
+            project: &project.root,
+            source,
+            view: true,
+            exclude: Vec::new(),
+            cancel: cancel.clone(),
+        }
+    }
 }
 
 /// A runner with a sandbox.

@@ -35,15 +35,10 @@ pub(crate) fn worker_options<'a>(
     source: &'a std::path::Path,
     surroundings: &Surroundings<'a>,
 ) -> WorkerOptions<'a> {
-    WorkerOptions {
-        program: surroundings.program,
-        scratch: surroundings.scratch,
-        project: &project.root,
-        source,
-        view: true,
-        exclude: Vec::new(),
-        cancel: surroundings.cancel.clone(),
-    }
+    let Surroundings {
+        program, scratch, ..
+    } = *surroundings;
+    WorkerOptions::new(project, source, program, scratch, &surroundings.cancel)
 }
 
 /// Copies, builds and tests the untouched program.

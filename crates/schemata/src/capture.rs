@@ -58,23 +58,12 @@ impl Uncaptured {
 
 /// The C type of the variable that keeps what a function returns; `None` for `void`.
 pub fn result_type(unit: &TranslationUnit, ty: TypeId) -> Result<Option<&'static str>, Uncaptured> {
-    use IntegerKind::*;
+    use IntegerKind::{Int128, UnsignedInt128};
     if let Some(kind) = unit.types.integer_kind(ty) {
-        return Ok(Some(match kind {
-            Bool => "_Bool",
-            Char => "char",
-            SignedChar => "signed char",
-            UnsignedChar => "unsigned char",
-            Short => "short",
-            UnsignedShort => "unsigned short",
-            Int => "int",
-            UnsignedInt => "unsigned int",
-            Long => "long",
-            UnsignedLong => "unsigned long",
-            LongLong => "long long",
-            UnsignedLongLong => "unsigned long long",
-            Int128 | UnsignedInt128 => return Err(Uncaptured::ReturnType),
-        }));
+        return match kind {
+            Int128 | UnsignedInt128 => Err(Uncaptured::ReturnType),
+            kind => Ok(Some(kind.spelling())),
+        };
     }
     match unit.types.kind(ty) {
         TypeKind::Void => Ok(None),
