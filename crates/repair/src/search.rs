@@ -1,8 +1,9 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions); suspiciousness of the hole ([`crate::localize`]),
-//! the most suspicious first; place of the hole in the program (file, then offset); kind of change;
+//! candidates are explored with few executions), and these before assignments; more suspicious
+//! locations before less suspicious ones; place of the hole in the program (file, then offset);
+//! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
