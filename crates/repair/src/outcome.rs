@@ -59,6 +59,8 @@ pub struct Stats {
     pub functions: usize,
     /// Functions without, by reason.
     pub refused: BTreeMap<String, usize>,
+    /// Changes of calls, declarations and statements that were left alone, by reason.
+    pub refused_changes: BTreeMap<&'static str, usize>,
     /// Expressions and statements about which the ways in which a source is compiled disagree.
     pub disagreements: usize,
     /// Locations in the selected part of the program.
@@ -140,6 +142,7 @@ impl RepairOutcome {
         let stats = Stats {
             functions: functions.len(),
             refused: instrumented.left_alone.refused,
+            refused_changes: instrumented.left_alone.changes,
             disagreements: instrumented.left_alone.disagreements,
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),

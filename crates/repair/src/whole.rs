@@ -6,8 +6,9 @@ use patchwright_weave::HoleId;
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    instrument::{HoleEntry, LeftAlone, Reader, SourceFile, build_woven},
+    instrument::{HoleEntry, LeftAlone, SourceFile, build_woven},
     prepare::worker_options,
+    read::Reader,
 };
 
 /// A copy of a program in which all locations are woven.

@@ -205,6 +205,9 @@ pub fn stats(stats: &Stats) -> String {
             grouped(*n as u64),
         );
     }
+    for (reason, n) in &stats.refused_changes {
+        row(&format!("changes left alone: {reason}"), grouped(*n as u64));
+    }
     if stats.disagreements > 0 {
         row(
             "expressions and statements compiled in several ways that disagree",
