@@ -7,12 +7,12 @@ use patchwright_weave::{
 
 use crate::instrument::{HoleEntry, SourceFile};
 
-/// The hook of a hole that is no place for assignments.
-pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
+/// The hook of a hole that is no place for assignments. With `unset`, variables without a value hold a certain one.
+pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: bool) -> Option<Hook> {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Assignment(_), _) => return None,
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
-        (HoleKind::Choice(choice), ctype) => choice_kind(choice, ctype, file),
+        (HoleKind::Choice(choice), ctype) => choice_kind(choice, ctype, file, unset),
         (HoleKind::Exit(exits), _) => HookKind::Before {
             is_body: exits.is_body,
             alternatives: exits.ways.iter().map(|way| way.text.clone()).collect(),
@@ -45,7 +45,7 @@ pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
 }
 
 /// How a location with alternatives is woven.
-fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile) -> HookKind {
+fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bool) -> HookKind {
     let alternatives = || woven(choice).collect();
     match &choice.form {
         Form::Expression => HookKind::Choice {
@@ -56,8 +56,9 @@ fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile) -> Hook
             is_body: *is_body,
             alternatives: alternatives(),
         },
-        Form::After => HookKind::After {
+        Form::After { unset } => HookKind::After {
             alternatives: alternatives(),
+            always: if set { unset.clone() } else { String::new() },
         },
         Form::Moved(_) => HookKind::Skip,
     }

@@ -13,7 +13,7 @@ use patchwright_exec::{
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
-use patchwright_space::{Hole, HoleKind, Parents, Slot, SlotSource, TermTypes, term::Term};
+use patchwright_space::{Form, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes, term::Term};
 use patchwright_weave::{FunctionId, HoleId, weave_file};
 
 use crate::{
@@ -191,6 +191,7 @@ pub fn instrument<'a>(
         &surroundings.scratch.run_path(),
         events,
         &mut left_alone.refused,
+        false,
     )?;
     if entries.is_empty() {
         let reason = left_alone.reason();
@@ -208,6 +209,44 @@ pub fn instrument<'a>(
         &mut entries,
         &mut set_aside,
     )?;
+    let has_unset = |entry: &HoleEntry| match &entry.hole.kind {
+        HoleKind::Choice(choice) => matches!(choice.form, Form::After { .. }),
+        _ => false,
+    };
+    if !set_aside.is_empty() && entries.iter().any(has_unset) {
+        // What a variable holds before it has a value differs from build to build.
+        events(Event::Warning(
+            "failing tests pass in the instrumented program: it is built once more, with a \
+             pattern in the variables that have no value"
+                .to_owned(),
+        ));
+        set_aside.clear();
+        entries
+            .iter_mut()
+            .for_each(|entry| entry.visited_by.clear());
+        let run = surroundings.scratch.run_path();
+        let refused = &mut left_alone.refused;
+        build_woven(
+            &mut worker,
+            project,
+            &plans,
+            &mut entries,
+            &run,
+            events,
+            refused,
+            true,
+        )?;
+        found_by_path |= coverage(
+            &mut worker,
+            &mut channel,
+            &probe,
+            prepared,
+            project,
+            &failing,
+            &mut entries,
+            &mut set_aside,
+        )?;
+    }
     if set_aside.len() == failing.len() {
         return Err(RepairError::WovenDiffers {
             tests: names(prepared, &failing),
@@ -342,7 +381,7 @@ fn described(selections: &[FileSelection]) -> String {
 }
 
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
-/// out, with their holes, and reported.
+/// out, with their holes, and reported. With `unset`, variables without a value hold a certain one.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn build_woven(
     worker: &mut Worker,
@@ -352,6 +391,7 @@ pub(crate) fn build_woven(
     run: &Path,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
+    unset: bool,
 ) -> Result<(), RepairError> {
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
@@ -365,7 +405,7 @@ pub(crate) fn build_woven(
             for plan in ways {
                 let of_plan = |entry: &&HoleEntry| entry.file == number;
                 let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
-                functions.extend(plan.woven(&own, &left_out));
+                functions.extend(plan.woven(&own, &left_out, unset));
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;

@@ -17,6 +17,7 @@
 //!   every distinct state of the hole that the execution visited.
 
 pub mod classes;
+mod equivalence;
 pub mod error;
 mod execute;
 pub mod family;
@@ -27,6 +28,7 @@ pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;
+mod propose;
 mod read;
 pub mod search;
 pub mod verify;

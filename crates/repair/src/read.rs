@@ -77,11 +77,13 @@ impl Plan {
         }
     }
 
-    /// The functions to weave, with the holes that are left of `entries`.
+    /// The functions to weave, with the holes that are left of `entries`. With `unset`, variables without a value hold
+    /// a certain one.
     pub(crate) fn woven(
         &self,
         entries: &[&HoleEntry],
         left_out: &BTreeSet<FunctionId>,
+        unset: bool,
     ) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
@@ -102,7 +104,9 @@ impl Plan {
                 id,
                 body: function.body_span,
                 labels: function.labels.clone(),
-                hooks: own().filter_map(|entry| hook(entry, &self.file)).collect(),
+                hooks: own()
+                    .filter_map(|entry| hook(entry, &self.file, unset))
+                    .collect(),
                 assignments,
                 touches,
                 moved: own().flat_map(|entry| moved(entry)).collect(),

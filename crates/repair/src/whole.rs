@@ -62,6 +62,7 @@ impl WovenCopy {
             &run,
             events,
             refused,
+            false,
         )?;
         Ok(WovenCopy {
             worker,

@@ -27,6 +27,8 @@ struct Patch<'a> {
     class: usize,
     class_size: usize,
     representative: bool,
+    code_differs: bool,
+    distinct_in_class: usize,
     diff: String,
 }
 
@@ -55,6 +57,7 @@ struct Stats<'a> {
     out_of_time: bool,
     stopped_early: bool,
     interrupted: bool,
+    duplicates_by_compiler: usize,
     rejected_by_verification: &'a [String],
     peak_memory_bytes: u64,
     milliseconds: Milliseconds,
@@ -103,6 +106,8 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 class: patch.class,
                 class_size: patch.class_size,
                 representative: patch.representative,
+                code_differs: patch.code_differs,
+                distinct_in_class: patch.distinct,
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
             .collect(),
@@ -135,6 +140,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             out_of_time: stats.out_of_time,
             stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
+            duplicates_by_compiler: stats.duplicates,
             rejected_by_verification: &stats.rejected,
             peak_memory_bytes: stats.peak_memory,
             milliseconds: Milliseconds {

@@ -44,8 +44,11 @@ pub enum Form {
         /// The statement stands alone where the grammar wants one.
         is_body: bool,
     },
-    /// Statements that are executed after the statement or declaration that is there.
-    After,
+    /// Statements that are executed after the declaration that is there.
+    After {
+        /// Statements that give what it declares without a value an unlikely one, always the same.
+        unset: String,
+    },
     /// The statement itself, executed at another place of its block: for each alternative where that is.
     Moved(Vec<Destination>),
 }

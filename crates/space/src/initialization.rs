@@ -20,6 +20,9 @@ const DECLARED_COST: u32 = 2;
 /// The statement, the call and what it is given.
 const CLEARED_COST: u32 = 5;
 
+/// Each byte of what has no value, where the instrumented program must not find zeros by chance.
+const UNSET: &str = "0xa5";
+
 /// Most objects that are cleared before one statement.
 const MOST_CLEARED: usize = 3;
 
@@ -36,8 +39,10 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                     .enumerate()
                     .filter_map(|(i, &id)| declared_zero(finder, id, &variables[i + 1..]));
                 // The finder is borrowed by the filter.
-                let found: Vec<Alternative> = found.collect();
-                finder.add(standing.span, None, Form::After, found);
+                let found: Vec<(Alternative, String)> = found.collect();
+                let (found, unset): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+                let unset = unset.concat();
+                finder.add(standing.span, None, Form::After { unset }, found);
             }
             Some(_) => {}
             None => cleared(finder, &standing),
@@ -45,13 +50,13 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// `T x;` as `T x = 0;`. The woven text comes after the whole declaration, so the `later` variables of it must not
+/// `T x;` as `T x = 0;`, and what gives it a value that no program expects. The woven text comes after the whole declaration, so the `later` variables of it must not
 /// read this one.
 fn declared_zero(
     finder: &mut Finder<'_, '_, '_>,
     id: VarId,
     later: &[VarId],
-) -> Option<Alternative> {
+) -> Option<(Alternative, String)> {
     let variable = finder.builder.unit.variable(id).clone();
     if variable.storage != Storage::Local || variable.initializer.is_some() {
         return None;
@@ -111,15 +116,17 @@ fn declared_zero(
     };
     let name = &variable.name;
     let woven = match by_bytes {
-        true => format!("__builtin_memset(&{name},0,sizeof({name}));"),
+        true => format!("__builtin_memset((void *)&{name},0,sizeof({name}));"),
         false => format!("{name}=0;"),
     };
-    Some(Alternative {
+    let unset = format!("__builtin_memset((void *)&{name},{UNSET},sizeof({name}));");
+    let alternative = Alternative {
         schema: Schema::Initialization,
         cost: DECLARED_COST,
         woven,
         edit: Edit::insert(end, format!(" = {value}")),
-    })
+    };
+    Some((alternative, unset))
 }
 
 /// The null pointer constant as the file writes it.

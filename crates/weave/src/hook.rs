@@ -57,6 +57,8 @@ pub enum HookKind {
     After {
         /// C statements, each on one line.
         alternatives: Vec<String>,
+        /// C statements that are always executed, before the alternative; empty if there are none.
+        always: String,
     },
 }
 
@@ -220,8 +222,12 @@ pub(crate) fn hook_text(
                 false => (before, ""),
             }
         }
-        HookKind::After { alternatives } => {
+        HookKind::After {
+            alternatives,
+            always,
+        } => {
             let mut text = inner.to_vec();
+            text.extend_from_slice(always.as_bytes());
             text.extend_from_slice(executed(&selected, &value, alternatives).as_bytes());
             return Some(text);
         }
