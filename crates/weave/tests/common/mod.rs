@@ -54,6 +54,7 @@ impl Program {
             assignments: Vec::new(),
             touches: Vec::new(),
             moved: Vec::new(),
+            always: false,
         });
         self
     }
