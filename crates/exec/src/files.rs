@@ -224,6 +224,26 @@ pub fn remove_tree(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Removes what is in a folder; one that does not exist is made.
+pub fn empty_folder(path: &Path) -> Result<(), FileError> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return create_private_folder(path);
+        }
+        Err(error) => return Err(FileError::new("read", path, error)),
+    };
+    for entry in entries {
+        let entry = entry.context("read", path)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_tree(&entry.path())?;
+        } else {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Gives the owner all rights on every folder of a tree. What fails here fails again, with a
 /// message, when the tree is removed.
 fn make_removable(folder: &Path) {
