@@ -295,8 +295,7 @@ pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// A file of lines to which lines are added, each of which is on disk before the next thing is
-/// done. Held by one process at a time.
+/// A file of lines to which lines are added. Held by one process at a time.
 #[derive(Debug)]
 pub struct Log {
     file: File,
@@ -342,17 +341,22 @@ impl Log {
         self.file.set_len(0).context("write", &self.path)
     }
 
-    /// Adds a line, given without its newline, and waits until it is on disk.
+    /// Adds a line, given without its newline. It survives the end of this process.
     ///
     /// # Errors
     /// When it cannot be written; a part of the line may have been.
     pub fn add(&mut self, line: &[u8]) -> Result<(), FileError> {
         let mut text = line.to_vec();
         text.push(b'\n');
-        self.file
-            .write_all(&text)
-            .and_then(|()| self.file.sync_data())
-            .context("write", &self.path)
+        self.file.write_all(&text).context("write", &self.path)
+    }
+
+    /// Waits until everything is on disk.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn sync(&mut self) -> Result<(), FileError> {
+        self.file.sync_data().context("write", &self.path)
     }
 }
 

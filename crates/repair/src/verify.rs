@@ -5,6 +5,7 @@ use patchwright_exec::{
 };
 use patchwright_space::Schema;
 use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -160,16 +161,24 @@ pub fn verify<'a>(
         let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
-                .map(|(proposal, text, _)| {
+                .map(|(proposal, text, diff)| {
                     number += 1;
                     let name = format!("verify-{number}");
                     let entry = &instrumented.holes[proposal.found.entry];
                     let relative = &instrumented.files[entry.file].relative;
                     scope.spawn(move || {
+                        let journal = prepared.journal.as_ref();
+                        if let Some(known) = journal.and_then(|journal| journal.verification(diff))
+                        {
+                            return Ok(known.clone());
+                        }
                         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
                         let tests = prepared.failing.iter().chain(&prepared.passing);
                         let rejection = copy.check(relative, text, tests.copied())?;
                         copy.remove()?;
+                        if let Some(journal) = journal {
+                            journal.keep_verification(diff, &rejection)?;
+                        }
                         Ok(rejection)
                     })
                 })
@@ -241,7 +250,7 @@ pub struct CleanCopy<'a> {
 }
 
 /// Why a changed program is no repair.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rejection {
     /// It does not build.
     Build(String),
