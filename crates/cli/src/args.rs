@@ -204,7 +204,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// The kinds of change to try [default: all of them]
+    /// The kinds of change to try, separated by commas [default: all but exit, which overfits]
     #[arg(
         long,
         value_enum,
@@ -306,6 +306,18 @@ pub enum SchemaName {
     Guard,
     /// An assignment inserted before a statement
     Assignment,
+    /// A variable, an array, a structure or fresh memory that begins as zero
+    Initialization,
+    /// Another function called, with what the call has at hand
+    Function,
+    /// Two arguments of a call exchanged
+    Swap,
+    /// A statement executed earlier or later in its block
+    Move,
+    /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)
+    Exit,
+    /// All of these
+    All,
 }
 
 /// Flags of `patchwright localize`.

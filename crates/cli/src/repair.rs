@@ -8,6 +8,7 @@ use patchwright_repair::{
     RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{json, text};
+use patchwright_space::Schemas;
 
 use crate::{
     Exit,
@@ -36,14 +37,26 @@ pub fn run(args: &RepairArgs) -> Exit {
     }
 }
 
-fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
-    let wanted = |name| names.is_empty() || names.contains(&name);
-    patchwright_space::Schemas {
-        expression: wanted(SchemaName::Expression),
-        refinement: wanted(SchemaName::Refinement),
-        guard: wanted(SchemaName::Guard),
-        assignment: wanted(SchemaName::Assignment),
+fn schemas(names: &[SchemaName]) -> Schemas {
+    if names.is_empty() {
+        return Schemas::default();
     }
+    let mut schemas = Schemas::NONE;
+    for name in names {
+        match name {
+            SchemaName::Expression => schemas.expression = true,
+            SchemaName::Refinement => schemas.refinement = true,
+            SchemaName::Guard => schemas.guard = true,
+            SchemaName::Assignment => schemas.assignment = true,
+            SchemaName::Initialization => schemas.initialization = true,
+            SchemaName::Function => schemas.function = true,
+            SchemaName::Swap => schemas.swap = true,
+            SchemaName::Move => schemas.moves = true,
+            SchemaName::Exit => schemas.exits = true,
+            SchemaName::All => schemas = Schemas::ALL,
+        }
+    }
+    schemas
 }
 
 pub(crate) fn exit_of(error: &RepairError) -> Exit {

@@ -17,16 +17,20 @@
 //!   every distinct state of the hole that the execution visited.
 
 pub mod classes;
+mod equivalence;
 pub mod error;
 mod execute;
 pub mod family;
 mod hooks;
 pub mod instrument;
 pub mod journal;
+mod linked;
 pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;
+mod propose;
+mod read;
 pub mod search;
 pub mod verify;
 pub mod whole;

@@ -1,8 +1,8 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions), and these before assignments; more suspicious
-//! locations before less suspicious ones; place of the hole in the program (file, then offset);
+//! candidates are explored with few executions), these before assignments, then exits, and what has no terms
+//! (initialisation, functions, exchanged arguments, moved statements); more suspicious locations before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
@@ -165,6 +165,8 @@ pub fn search(
     order.sort_by(|&a, &b| {
         let entry = |unit: usize| &instrumented.holes[units[unit].entry];
         let rank = |unit: usize| match entry(unit).hole.kind {
+            HoleKind::Choice(_) => 4,
+            HoleKind::Exit(_) => 3,
             HoleKind::Assignment(_) => 2,
             _ => u8::from(entry(unit).hole.context != Context::Truth),
         };

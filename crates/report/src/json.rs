@@ -27,6 +27,8 @@ struct Patch<'a> {
     class: usize,
     class_size: usize,
     representative: bool,
+    code_differs: bool,
+    distinct_in_class: usize,
     diff: String,
 }
 
@@ -40,6 +42,7 @@ struct Stats<'a> {
     locations_reached_by_failing_tests: usize,
     less_suspicious: LessSuspicious,
     refused_functions: &'a BTreeMap<String, usize>,
+    refused_changes: &'a BTreeMap<&'static str, usize>,
     compiled_in_ways_that_disagree: usize,
     candidates: u64,
     explored: u64,
@@ -56,6 +59,7 @@ struct Stats<'a> {
     out_of_time: bool,
     stopped_early: bool,
     interrupted: bool,
+    duplicates_by_compiler: usize,
     rejected_by_verification: &'a [String],
     peak_memory_bytes: u64,
     milliseconds: Milliseconds,
@@ -104,6 +108,8 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 class: patch.class,
                 class_size: patch.class_size,
                 representative: patch.representative,
+                code_differs: patch.code_differs,
+                distinct_in_class: patch.distinct,
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
             .collect(),
@@ -121,6 +127,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 of_statements: stats.left_out.of_statements,
             },
             refused_functions: &stats.refused,
+            refused_changes: &stats.refused_changes,
             compiled_in_ways_that_disagree: stats.disagreements,
             candidates: stats.candidates,
             explored: stats.explored,
@@ -136,6 +143,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             out_of_time: stats.out_of_time,
             stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
+            duplicates_by_compiler: stats.duplicates,
             rejected_by_verification: &stats.rejected,
             peak_memory_bytes: stats.peak_memory,
             milliseconds: Milliseconds {

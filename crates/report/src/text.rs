@@ -58,14 +58,25 @@ pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
         let _ = writeln!(text, "{}", style.paint("1", &title));
         if patch.class_size > 1 {
             let note = if patch.representative {
+                let several = match patch.distinct {
+                    0 | 1 => String::new(),
+                    n => format!(
+                        "; the compiler tells at least {} of them apart",
+                        grouped(n as u64)
+                    ),
+                };
                 format!(
-                    "  the first of {} that no test tells apart (class {})",
+                    "  the first of {} that no test tells apart (class {}){several}",
                     count(patch.class_size as u64, "candidate", "candidates"),
                     patch.class
                 )
             } else {
+                let equivalent = match patch.code_differs {
+                    true => ", but the compiler does",
+                    false => "",
+                };
                 format!(
-                    "  no test tells it from the other patches of class {}",
+                    "  no test tells it from the other patches of class {}{equivalent}",
                     patch.class
                 )
             };
@@ -206,12 +217,19 @@ pub fn stats(stats: &Stats) -> String {
     row("test-equivalence classes", grouped(stats.classes));
     row("plausible candidates", grouped(stats.plausible));
     row("plausible classes", grouped(stats.plausible_classes as u64));
+    row(
+        "… the same by the compiler, left out",
+        grouped(stats.duplicates as u64),
+    );
     row("terms evaluated in states", grouped(stats.evaluations));
     for (reason, n) in &stats.refused {
         row(
             &format!("functions left alone: {reason}"),
             grouped(*n as u64),
         );
+    }
+    for (reason, n) in &stats.refused_changes {
+        row(&format!("changes left alone: {reason}"), grouped(*n as u64));
     }
     if stats.disagreements > 0 {
         row(
