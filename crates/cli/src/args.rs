@@ -265,6 +265,9 @@ pub struct RepairArgs {
     #[arg(short, value_name = "N", help_heading = "Search")]
     pub jobs: Option<usize>,
 
+    #[command(flatten)]
+    pub resuming: Resuming,
+
     /// Also write the patches into this folder, as 1.diff, 2.diff, …
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -276,6 +279,20 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// How an interrupted run is resumed.
+#[derive(Args, Debug)]
+pub struct Resuming {
+    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
+    /// is known is executed again
+    #[arg(long, help_heading = "Resuming")]
+    pub resume: bool,
+
+    /// The folder in which results are kept for that [default: a folder for each command in
+    /// patchwright of the user's cache]
+    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
+    pub state: Option<PathBuf>,
 }
 
 /// A kind of change.
@@ -382,13 +399,8 @@ pub struct ValidateArgs {
     #[arg(short, value_name = "N", help_heading = "Validation")]
     pub jobs: Option<usize>,
 
-    /// Use the verdicts of an earlier run of the same project with the same tests
-    #[arg(long, help_heading = "Resuming")]
-    pub resume: bool,
-
-    /// The folder in which verdicts are kept [default: patchwright/validate in the user's cache]
-    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
-    pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub resuming: Resuming,
 
     /// Print JSON
     #[arg(long, conflicts_with = "jsonl", help_heading = "Output")]

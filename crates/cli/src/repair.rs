@@ -15,7 +15,7 @@ use crate::{
     args::{RepairArgs, SchemaName},
     places::Places,
     progress::Progress,
-    project, signals,
+    project, signals, state,
 };
 
 /// Runs the command.
@@ -26,7 +26,7 @@ pub fn run(args: &RepairArgs) -> Exit {
         Err(error) => {
             let exit = exit_of(&error);
             if exit == Exit::Interrupted {
-                eprintln!("patchwright: interrupted before anything was found");
+                eprintln!("patchwright: interrupted before anything was found; --resume goes on");
             } else {
                 let text = error.to_string();
                 let text = places.map_or(text.clone(), |places| places.shown(&text));
@@ -71,6 +71,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
         | RepairError::NoLocations { .. }
         | RepairError::NotReached { .. }
         | RepairError::File(_)
+        | RepairError::Journal(_)
         | RepairError::Channel(_)
         | RepairError::Parse(_)
         | RepairError::Test(_) => Exit::BadInput,
@@ -123,6 +124,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
+        journal: state::journal(&args.resuming, "repair"),
         ..Default::default()
     };
     let progress = Progress::new(places);

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use patchwright_exec::{CompileCommand, Limits, Project, Worker, files, record, runner::Request};
-use sha2::{Digest, Sha256};
+use patchwright_text::{Digest, Hasher};
 
 use crate::{
     RepairError, Surroundings,
@@ -15,7 +15,7 @@ use crate::{
 
 /// The code of a text in all the ways in which it is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Code([u8; 32]);
+pub(crate) struct Code(Digest);
 
 /// A copy of the untouched program in which changed files are compiled, and nothing is linked or run.
 pub(crate) struct Compilations {
@@ -58,16 +58,15 @@ impl Compilations {
         let path = self.worker.sandbox.folder().join(file);
         let original = files::read(&path)?;
         files::replace(&path, text)?;
-        let mut hash = Sha256::new();
+        let mut hash = Hasher::new();
         let mut complete = true;
         for command in &commands {
             let outcome = self.worker.runner.run(&assembly(command))?;
             complete &= outcome.ending.is_success();
-            hash.update((outcome.stdout.len() as u64).to_le_bytes());
-            hash.update(&outcome.stdout);
+            hash.field(&outcome.stdout);
         }
         files::replace(&path, &original)?;
-        Ok(complete.then(|| Code(hash.finalize().into())))
+        Ok(complete.then(|| Code(hash.finish())))
     }
 
     /// Removes the copy.

@@ -23,6 +23,7 @@ mod execute;
 pub mod family;
 mod hooks;
 pub mod instrument;
+pub mod journal;
 mod linked;
 pub mod localize;
 pub mod locate;
@@ -36,7 +37,7 @@ pub mod whole;
 
 use std::time::Instant;
 
-use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
+use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
 use outcome::Phases;
@@ -69,6 +70,8 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
+    /// Where what is executed is kept, so that an interrupted run can be resumed.
+    pub journal: Option<JournalOptions>,
     /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
@@ -89,6 +92,7 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
+            journal: None,
             keep_verdicts: false,
         }
     }
@@ -160,6 +164,10 @@ pub fn repair(
         surroundings,
     )?;
     phases.verify = started.elapsed();
+    let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
+    if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+        journal.remove()?;
+    }
     Ok(RepairOutcome::new(
         prepared,
         instrumented,

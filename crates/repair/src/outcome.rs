@@ -81,8 +81,10 @@ pub struct Stats {
     pub explored: u64,
     /// Candidates that have undefined behaviour in some test.
     pub undefined: u64,
-    /// Executions of tests by the search.
+    /// Executions of tests by the search, also those that a resumed run did not have to do again.
     pub executions: u64,
+    /// Of these, what was known from an earlier run.
+    pub resumed: u64,
     /// Test-equivalence classes that executions have told apart.
     pub classes: u64,
     /// Candidates left out because a location had too many states.

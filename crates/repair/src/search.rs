@@ -7,7 +7,7 @@
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, sync::atomic::AtomicU64, time::Instant};
 
 use patchwright_exec::{Limits, TestSuite, Worker};
 use patchwright_probe_image::Channel;
@@ -122,7 +122,9 @@ pub(crate) struct Search<'a> {
     options: &'a RepairOptions,
     surroundings: &'a Surroundings<'a>,
     pub(crate) probe: &'a std::path::Path,
-    files: &'a [SourceFile],
+    pub(crate) files: &'a [SourceFile],
+    /// Executions that an earlier run has done.
+    pub(crate) resumed: AtomicU64,
     pub(crate) holes: &'a [HoleEntry],
     pub(crate) units: Vec<Unit>,
     pub(crate) states: Vec<UnitState>,
@@ -180,6 +182,7 @@ pub fn search(
         surroundings,
         probe: &instrumented.probe,
         files: &instrumented.files,
+        resumed: AtomicU64::new(0),
         holes: &instrumented.holes,
         units,
         states,
@@ -231,6 +234,7 @@ pub fn search(
         }
     }
     let mut found = search.found;
+    found.stats.resumed = search.resumed.into_inner();
     found.stats.classes = search
         .families
         .iter()

@@ -4,6 +4,7 @@ use patchwright_exec::{
     BuildError, Limits, Project, Worker, files, run_build, run_test, runner::Environment,
 };
 use patchwright_text::LineMap;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -76,14 +77,22 @@ pub fn verify<'a>(
                 .map(|proposed| {
                     number += 1;
                     let name = format!("verify-{number}");
-                    let text = &proposed.text;
+                    let (text, diff) = (&proposed.text, &proposed.diff);
                     let entry = &instrumented.holes[proposed.proposal.found.entry];
                     let relative = &instrumented.files[entry.file].relative;
                     scope.spawn(move || {
+                        let journal = prepared.journal.as_ref();
+                        if let Some(known) = journal.and_then(|journal| journal.verification(diff))
+                        {
+                            return Ok(known.clone());
+                        }
                         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
                         let tests = prepared.failing.iter().chain(&prepared.passing);
                         let rejection = copy.check(relative, text, tests.copied())?;
                         copy.remove()?;
+                        if let Some(journal) = journal {
+                            journal.keep_verification(diff, &rejection)?;
+                        }
                         Ok(rejection)
                     })
                 })
@@ -159,7 +168,7 @@ pub struct CleanCopy<'a> {
 }
 
 /// Why a changed program is no repair.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rejection {
     /// It does not build.
     Build(String),

@@ -49,6 +49,8 @@ struct Stats<'a> {
     undefined: u64,
     left_out: u64,
     executions: u64,
+    /// Of these, what was known from an earlier run.
+    resumed: u64,
     classes: u64,
     plausible: u64,
     plausible_classes: usize,
@@ -132,6 +134,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             undefined: stats.undefined,
             left_out: stats.too_many_states,
             executions: stats.executions,
+            resumed: stats.resumed,
             classes: stats.classes,
             plausible: stats.plausible,
             plausible_classes: stats.plausible_classes,

@@ -103,7 +103,7 @@ fn summary(outcome: &RepairOutcome) -> String {
     let mut text = String::new();
     let found = match outcome.patches.len() {
         0 if stats.interrupted => format!(
-            "Interrupted; {} found until then, none of them verified",
+            "Interrupted; {} found until then, none of them verified (--resume goes on)",
             count(
                 stats.plausible,
                 "plausible candidate",
@@ -125,6 +125,13 @@ fn summary(outcome: &RepairOutcome) -> String {
         count(stats.reached as u64, "location", "locations"),
         count(stats.executions, "execution", "executions"),
     );
+    if stats.resumed > 0 {
+        let _ = writeln!(
+            text,
+            "{} of them were known from the run before.",
+            grouped(stats.resumed)
+        );
+    }
     if stats.plausible > outcome.patches.len() as u64 {
         let _ = writeln!(
             text,
@@ -206,6 +213,7 @@ pub fn stats(stats: &Stats) -> String {
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
     row("executions of tests", grouped(stats.executions));
+    row("… known from an earlier run", grouped(stats.resumed));
     row("test-equivalence classes", grouped(stats.classes));
     row("plausible candidates", grouped(stats.plausible));
     row("plausible classes", grouped(stats.plausible_classes as u64));
