@@ -99,6 +99,8 @@ pub struct Instrumented {
     pub left_alone: LeftAlone,
     /// Passing tests that the instrumented program fails: they are only used for verification.
     pub set_aside: BTreeSet<usize>,
+    /// Variables without a value hold a pattern.
+    pub unset: bool,
 }
 
 /// What has no location.
@@ -217,7 +219,8 @@ pub fn instrument<'a>(
         &mut entries,
         &mut set_aside,
     )?;
-    if !set_aside.is_empty() && entries.iter().any(HoleEntry::declares) {
+    let unset = !set_aside.is_empty() && entries.iter().any(HoleEntry::declares);
+    if unset {
         // What a variable holds before it has a value differs from build to build.
         events(Event::Warning(
             "failing tests pass in the instrumented program: it is built once more, with a \
@@ -339,6 +342,7 @@ pub fn instrument<'a>(
         probe,
         left_alone,
         set_aside,
+        unset,
     })
 }
 
