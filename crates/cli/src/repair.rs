@@ -110,6 +110,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
+        relations: args.relations,
         ..Default::default()
     };
     let progress = Progress::new(places);

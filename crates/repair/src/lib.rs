@@ -20,13 +20,17 @@ pub mod classes;
 pub mod error;
 mod execute;
 pub mod family;
+pub mod found;
 mod hooks;
 pub mod instrument;
+mod learn;
 pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;
+pub mod relations;
 pub mod search;
+mod singly;
 pub mod verify;
 pub mod whole;
 
@@ -37,6 +41,7 @@ use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
+pub use relations::{Relations, Sample};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -65,9 +70,13 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
-    /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
+    /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
+    /// What tells candidates to be test-equivalent. All but the default is for measurements.
+    pub relations: Relations,
+    /// Of candidates that are executed by themselves, explore only these.
+    pub sample: Option<Sample>,
 }
 
 impl Default for RepairOptions {
@@ -86,6 +95,8 @@ impl Default for RepairOptions {
             allow_all_failing: false,
             budget: None,
             keep_verdicts: false,
+            relations: Relations::Both,
+            sample: None,
         }
     }
 }

@@ -8,10 +8,10 @@ use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    found::{Found, FoundClass},
     instrument::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
-    search::{Found, FoundClass},
 };
 
 /// A plausible candidate, ready to be verified.
