@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod compiled;
 mod complexity;
 mod differential;
 mod interpreter;
@@ -9,6 +10,7 @@ mod lowering;
 mod overhead;
 mod plot;
 mod programs;
+mod repairs;
 mod validation;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -74,6 +76,9 @@ enum Command {
     Differential(differential::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
+    /// Repairs a list of projects with test-equivalence classes and without, with each relation, and explores
+    /// whole spaces; prints Markdown tables
+    Repair(repairs::Arguments),
     /// Validates a set of patches plainly, and again with each technique added to those before it;
     /// compares the verdicts, and prints a Markdown table
     Validate {
@@ -126,6 +131,7 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Repair(arguments) => repairs::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
             project,

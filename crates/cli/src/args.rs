@@ -261,6 +261,10 @@ pub struct RepairArgs {
     #[arg(long, help_heading = "Search")]
     pub allow_all_failing: bool,
 
+    /// For measurements: what tells candidates to be test-equivalent (both, value, dependency, none)
+    #[arg(long, value_name = "NAME", default_value = "both", hide = true)]
+    pub relations: patchwright_repair::Relations,
+
     /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", help_heading = "Search")]
     pub jobs: Option<usize>,

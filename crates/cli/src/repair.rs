@@ -125,6 +125,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
         journal: state::journal(&args.resuming, "repair"),
+        relations: args.relations,
         ..Default::default()
     };
     let progress = Progress::new(places);

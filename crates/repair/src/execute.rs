@@ -8,9 +8,7 @@ use std::{
 use patchwright_exec::{FailReason, Limits, Verdict, Worker, run_test};
 use patchwright_probe_image::{Candidate, Channel, HoleId, Location, Observation, Watch, Watched};
 use patchwright_semantics::Instruction;
-use patchwright_space::{CandidateId, GroupId, Level};
 use patchwright_text::{Digest, Hasher};
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -49,13 +47,11 @@ pub enum Report {
 }
 
 impl Search<'_> {
-    /// Runs a batch, one execution on each worker.
+    /// Runs a batch of candidates in tests, one execution on each worker.
     pub(crate) fn execute(
         &mut self,
         unit: usize,
-        level: &Level<'_>,
-        codes: &FxHashMap<CandidateId, Vec<Instruction>>,
-        batch: &[(GroupId, usize)],
+        batch: &[(&[Instruction], usize)],
         workers: &mut [(Worker, Channel)],
     ) -> Result<Vec<Run>, RepairError> {
         self.found.stats.executions += batch.len() as u64;
@@ -64,9 +60,7 @@ impl Search<'_> {
             let handles: Vec<_> = batch
                 .iter()
                 .zip(workers.iter_mut())
-                .map(|(&(group, test), worker)| {
-                    let representative = level.groups()[group as usize].representative;
-                    let code = &codes[&representative];
+                .map(|(&(code, test), worker)| {
                     let mut run = move || this.run(unit, code, test, worker);
                     if batch.len() == 1 {
                         Err(Box::new(run()))

@@ -21,9 +21,11 @@ mod equivalence;
 pub mod error;
 mod execute;
 pub mod family;
+pub mod found;
 mod hooks;
 pub mod instrument;
 pub mod journal;
+mod learn;
 mod linked;
 pub mod localize;
 pub mod locate;
@@ -31,7 +33,9 @@ pub mod outcome;
 pub mod prepare;
 mod propose;
 mod read;
+pub mod relations;
 pub mod search;
+mod singly;
 pub mod verify;
 pub mod whole;
 
@@ -42,6 +46,7 @@ use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scra
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
+pub use relations::{Relations, Sample};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -72,9 +77,13 @@ pub struct RepairOptions {
     pub budget: Option<std::time::Duration>,
     /// Where what is executed is kept, so that an interrupted run can be resumed.
     pub journal: Option<JournalOptions>,
-    /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
+    /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
+    /// What tells candidates to be test-equivalent. All but the default is for measurements.
+    pub relations: Relations,
+    /// Of candidates that are executed by themselves, explore only these.
+    pub sample: Option<Sample>,
 }
 
 impl Default for RepairOptions {
@@ -94,6 +103,8 @@ impl Default for RepairOptions {
             budget: None,
             journal: None,
             keep_verdicts: false,
+            relations: Relations::Both,
+            sample: None,
         }
     }
 }

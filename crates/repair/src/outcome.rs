@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crate::{
+    found::Found,
     instrument::{Instrumented, LeftOut},
     prepare::Prepared,
-    search::Found,
 };
 
 /// A plausible patch that has been verified.

@@ -9,9 +9,9 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     equivalence::{Code, Compilations},
+    found::{Found, FoundClass},
     instrument::Instrumented,
     prepare::Prepared,
-    search::{Found, FoundClass},
 };
 
 /// A plausible candidate, ready to be verified.

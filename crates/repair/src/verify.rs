@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    found::Found,
     instrument::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
-    search::Found,
 };
 
 /// Verifies the best candidates until there are as many patches as wanted.
