@@ -72,6 +72,14 @@ impl HoleEntry {
         !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
     }
 
+    /// Whether it is a statement that can be moved.
+    fn moves(&self) -> bool {
+        match &self.hole.kind {
+            HoleKind::Choice(choice) => matches!(choice.form, Form::Moved(_)),
+            _ => false,
+        }
+    }
+
     /// Whether it declares variables without a value.
     pub(crate) fn declares(&self) -> bool {
         match &self.hole.kind {
@@ -224,13 +232,21 @@ pub fn instrument<'a>(
         // What a variable holds before it has a value differs from build to build.
         events(Event::Warning(
             "failing tests pass in the instrumented program: it is built once more, with a \
-             pattern in the variables that have no value"
+             pattern in the variables that have no value, and without assignments in their functions"
                 .to_owned(),
         ));
         set_aside.clear();
-        entries
-            .iter_mut()
-            .for_each(|entry| entry.visited_by.clear());
+        // Which variable is watched is said to a whole file, for its one function that is selected.
+        let always: BTreeSet<FunctionId> = entries
+            .iter()
+            .filter(|entry| entry.declares())
+            .map(|entry| entry.function)
+            .collect();
+        entries.retain_mut(|entry| {
+            entry.visited_by.clear();
+            let assigns = matches!(entry.hole.kind, HoleKind::Assignment(_));
+            !(assigns && always.contains(&entry.function))
+        });
         let run = surroundings.scratch.run_path();
         let refused = &mut left_alone.refused;
         build_woven(
@@ -289,6 +305,16 @@ pub fn instrument<'a>(
         &mut entries,
         &mut differing,
     )?;
+    // A statement that moves may come to stand where it is executed by tests that do not execute it now.
+    let unseen: Vec<usize> = prepared
+        .passing
+        .iter()
+        .copied()
+        .filter(|test| !passing.contains(test))
+        .collect();
+    for entry in entries.iter_mut().filter(|entry| entry.moves()) {
+        entry.visited_by.extend(&unseen);
+    }
     for &test in &differing {
         events(Event::Warning(format!(
             "test {} passes, but not in the instrumented program: it is only used in the final verification",

@@ -1,7 +1,7 @@
 //! Holes and the C text that they become.
 
 use crate::lexer::{Text, TokenKind};
-use patchwright_probe_abi::{HoleId, SELECTED_CANDIDATE};
+use patchwright_probe_abi::HoleId;
 use patchwright_text::Span;
 use std::fmt::Write;
 
@@ -79,10 +79,11 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// The woven copy; `hole` is the index of its hole in the file.
+    /// The woven copy; `hole` is the index of its hole in the file. Who comes here visits the hole, whether the
+    /// statement itself is reached or not.
     pub(crate) fn text(&self, hole: usize, suffix: &str) -> String {
         format!(
-            "if(__pw_holes_{suffix}[{hole}]=={SELECTED_CANDIDATE}&&__pw_value_{suffix}({hole},0)=={}){{{}}}",
+            "if(__pw_holes_{suffix}[{hole}]&&__pw_on_{suffix}({hole})&&__pw_value_{suffix}({hole},0)=={}){{{}}}",
             self.value, self.text
         )
     }
