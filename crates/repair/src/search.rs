@@ -496,6 +496,12 @@ impl Search<'_> {
 
     /// Adds plausible candidates, to their class if it is known.
     pub(crate) fn keep_plausible(&mut self, new: FoundClass) {
+        let distrusted = &self.options.distrusted;
+        if distrusted.iter().any(|(entry, edit)| {
+            *entry == new.entry && new.members.iter().any(|(member, _)| member == edit)
+        }) {
+            return;
+        }
         let known = self.found.classes.iter_mut().find(|class| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
         });
