@@ -8,7 +8,7 @@ use crate::{
     holes::{Added, Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
-    space::{Block, Schema, Space, SpaceLimits, Step, Template, original},
+    space::{Block, Schema, Space, SpaceLimits, Step, TRUTH_FACTOR, Template, original},
     term::{
         self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
@@ -69,12 +69,17 @@ impl Space {
             HoleKind::Refinement(_) => {}
             HoleKind::Assignment(_) => builder.assign_leaves(),
         }
+        // Conditions have two values, so candidates are nearly free there.
+        let wanted = match builder.space.hole.context {
+            Context::Truth => limits.wanted.saturating_mul(TRUTH_FACTOR),
+            _ => limits.wanted,
+        };
         for level in [2, 3, 5, 7] {
             if level > limits.term_size {
                 break;
             }
             builder.level(level, limits.most);
-            if builder.space.candidates >= limits.wanted && level >= 3 {
+            if builder.space.candidates >= wanted && level >= 3 {
                 break;
             }
         }
