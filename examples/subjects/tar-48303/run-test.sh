@@ -50,14 +50,14 @@ case $1 in
   mtime_two_bytes) mtime '\200\170' '-rw-r--r-- 7/8 5 1970-01-01 00:02 file' ;;
   mtime_two_bytes_negative) mtime '\377\210' '-rw-r--r-- 7/8 5 1969-12-31 23:58 file' ;;
   mtime_three_bytes) mtime '\200\001\054' '-rw-r--r-- 7/8 5 1970-01-01 00:05 file' ;;
-  mtime_last_byte) mtime '\200' 'Archive contains `           \200'"'"' where numeric time_t value expected' ;;
-  mtime_last_byte_negative) mtime '\377' 'Archive contains `           \377'"'"' where numeric time_t value expected' ;;
-  mtime_last_byte_letter) mtime 'x' 'Archive contains `           x'"'"' where numeric time_t value expected' ;;
+  mtime_last_byte) mtime '\200' "Archive contains ' \200' where numeric time_t value expected" ;;
+  mtime_last_byte_negative) mtime '\377' "Archive contains ' \377' where numeric time_t value expected" ;;
+  mtime_last_byte_letter) mtime 'x' "Archive contains ' x' where numeric time_t value expected" ;;
   mtime_last_byte_digit) mtime '7' '-rw-r--r-- 7/8 5 1970-01-01 00:00 file' ;;
   uid_octal) uid '31' '-rw-r--r-- 25/8 5 1970-01-02 00:00 file' ;;
   uid_base_256) uid '\200\0\0\0\0\0\1\2' '-rw-r--r-- 258/8 5 1970-01-02 00:00 file' ;;
   uid_two_bytes) uid '\200\7' '-rw-r--r-- 7/8 5 1970-01-02 00:00 file' ;;
-  uid_last_byte) uid '\200' 'Archive contains `       \200'"'"' where numeric uid_t value expected' ;;
+  uid_last_byte) uid '\200' "Archive contains ' \200' where numeric uid_t value expected" ;;
   *)
     echo "no such test: $1" >&2
     exit 2

@@ -2,7 +2,7 @@
 //! counterparts of f1x's tables 2, 3 and 4.
 
 mod developer;
-mod list;
+pub mod list;
 mod modes;
 mod tables;
 
