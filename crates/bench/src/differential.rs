@@ -58,9 +58,11 @@ pub struct Arguments {
 const MEMBERS: usize = 4;
 
 /// A candidate with the verdict of its class.
-struct Sampled<'a> {
-    explored: &'a Explored,
-    candidate: &'a ExploredCandidate,
+pub struct Sampled<'a> {
+    /// Its group.
+    pub explored: &'a Explored,
+    /// It.
+    pub candidate: &'a ExploredCandidate,
 }
 
 /// Prints what was compared; false if anything disagrees.
@@ -105,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &mut phases,
     )?;
     let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
-    let samples = sample(&found.verdicts, arguments.sample, arguments.seed);
+    let samples = sample(&found.verdicts, arguments.sample, arguments.seed, MEMBERS);
     eprintln!(
         "comparing {} of {} explored candidates at {} locations",
         samples.len(),
@@ -228,7 +230,9 @@ fn describe(sampled: &Sampled<'_>, instrumented: &Instrumented, rejection: Optio
 
 /// A sample of the candidates whose behaviour is defined: half of them pass, as far as there are
 /// so many; locations take turns, so that none has all.
-fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
+///
+/// Of each group there are `members` at most.
+pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -> Vec<Sampled<'_>> {
     let mut random = Random(seed);
     let mut of_kind = |pass: bool| {
         let mut by_location: BTreeMap<usize, Vec<&Explored>> = BTreeMap::new();
@@ -247,7 +251,7 @@ fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
                 let mut all = Vec::new();
                 for explored in groups {
                     let mut chosen = BTreeSet::new();
-                    for _ in 0..MEMBERS {
+                    for _ in 0..members {
                         chosen.insert(random.below(explored.candidates.len()));
                     }
                     all.extend(chosen.into_iter().map(|member| Sampled {

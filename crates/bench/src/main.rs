@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod agreement;
 mod compiled;
 mod complexity;
 mod differential;
@@ -74,6 +75,9 @@ enum Command {
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
     Differential(differential::Arguments),
+    /// Explores small programs, and compares thousands of verdicts with those of plainly compiling and running each
+    /// candidate, hundreds of them in one program; fails if any differs
+    Agreement(agreement::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
     /// Repairs a list of projects with test-equivalence classes and without, with each relation, and explores
@@ -131,6 +135,7 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Agreement(arguments) => agreement::run(&arguments),
         Command::Repair(arguments) => repairs::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
