@@ -9,6 +9,8 @@ mod lowering;
 mod overhead;
 mod plot;
 mod programs;
+mod random;
+mod sample;
 mod validation;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -72,6 +74,9 @@ enum Command {
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
     Differential(differential::Arguments),
+    /// Prints a sample of the candidates of a project's own space, as JSON lines for `patchwright
+    /// validate`
+    SampleSpace(sample::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
     /// Validates a set of patches plainly, and again with each technique added to those before it;
@@ -85,9 +90,12 @@ enum Command {
         /// Measure each step, not only plain validation and all techniques together
         #[arg(long)]
         steps: bool,
-        /// Workers of the last step
+        /// Workers
         #[arg(short, value_name = "N", default_value_t = 2)]
         jobs: usize,
+        /// Take the results of plain validation from this file if it is there, else write them to it
+        #[arg(long, value_name = "FILE")]
+        plain: Option<PathBuf>,
         /// Add the results to this file of JSON
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -126,12 +134,14 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::SampleSpace(arguments) => sample::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
             project,
             patches,
             steps,
             jobs,
+            plain,
             json,
             svg,
         } => validation::run(&validation::Request {
@@ -139,6 +149,7 @@ fn main() -> ExitCode {
             patches: &patches,
             steps,
             jobs,
+            plain: plain.as_deref(),
             results: json.as_deref(),
             svg: svg.as_deref(),
         }),

@@ -92,9 +92,12 @@ mod tests {
         let step = |seconds| StepResult {
             step: "plain".into(),
             seconds,
+            processor_seconds: seconds,
             builds: 1,
             executions: 1,
             woven: 0,
+            phases: vec![],
+            apart: std::collections::BTreeMap::new(),
             different: vec![],
         };
         let set = SetResult {

@@ -213,6 +213,7 @@ impl Rounds<'_> {
             stats.executions += 1;
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
+            stats.time_outs += usize::from(is_limit(&run));
         }
         let patches = || {
             task.representative
