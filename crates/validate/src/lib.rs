@@ -38,10 +38,9 @@ mod phases;
 mod promising;
 mod run;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
+use patchwright_exec::{CancelToken, JournalOptions, RunnerProgram, Scratch};
 
 pub use error::ValidateError;
 pub use outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
@@ -87,17 +86,6 @@ pub enum Confirm {
     Classes,
     /// All.
     Each,
-}
-
-/// Where verdicts are kept across runs.
-#[derive(Clone, Debug)]
-pub struct JournalOptions {
-    /// The folder of journals.
-    pub folder: PathBuf,
-    /// Use what is in the journal; else it is begun anew.
-    pub resume: bool,
-    /// Whether a journal that cannot be used is an error; else it is a warning.
-    pub required: bool,
 }
 
 impl Default for ValidateOptions {

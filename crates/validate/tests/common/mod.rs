@@ -10,11 +10,12 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
+use patchwright_exec::{
+    CancelToken, JournalOptions, Project, ProjectFlags, RunnerProgram, Scratch,
+};
 use patchwright_patches::{FolderTree, Source};
 use patchwright_validate::{
-    Event, JournalOptions, Surroundings, ValidateError, ValidateOptions, Validation, read_set,
-    validate,
+    Event, Surroundings, ValidateError, ValidateOptions, Validation, read_set, validate,
 };
 
 /// A project in a folder of its own: `calc` adds, subtracts and doubles, the last one wrongly.
