@@ -14,6 +14,7 @@ mod random;
 mod repairs;
 mod sample;
 mod validation;
+mod validation_report;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -108,6 +109,14 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Prints all results in a file that `validate --json` has written as a Markdown table, with geometric means
+    ValidateReport {
+        /// The file
+        results: PathBuf,
+        /// Plot the times of all sets
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
     /// Measures the complexity of the commits of a range, and what measuring takes
     Complexity {
         /// A folder in a git repository
@@ -159,6 +168,9 @@ fn main() -> ExitCode {
             results: json.as_deref(),
             svg: svg.as_deref(),
         }),
+        Command::ValidateReport { results, svg } => {
+            validation_report::run(&results, svg.as_deref())
+        }
         Command::Complexity {
             repository,
             range,

@@ -82,9 +82,11 @@ struct Reference {
     verdicts: Vec<(String, String)>,
 }
 
+/// The results of many sets.
 #[derive(Default, Serialize, Deserialize)]
-struct Results {
-    sets: Vec<SetResult>,
+pub struct Results {
+    /// The sets, in the order in which they were measured.
+    pub sets: Vec<SetResult>,
 }
 
 /// The options of each step, each with one technique more.

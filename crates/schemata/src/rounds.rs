@@ -174,10 +174,8 @@ impl Rounds<'_> {
             self.limits,
         )?;
         let report = channel.report();
-        // What goes another way than the untouched program may leave behind what that would not.
-        if run.verdict.is_pass() != self.passes || is_limit(&run) {
-            snapshot.restore(&worker.sandbox, self.pristine)?;
-        }
+        // Whatever its verdict, a patch may leave behind what the next one would stumble over.
+        snapshot.restore(&worker.sandbox, self.pristine)?;
         Ok((run, report))
     }
 

@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Place, in_calc};
+use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, ValidateOptions, Validation, Way};
 
 fn woven(place: &Place, confirm: Confirm) -> ValidateOptions {
@@ -73,7 +76,7 @@ fn each_plausible_patch_is_built_or_none_if_the_run_is_told_so() {
 fn a_patch_that_does_what_the_untouched_program_does_needs_no_build() {
     let place = Place::new();
     // Without the test that fails, the untouched program is plausible.
-    let flags = patchwright_exec::ProjectFlags {
+    let flags = ProjectFlags {
         tests: ["add", "zero"].map(String::from).to_vec(),
         ..place.flags()
     };
@@ -82,7 +85,7 @@ fn a_patch_that_does_what_the_untouched_program_does_needs_no_build() {
             &patches(),
             &woven(&place, Confirm::Classes),
             &flags,
-            patchwright_exec::CancelToken::new().unwrap(),
+            CancelToken::new().unwrap(),
             &|_| {},
         )
         .unwrap();
@@ -110,4 +113,72 @@ fn what_cannot_be_woven_and_does_not_compile_is_known_without_a_build() {
         let first = failure.first_error.as_deref().unwrap_or_default();
         assert!(first.starts_with("calc.c:"), "{first}");
     }
+}
+
+#[test]
+fn hostile_patches_hurt_nobody() {
+    let place = Place::new();
+    let outside = place.root.join("project/calc.c");
+    let body = "    return a * FACTOR;";
+    let call = |code: &str| in_calc(body, &format!("    {code}\n    return a * 2;"));
+    let patches = vec![
+        ("removes", call("system(\"rm -rf $PWD/*\");")),
+        (
+            "writes",
+            call(&format!("system(\"echo x > {}\");", outside.display())),
+        ),
+        (
+            "daemon",
+            call("if (fork() == 0) { setsid(); for (;;) pause(); }"),
+        ),
+        ("endless", call("for (;;) a++;")),
+        ("good", call(";")),
+    ];
+    let before = place.state();
+    for schemata in [false, true] {
+        let options = ValidateOptions {
+            schemata,
+            ..place.quick()
+        };
+        let outcome = place.run(&patches, &options).unwrap();
+        assert_eq!(place.state(), before);
+        assert_eq!(words(&outcome)[3..], ["implausible", "plausible"]);
+        assert_eq!(fs::read_dir(place.root.join("scratch")).unwrap().count(), 0);
+    }
+}
+
+/// What a patch leaves behind in a test that passes all the same must not reach the next patch.
+#[test]
+fn a_patch_that_spoils_its_copy_does_not_spoil_others() {
+    let place = Place::new();
+    let spoils = |code: &str| {
+        in_calc(
+            "    return a + b;",
+            &format!("    system(\"{code}\");\n    return a + b;"),
+        )
+    };
+    let patches = vec![
+        ("removes", spoils("rm -f $PWD/run.sh")),
+        ("empties", spoils(": > $PWD/calc.c")),
+        ("good", spoils("true")),
+    ];
+    let flags = ProjectFlags {
+        tests: ["add", "zero"].map(String::from).to_vec(),
+        ..place.flags()
+    };
+    let mut found = Vec::new();
+    for schemata in [false, true] {
+        let options = ValidateOptions {
+            schemata,
+            jobs: 1,
+            ..place.options()
+        };
+        let fresh = CancelToken::new().unwrap();
+        let outcome = place
+            .run_with(&patches, &options, &flags, fresh, &|_| {})
+            .unwrap();
+        found.push(words(&outcome));
+    }
+    assert_eq!(found[0], ["implausible", "plausible", "plausible"]);
+    assert_eq!(found[0], found[1]);
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use patchwright_exec::{
     CancelToken, JournalOptions, Project, ProjectFlags, RunnerProgram, Scratch,
@@ -100,6 +101,13 @@ impl Place {
             schemata: false,
             ..ValidateOptions::default()
         }
+    }
+
+    /// For patches that never end.
+    pub fn quick(&self) -> ValidateOptions {
+        let mut options = self.options();
+        options.timeouts.slack = Duration::from_millis(1500);
+        options
     }
 
     pub fn journal(&self, resume: bool) -> Option<JournalOptions> {
