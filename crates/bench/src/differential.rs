@@ -26,6 +26,8 @@ use patchwright_repair::{
 use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};
 
+use crate::random::Random;
+
 /// What is compared.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -278,24 +280,4 @@ pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -
     fail.truncate(wanted - pass.len());
     pass.extend(fail);
     pass
-}
-
-/// Marsaglia's xorshift: the same numbers for the same seed, everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        // Zero is the one state that never changes.
-        self.0 |= u64::from(self.0 == 0);
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
 }
