@@ -162,7 +162,13 @@ pub fn each_source(
 
 impl Row {
     fn count(&mut self, units: Vec<TranslationUnit>) {
-        let located = locate(units, LeafLimits::default(), Schemas::default(), &|_| true);
+        let located = locate(
+            units,
+            LeafLimits::default(),
+            Schemas::default(),
+            &|_| true,
+            &|_| true,
+        );
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
@@ -188,6 +194,8 @@ impl Row {
                     HoleKind::Refinement(_) => "impure conditions",
                     HoleKind::Assignment(_) => "places for assignments",
                     HoleKind::Guard { .. } => "statements",
+                    HoleKind::Choice(_) => "calls, declarations and statements with alternatives",
+                    HoleKind::Exit(_) => "places for exits",
                 };
                 *self.holes.entry(kind).or_default() += 1;
             }

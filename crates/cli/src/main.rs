@@ -9,6 +9,7 @@ mod project;
 mod repair;
 mod run;
 mod signals;
+mod state;
 mod validate;
 
 use std::process::ExitCode;

@@ -3,6 +3,8 @@
 use patchwright_ir::{OriginId, Type};
 use patchwright_semantics::{BinaryOp, Ty, UnaryOp};
 
+use crate::observe::Marks;
+
 /// A register of the frame; with the top bit set, a constant of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reg(pub u32);
@@ -262,4 +264,6 @@ pub(crate) struct Code {
     pub(crate) registers: u32,
     /// Registers that keep addresses of memory locals.
     pub(crate) slots: Vec<u32>,
+    /// For an observer; empty when there is none.
+    pub(crate) marks: Marks,
 }

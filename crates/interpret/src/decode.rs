@@ -1,8 +1,8 @@
 //! From the IR of a function to what is executed.
 
 use patchwright_ir::{
-    BlockId, Callee, Function, InstructionKind, LocalId, LocalKind, Operand, OriginId,
-    TerminatorKind, Type, Value,
+    BlockId, Callee, Function, FunctionId, GlobalId, InstructionKind, LocalId, LocalKind, ObjectId,
+    Operand, OriginId, Program, RoutineId, TerminatorKind, Type, Value,
 };
 use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
@@ -11,12 +11,25 @@ use crate::code::{CONSTANT, CallSite, Code, Incoming, Op, Reg, Table, Target};
 
 /// What the names of a module mean in the program.
 pub(crate) struct Linked<'a> {
-    /// The number of each function of the module.
-    pub(crate) functions: &'a [u32],
-    /// The address of each global.
-    pub(crate) globals: &'a [u64],
-    /// The address of each function of the program.
+    pub(crate) program: &'a Program,
+    /// The module of the function.
+    pub(crate) module: usize,
+    /// The address of each object of the program.
+    pub(crate) objects: &'a [u64],
+    /// The address of each routine of the program.
     pub(crate) addresses: &'a [u64],
+    /// Every instruction is executed by itself, so that an observer can follow.
+    pub(crate) observed: bool,
+}
+
+impl Linked<'_> {
+    fn object(&self, id: GlobalId) -> ObjectId {
+        self.program.object_of(self.module, id)
+    }
+
+    fn routine(&self, id: FunctionId) -> RoutineId {
+        self.program.routine_of(self.module, id)
+    }
 }
 
 pub(crate) fn decode(function: &Function, linked: &Linked<'_>) -> Code {
@@ -30,6 +43,7 @@ pub(crate) fn decode(function: &Function, linked: &Linked<'_>) -> Code {
         uses: vec![0; function.temporaries.len()],
         constants: FxHashMap::default(),
         blocks: Vec::new(),
+        begins: None,
     };
     decoder.run();
     decoder.code
@@ -45,6 +59,8 @@ struct Decoder<'a> {
     uses: Vec<u32>,
     constants: FxHashMap<(u64, Option<u64>), u32>,
     blocks: Vec<u32>,
+    /// The instruction whose first operation comes next.
+    begins: Option<(u32, u32)>,
 }
 
 fn is_wide(ty: Type) -> bool {
@@ -131,6 +147,10 @@ impl Decoder<'_> {
     fn emit(&mut self, op: Op, origin: OriginId) {
         self.code.ops.push(op);
         self.code.origins.push(origin);
+        if self.linked.observed {
+            self.code.marks.steps.push(self.begins.take());
+            self.code.marks.values.push(None);
+        }
     }
 
     fn constant(&mut self, low: u64, high: Option<u64>) -> Reg {
@@ -153,10 +173,11 @@ impl Decoder<'_> {
             }
             Value::Address { target, addend } => {
                 let address = match target {
-                    patchwright_ir::Target::Global(id) => self.linked.globals[id.index()],
+                    patchwright_ir::Target::Global(id) => {
+                        self.linked.objects[self.linked.object(id).index()]
+                    }
                     patchwright_ir::Target::Function(id) => {
-                        let index = self.linked.functions[id.index()];
-                        self.linked.addresses[index as usize]
+                        self.linked.addresses[self.linked.routine(id).index()]
                     }
                 };
                 self.constant(address.wrapping_add(addend as u64), None)
@@ -170,6 +191,7 @@ impl Decoder<'_> {
         let function = self.function;
         let next = function.block(block).instructions.get(position + 1);
         if let Some(next) = next
+            && !self.linked.observed
             && let InstructionKind::Write { local, value } = &next.kind
             && value.value == Value::Temp(dst)
             && self.uses[dst.index()] == 1
@@ -220,9 +242,17 @@ impl Decoder<'_> {
     fn block(&mut self, id: BlockId) {
         let function = self.function;
         let block = function.block(id);
-        for position in 0..block.instructions.len() {
+        for (position, instruction) in block.instructions.iter().enumerate() {
+            self.begins = Some((id.0, position as u32));
             self.instruction(id, position);
+            if let Some(dst) = instruction.defines()
+                && let Some(value) = self.code.marks.values.last_mut()
+            {
+                let register = self.temporaries[dst.index()];
+                *value = Some((register, function.temporary(dst)));
+            }
         }
+        self.begins = Some((id.0, block.instructions.len() as u32));
         let origin = block.terminator.origin;
         match &block.terminator.kind {
             TerminatorKind::Goto(edge) => self.emit(Op::Jump(edge.target.0), origin),
@@ -293,7 +323,7 @@ impl Decoder<'_> {
                     self.emit(Op::Check { flag, local }, origin);
                 }
                 let source = self.locals[local.index()];
-                if self.is_alias(block, position, *local, *dst) {
+                if !self.linked.observed && self.is_alias(block, position, *local, *dst) {
                     self.temporaries[dst.index()] = source;
                     return;
                 }
@@ -529,7 +559,7 @@ impl Decoder<'_> {
                 ..
             } => {
                 let callee = match callee {
-                    Callee::Direct(id) => Target::Direct(self.linked.functions[id.index()]),
+                    Callee::Direct(id) => Target::Direct(self.linked.routine(*id).0),
                     Callee::Indirect(callee) => Target::Indirect(self.operand(*callee)),
                 };
                 let arguments = arguments

@@ -25,8 +25,11 @@ mod fault;
 mod libc;
 mod machine;
 mod memory;
+mod observe;
+mod operate;
 mod world;
 
 pub use fault::{Ending, Outcome, Place, Undefined};
 pub use machine::{Limits, LinkError, Machine};
+pub use observe::{Access, Observer, Step};
 pub use world::{Closed, OpenHow, Status, World};

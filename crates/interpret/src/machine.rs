@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Function, Global, Linkage, Module, Target};
-use rustc_hash::FxHashMap;
+use patchwright_ir::{Function, Module, ObjectId, Program, RoutineId, Target};
 
 use crate::{
     code::Code,
@@ -11,6 +10,7 @@ use crate::{
     fault::{Ending, Outcome, Place, Run, Stop},
     libc::{self, Library, Native},
     memory::{Kind, Memory},
+    observe::Observer,
     world::World,
 };
 
@@ -38,12 +38,9 @@ impl Default for Limits {
 /// Why modules are no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// Two definitions of a name.
-    #[error("`{name}` is defined twice")]
-    Twice {
-        /// The name.
-        name: String,
-    },
+    /// The modules do not fit together.
+    #[error(transparent)]
+    Modules(#[from] patchwright_ir::LinkError),
     /// No definition of an object.
     #[error(
         "the object `{name}` is used, but no file that was given defines it, and it is no object \
@@ -69,12 +66,9 @@ pub enum LinkError {
     TooLarge,
 }
 
-/// A function of the program.
-pub(crate) struct Routine {
+/// What a routine of the program is executed from.
+pub(crate) struct Loaded {
     pub(crate) name: Rc<str>,
-    module: usize,
-    /// Its position in the module, if it has a body.
-    body: Option<usize>,
     pub(crate) code: Option<Rc<Code>>,
     pub(crate) native: Option<Native>,
 }
@@ -96,12 +90,12 @@ pub(crate) struct Frame {
 
 /// A program that is executed.
 pub struct Machine<'w> {
-    modules: Vec<Module>,
-    /// For each module, the program's number of each of its functions.
-    functions: Vec<Vec<u32>>,
-    globals: Vec<Vec<u64>>,
+    program: Program,
+    /// The address of each object of the program.
+    objects: Vec<u64>,
+    /// The address of each routine.
     pub(crate) addresses: Vec<u64>,
-    pub(crate) routines: Vec<Routine>,
+    pub(crate) routines: Vec<Loaded>,
     pub(crate) memory: Memory,
     pub(crate) registers: Vec<u64>,
     pub(crate) frames: Vec<Frame>,
@@ -112,6 +106,7 @@ pub struct Machine<'w> {
     pub(crate) library: Library,
     pub(crate) world: &'w mut dyn World,
     main: u32,
+    pub(crate) observer: Option<&'w mut dyn Observer>,
 }
 
 impl<'w> Machine<'w> {
@@ -125,8 +120,8 @@ impl<'w> Machine<'w> {
         world: &'w mut dyn World,
     ) -> Result<Machine<'w>, LinkError> {
         let mut machine = Machine {
-            functions: Vec::new(),
-            globals: Vec::new(),
+            program: Program::link(modules)?,
+            objects: Vec::new(),
             addresses: Vec::new(),
             routines: Vec::new(),
             memory: Memory::new(limits.memory),
@@ -139,190 +134,94 @@ impl<'w> Machine<'w> {
             library: Library::default(),
             world,
             main: 0,
-            modules,
+            observer: None,
         };
-        machine.link_functions()?;
-        machine.link_globals()?;
+        machine.place_routines()?;
+        machine.place_objects()?;
         Ok(machine)
     }
 
-    fn link_functions(&mut self) -> Result<(), LinkError> {
-        let mut strong: FxHashMap<String, (u32, Linkage)> = FxHashMap::default();
-        let modules = std::mem::take(&mut self.modules);
-        let mut numbers: Vec<Vec<Option<u32>>> = modules
-            .iter()
-            .map(|m| vec![None; m.functions.len()])
-            .collect();
-        for (index, module) in modules.iter().enumerate() {
-            for (position, function) in module.functions.iter().enumerate() {
-                if !function.is_defined() {
-                    continue;
-                }
-                if function.linkage == Linkage::Internal {
-                    let number = self.routine(&function.name, index, Some(position))?;
-                    numbers[index][position] = Some(number);
-                    continue;
-                }
-                match strong.get(&function.name) {
-                    Some(&(_, Linkage::External)) if function.linkage == Linkage::External => {
-                        return Err(LinkError::Twice {
-                            name: function.name.clone(),
-                        });
-                    }
-                    Some(&(number, known)) => {
-                        if known == Linkage::Weak && function.linkage == Linkage::External {
-                            let routine = &mut self.routines[number as usize];
-                            routine.module = index;
-                            routine.body = Some(position);
-                            strong.insert(function.name.clone(), (number, Linkage::External));
-                        }
-                        numbers[index][position] = Some(number);
-                    }
-                    None => {
-                        let number = self.routine(&function.name, index, Some(position))?;
-                        strong.insert(function.name.clone(), (number, function.linkage));
-                        numbers[index][position] = Some(number);
-                    }
-                }
-            }
+    /// Gives each routine an address, and what models it.
+    fn place_routines(&mut self) -> Result<(), LinkError> {
+        for number in 0..self.program.routines.len() {
+            let address = self
+                .memory
+                .allocate(0, 16, Kind::Function(number as u32), true)
+                .map_err(|_| LinkError::TooLarge)?;
+            self.addresses.push(address);
+            let routine = &self.program.routines[number];
+            self.routines.push(Loaded {
+                name: routine.name.as_str().into(),
+                code: None,
+                native: match routine.defined {
+                    true => None,
+                    false => libc::find(&routine.name),
+                },
+            });
         }
-        for (index, module) in modules.iter().enumerate() {
-            let mut list = Vec::with_capacity(module.functions.len());
-            for (position, function) in module.functions.iter().enumerate() {
-                let number = match (numbers[index][position], strong.get(&function.name)) {
-                    (Some(number), _) | (None, Some(&(number, _))) => number,
-                    (None, None) => {
-                        let number = self.routine(&function.name, index, None)?;
-                        self.routines[number as usize].native = libc::find(&function.name);
-                        strong.insert(function.name.clone(), (number, Linkage::Weak));
-                        number
-                    }
-                };
-                list.push(number);
-            }
-            self.functions.push(list);
-        }
-        self.modules = modules;
-        match strong.get("main") {
-            Some(&(number, _)) if self.routines[number as usize].body.is_some() => {
-                self.main = number;
+        match self.program.routine_named("main") {
+            Some(main) if self.program.routine(main).defined => {
+                self.main = main.0;
                 Ok(())
             }
             _ => Err(LinkError::NoMain),
         }
     }
 
-    fn routine(
-        &mut self,
-        name: &str,
-        module: usize,
-        body: Option<usize>,
-    ) -> Result<u32, LinkError> {
-        let number = self.routines.len() as u32;
-        let address = self
-            .memory
-            .allocate(0, 16, Kind::Function(number), true)
-            .map_err(|_| LinkError::TooLarge)?;
-        self.addresses.push(address);
-        self.routines.push(Routine {
-            name: name.into(),
-            module,
-            body,
-            code: None,
-            native: None,
-        });
-        Ok(number)
-    }
-
-    fn link_globals(&mut self) -> Result<(), LinkError> {
-        let modules = std::mem::take(&mut self.modules);
-        let mut chosen: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
-        let rank = |global: &Global| match (&global.data, global.tentative, global.linkage) {
-            (None, _, _) => 0,
-            (Some(_), _, Linkage::Weak) => 1,
-            (Some(_), true, _) => 2,
-            (Some(_), false, _) => 3,
-        };
-        for (index, module) in modules.iter().enumerate() {
-            for (position, global) in module.globals.iter().enumerate() {
-                if global.linkage == Linkage::Internal {
-                    continue;
-                }
-                match chosen.get(global.name.as_str()) {
-                    Some(&(m, p)) => {
-                        let known = rank(&modules[m].globals[p]);
-                        if known == 3 && rank(global) == 3 {
-                            return Err(LinkError::Twice {
-                                name: global.name.clone(),
-                            });
-                        }
-                        if rank(global) > known {
-                            chosen.insert(&global.name, (index, position));
-                        }
-                    }
-                    None => {
-                        chosen.insert(&global.name, (index, position));
-                    }
-                }
-            }
-        }
-        let mut addresses: FxHashMap<&str, u64> = FxHashMap::default();
+    /// Gives each object an address and its initial value.
+    fn place_objects(&mut self) -> Result<(), LinkError> {
         let mut defined = Vec::new();
-        for (index, module) in modules.iter().enumerate() {
-            let mut list = Vec::with_capacity(module.globals.len());
-            for (position, global) in module.globals.iter().enumerate() {
-                let shared = global.linkage != Linkage::Internal;
-                if shared && let Some(&address) = addresses.get(global.name.as_str()) {
-                    list.push(address);
-                    continue;
+        for number in 0..self.program.objects.len() as u32 {
+            let object = ObjectId(number);
+            let global = self.program.global(object);
+            let address = match self.program.objects[object.index()].defined {
+                false => {
+                    let name = global.name.clone();
+                    libc::object(self, &name).ok_or(LinkError::NoObject { name })?
                 }
-                let (m, p) = match shared {
-                    true => chosen[global.name.as_str()],
-                    false => (index, position),
-                };
-                let definition = &modules[m].globals[p];
-                let address = if definition.data.is_none() && shared {
-                    libc::object(self, &global.name).ok_or_else(|| LinkError::NoObject {
-                        name: global.name.clone(),
-                    })?
-                } else {
-                    if let Some(reason) = &definition.unsupported {
+                true => {
+                    if let Some(reason) = &global.unsupported {
                         return Err(LinkError::Initializer {
-                            name: definition.name.clone(),
+                            name: global.name.clone(),
                             reason: reason.clone(),
                         });
                     }
+                    let (size, align) = (global.size, global.align);
                     let address = self
                         .memory
-                        .allocate(definition.size, definition.align, Kind::Global, true)
+                        .allocate(size, align, Kind::Global, true)
                         .map_err(|_| LinkError::TooLarge)?;
-                    defined.push((address, m, p));
+                    defined.push((address, object));
                     address
-                };
-                if shared {
-                    addresses.insert(&global.name, address);
                 }
-                list.push(address);
-            }
-            self.globals.push(list);
+            };
+            self.objects.push(address);
         }
-        for (address, m, p) in defined {
-            let global = &modules[m].globals[p];
+        let program = std::mem::take(&mut self.program);
+        for (address, object) in defined {
+            let global = program.global(object);
             let Some(data) = &global.data else { continue };
-            let filled = self.fill(address, data, m);
-            filled.map_err(|_| LinkError::Initializer {
-                name: global.name.clone(),
-                reason: "the data do not fit".to_owned(),
-            })?;
+            let module = program.objects[object.index()].module;
+            self.fill(address, data, &program, module)
+                .map_err(|_| LinkError::Initializer {
+                    name: global.name.clone(),
+                    reason: "the data do not fit".to_owned(),
+                })?;
             if global.constant {
                 self.memory.freeze(address);
             }
         }
-        self.modules = modules;
+        self.program = program;
         Ok(())
     }
 
-    fn fill(&mut self, address: u64, data: &patchwright_ir::Data, module: usize) -> Run<()> {
+    fn fill(
+        &mut self,
+        address: u64,
+        data: &patchwright_ir::Data,
+        program: &Program,
+        module: usize,
+    ) -> Run<()> {
         if !data.bytes.is_empty() {
             self.memory
                 .write(address, data.bytes.len() as u64)?
@@ -330,8 +229,8 @@ impl<'w> Machine<'w> {
         }
         for relocation in &data.relocations {
             let target = match relocation.target {
-                Target::Global(id) => self.globals[module][id.index()],
-                Target::Function(id) => self.addresses[self.functions[module][id.index()] as usize],
+                Target::Global(id) => self.objects[program.object_of(module, id).index()],
+                Target::Function(id) => self.addresses[program.routine_of(module, id).index()],
             };
             let value = target.wrapping_add(relocation.addend as u64);
             self.memory.store(
@@ -345,8 +244,7 @@ impl<'w> Machine<'w> {
 
     /// The function in the IR that a routine is, if it has a body.
     pub(crate) fn function(&self, routine: u32) -> Option<&Function> {
-        let routine = &self.routines[routine as usize];
-        Some(&self.modules[routine.module].functions[routine.body?])
+        self.program.body(RoutineId(routine))
     }
 
     /// What a routine is executed from.
@@ -355,14 +253,16 @@ impl<'w> Machine<'w> {
         if let Some(code) = &entry.code {
             return Some(code.clone());
         }
-        let body = entry.body?;
-        let module = entry.module;
+        let id = RoutineId(routine);
+        let body = self.program.body(id)?;
         let linked = Linked {
-            functions: &self.functions[module],
-            globals: &self.globals[module],
+            program: &self.program,
+            module: self.program.routine(id).module,
+            objects: &self.objects,
             addresses: &self.addresses,
+            observed: self.observer.is_some(),
         };
-        let code = Rc::new(decode(&self.modules[module].functions[body], &linked));
+        let code = Rc::new(decode(body, &linked));
         self.routines[routine as usize].code = Some(code.clone());
         Some(code)
     }
@@ -371,6 +271,7 @@ impl<'w> Machine<'w> {
     /// environment.
     pub fn run(&mut self, arguments: &[Vec<u8>], environment: &[Vec<u8>]) -> Outcome {
         let ended = self.start(arguments, environment);
+        self.report_accesses();
         let (ending, trace) = match ended {
             Ok(status) | Err(Stop::Exit(status)) => (self.exit(status), Vec::new()),
             Err(stop) => {
@@ -462,9 +363,10 @@ impl<'w> Machine<'w> {
         let origin = function.origin(origin.unwrap_or(patchwright_ir::OriginId(0)));
         let line = origin.line.or(function.origins[0].line);
         let (file, line) = line?;
+        let module = self.program.routine(RoutineId(frame.routine)).module;
         Some(Place {
             function: function.name.clone(),
-            file: self.modules[routine.module].files[file.index()]
+            file: self.program.modules[module].files[file.index()]
                 .path
                 .clone(),
             line,

@@ -5,11 +5,14 @@
 //! multiple of its alignment and differs between objects, so that programs that hash addresses
 //! find them spread.
 
-use std::collections::VecDeque;
+use std::{cell::RefCell, collections::VecDeque};
 
 use patchwright_semantics::Ty;
 
-use crate::fault::{Run, Stop, Undefined, undefined};
+use crate::{
+    fault::{Run, Stop, Undefined, undefined},
+    observe::Access,
+};
 
 /// Where an object comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,9 @@ pub(crate) struct Memory {
     live: u64,
     /// The most that may be.
     limit: u64,
+    /// Accesses are logged.
+    logging: bool,
+    accesses: RefCell<Vec<Access>>,
 }
 
 impl Memory {
@@ -63,6 +69,8 @@ impl Memory {
             dead: VecDeque::new(),
             live: 0,
             limit,
+            logging: false,
+            accesses: RefCell::default(),
         }
     }
 
@@ -94,6 +102,25 @@ impl Memory {
             None => self.objects.push(object),
         }
         Ok(u64::from(id) << 32 | u64::from(base))
+    }
+
+    /// From now on, accesses are logged, or no longer.
+    pub(crate) fn log(&mut self, on: bool) {
+        self.logging = on;
+    }
+
+    /// The accesses since the last time.
+    pub(crate) fn logged(&mut self) -> Vec<Access> {
+        std::mem::take(self.accesses.get_mut())
+    }
+
+    #[cold]
+    fn note(&self, address: u64, size: u64, write: bool) {
+        self.accesses.borrow_mut().push(Access {
+            address,
+            size,
+            write,
+        });
     }
 
     fn end(&mut self, id: usize, kind: Kind) {
@@ -223,6 +250,9 @@ impl Memory {
         {
             return self.uninitialized(address, size);
         }
+        if self.logging {
+            self.note(address, size, false);
+        }
         Ok(&object.bytes[range])
     }
 
@@ -250,6 +280,9 @@ impl Memory {
         let Some((id, offset)) = self.find(address, size) else {
             return self.fault(address, size, "a write");
         };
+        if self.logging {
+            self.note(address, size, true);
+        }
         let object = &mut self.objects[id];
         if object.kind == Kind::Constant {
             return undefined(
@@ -356,6 +389,10 @@ impl Memory {
                 "a write to a constant object or string literal",
             );
         }
+        if self.logging {
+            self.note(from, size, false);
+            self.note(to, size, true);
+        }
         let size = size as usize;
         if source == target {
             let object = &mut self.objects[source];
@@ -405,6 +442,9 @@ impl Memory {
                 return self.uninitialized(address + index as u64, 1);
             }
             if *byte == 0 {
+                if self.logging {
+                    self.note(address, index as u64 + 1, false);
+                }
                 return Ok(&bytes[..index]);
             }
         }

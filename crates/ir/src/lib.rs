@@ -27,6 +27,7 @@ pub mod dot;
 mod function;
 mod graph;
 mod instruction;
+mod link;
 mod module;
 mod text;
 mod types;
@@ -39,7 +40,10 @@ pub use instruction::{
     Argument, Callee, Instruction, InstructionKind, Operand, SwitchCase, Terminator,
     TerminatorKind, Value,
 };
+pub use link::{LinkError, Object, Program, Routine};
 pub use module::{Data, Global, Module, Node, Origin, Relocation, SourceFile, Target};
 pub use text::{ReadError, print_function, print_module, read_module};
-pub use types::{BlockId, FileId, FunctionId, GlobalId, LocalId, OriginId, TempId, Type};
+pub use types::{
+    BlockId, FileId, FunctionId, GlobalId, LocalId, ObjectId, OriginId, RoutineId, TempId, Type,
+};
 pub use verify::{Invariant, Violation, verify};

@@ -37,6 +37,10 @@ id!(/// Names a global of a module.
     GlobalId, "g");
 id!(/// Names a source file of a module.
     FileId, "file");
+id!(/// Names a function of a linked program.
+    RoutineId, "r");
+id!(/// Names an object of static storage duration of a linked program.
+    ObjectId, "o");
 id!(/// Names an origin of a function.
     OriginId, "!");
 

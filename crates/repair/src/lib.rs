@@ -17,17 +17,22 @@
 //!   every distinct state of the hole that the execution visited.
 
 pub mod classes;
+mod equivalence;
 pub mod error;
 mod execute;
 pub mod family;
 pub mod found;
 mod hooks;
 pub mod instrument;
+pub mod journal;
 mod learn;
+mod linked;
 pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;
+mod propose;
+mod read;
 pub mod relations;
 pub mod search;
 mod singly;
@@ -36,7 +41,7 @@ pub mod whole;
 
 use std::time::Instant;
 
-use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
+use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
 use outcome::Phases;
@@ -70,6 +75,8 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
+    /// Where what is executed is kept, so that an interrupted run can be resumed.
+    pub journal: Option<JournalOptions>,
     /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
@@ -96,6 +103,7 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
+            journal: None,
             keep_verdicts: false,
             relations: Relations::Both,
             sample: None,
@@ -170,6 +178,10 @@ pub fn repair(
         surroundings,
     )?;
     phases.verify = started.elapsed();
+    let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
+    if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+        journal.remove()?;
+    }
     Ok(RepairOutcome::new(
         prepared,
         instrumented,

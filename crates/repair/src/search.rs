@@ -1,13 +1,14 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates is (of a whole space that is explored, see [`steps`]): cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions), and these before assignments; more suspicious
+//! The order of candidates is (of a whole space that is explored, see [`steps`]): cost; truth values before others
+//! (they have few classes, so many candidates are explored with few executions), these before assignments, then
+//! exits, and what has no terms (initialisation, functions, exchanged arguments, moved statements); more suspicious
 //! locations before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, sync::atomic::AtomicU64, time::Instant};
 
 use patchwright_exec::{Limits, TestSuite, Worker};
 use patchwright_probe_image::Channel;
@@ -66,6 +67,8 @@ pub(crate) struct Search<'a> {
     pub(crate) surroundings: &'a Surroundings<'a>,
     pub(crate) probe: &'a std::path::Path,
     pub(crate) files: &'a [SourceFile],
+    /// Executions that an earlier run has done.
+    pub(crate) resumed: AtomicU64,
     pub(crate) holes: &'a [HoleEntry],
     pub(crate) units: Vec<Unit>,
     pub(crate) states: Vec<UnitState>,
@@ -113,6 +116,7 @@ pub fn search(
         surroundings,
         probe: &instrumented.probe,
         files: &instrumented.files,
+        resumed: AtomicU64::new(0),
         holes: &instrumented.holes,
         units,
         states,
@@ -176,6 +180,7 @@ pub fn search(
     };
     search.count_classes();
     let mut found = search.found;
+    found.stats.resumed = search.resumed.into_inner();
     found.stats.classes = search
         .families
         .iter()
@@ -191,6 +196,8 @@ pub fn search(
 fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<(u32, usize)> {
     let entry = |unit: usize| &holes[units[unit].entry];
     let rank = |unit: usize| match entry(unit).hole.kind {
+        HoleKind::Choice(_) => 4,
+        HoleKind::Exit(_) => 3,
         HoleKind::Assignment(_) => 2,
         _ => u8::from(entry(unit).hole.context != Context::Truth),
     };

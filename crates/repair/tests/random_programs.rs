@@ -152,6 +152,7 @@ proptest! {
             names: &["pair", "total", "work"],
             cases: Vec::leak(cases),
             schemas: ALL,
+            max_cost: 3,
         });
     }
 }

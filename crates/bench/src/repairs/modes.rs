@@ -161,6 +161,8 @@ impl Session<'_> {
                 (HoleKind::Refinement(_), _) => "impure conditions",
                 (HoleKind::Guard { .. }, _) => "statements (guards)",
                 (HoleKind::Assignment(_), _) => "places for assignments",
+                (HoleKind::Choice(_), _) => "alternatives",
+                (HoleKind::Exit(_), _) => "exits",
             };
             let kind = kinds.entry(name.to_owned()).or_default();
             kind.locations += 1;
@@ -396,10 +398,8 @@ fn relations(
             relations,
             max_cost: 3,
             schemas: Schemas {
-                expression: false,
-                refinement: false,
-                guard: false,
                 assignment: true,
+                ..Schemas::NONE
             },
             ..all.clone()
         };

@@ -33,14 +33,17 @@ pub struct Subject {
     pub cases: &'static [(&'static str, &'static str)],
     /// The kinds of change.
     pub schemas: Schemas,
+    /// The largest cost.
+    pub max_cost: u32,
 }
 
-/// All kinds of change.
+/// The kinds whose candidates are terms.
 pub const ALL: Schemas = Schemas {
     expression: true,
     refinement: true,
     guard: true,
     assignment: true,
+    ..Schemas::NONE
 };
 
 /// A candidate and what the search says about it.
@@ -79,7 +82,7 @@ pub fn explore(
     let mut options = RepairOptions {
         jobs: 2,
         all: true,
-        max_cost: 3,
+        max_cost: subject.max_cost,
         schemas: subject.schemas,
         space: SpaceLimits {
             wanted: 300,
@@ -91,6 +94,7 @@ pub fn explore(
             constants: 4,
         },
         keep_verdicts: true,
+        allow_all_failing: true,
         ..Default::default()
     };
     change(&mut options);

@@ -1,0 +1,120 @@
+//! What can be seen of an execution while it goes on.
+
+use patchwright_ir::{RoutineId, Type, wide};
+
+use crate::{code::Code, machine::Machine};
+
+/// An instruction or terminator of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Step {
+    /// Its routine.
+    pub routine: RoutineId,
+    /// The number of its block.
+    pub block: u32,
+    /// Its position in the block; the number of instructions for the terminator.
+    pub index: u32,
+}
+
+/// A range of memory that is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its first address: the object in the upper 32 bits, the offset in the lower ones.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// It is written.
+    pub write: bool,
+}
+
+/// Follows an execution.
+///
+/// Each instruction is announced by [`Observer::step`] before it is executed; what it reads and
+/// writes in memory and the value that it gives follow. A call of a routine with a body is
+/// followed by [`Observer::enter`], the copies of its arguments into memory, and its instructions;
+/// a function of the library reads and writes as a part of the instruction that calls it, and may
+/// enter routines too. Instructions that only begin or end the life of a variable may be left out.
+pub trait Observer {
+    /// An instruction is going to be executed.
+    fn step(&mut self, step: Step);
+    /// The last instruction of the active call gave this value to its temporary.
+    fn value(&mut self, bits: u128);
+    /// Memory is read or written.
+    fn access(&mut self, access: Access);
+    /// A call of a routine with a body begins.
+    fn enter(&mut self, routine: RoutineId);
+    /// The innermost call ends: by a return, or by `longjmp`.
+    fn leave(&mut self);
+}
+
+/// What belongs to the operations of a function that is observed, by their positions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// The instruction that begins here.
+    pub(crate) steps: Vec<Option<(u32, u32)>>,
+    /// The register that holds the value of the instruction that ends here.
+    pub(crate) values: Vec<Option<(u32, Type)>>,
+}
+
+impl<'w> Machine<'w> {
+    /// Lets `observer` follow the execution. To be called before [`Machine::run`].
+    pub fn observe(&mut self, observer: &'w mut dyn Observer) {
+        self.observer = Some(observer);
+        self.memory.log(true);
+    }
+
+    /// Reports the value of the operation before and the instruction that begins at `pc`.
+    #[cold]
+    pub(crate) fn report(&mut self, code: &Code, base: usize, before: Option<usize>, pc: usize) {
+        self.report_accesses();
+        let routine = match self.frames.last() {
+            Some(frame) => RoutineId(frame.routine),
+            None => return,
+        };
+        let value = before.and_then(|before| code.marks.values[before]);
+        let value = value.map(|(register, ty)| {
+            let at = base + register as usize;
+            let low = u128::from(self.registers[at]);
+            match ty {
+                Type::F80 | Type::I128 | Type::U128 => {
+                    wide::canonical(ty, low | u128::from(self.registers[at + 1]) << 64)
+                }
+                _ => low,
+            }
+        });
+        let Some(observer) = self.observer.as_deref_mut() else {
+            return;
+        };
+        if let Some(value) = value {
+            observer.value(value);
+        }
+        if let Some((block, index)) = code.marks.steps[pc] {
+            observer.step(Step {
+                routine,
+                block,
+                index,
+            });
+        }
+    }
+
+    pub(crate) fn report_accesses(&mut self) {
+        if let Some(observer) = self.observer.as_deref_mut() {
+            for access in self.memory.logged() {
+                observer.access(access);
+            }
+        }
+    }
+
+    pub(crate) fn report_enter(&mut self, routine: u32) {
+        self.report_accesses();
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.enter(RoutineId(routine));
+        }
+    }
+
+    pub(crate) fn report_leave(&mut self) {
+        self.report_accesses();
+        if let Some(observer) = self.observer.as_deref_mut() {
+            observer.leave();
+        }
+    }
+}
