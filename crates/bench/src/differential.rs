@@ -23,7 +23,10 @@ use patchwright_repair::{
     search::search,
     verify::{CleanCopy, Rejection},
 };
+use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};
+
+use crate::random::Random;
 
 /// What is compared.
 #[derive(clap::Args)]
@@ -39,6 +42,9 @@ pub struct Arguments {
     /// Chooses the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Explore exits as well, which a repair does not try unless it is told to
+    #[arg(long)]
+    exits: bool,
     /// Candidates above this cost are not explored
     #[arg(long, default_value_t = 3)]
     max_cost: u32,
@@ -85,6 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         jobs: arguments.jobs,
         all: true,
         max_cost: arguments.max_cost,
+        schemas: match arguments.exits {
+            true => Schemas::ALL,
+            false => Schemas::default(),
+        },
         budget: Some(Duration::from_secs(arguments.budget)),
         keep_verdicts: true,
         ..Default::default()
@@ -270,24 +280,4 @@ pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -
     fail.truncate(wanted - pass.len());
     pass.extend(fail);
     pass
-}
-
-/// Marsaglia's xorshift: the same numbers for the same seed, everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        // Zero is the one state that never changes.
-        self.0 |= u64::from(self.0 == 0);
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
 }

@@ -1,9 +1,9 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates is (of a whole space that is explored, see [`steps`]): cost; truth values before others
-//! (they have few classes, so many candidates are explored with few executions), these before assignments, then
-//! exits, and what has no terms (initialisation, functions, exchanged arguments, moved statements); more suspicious
-//! locations before less suspicious ones; place of the hole in the program (file, then offset);
+//! The order of candidates (but of a whole space that is explored, see [`steps`]) is: cost; truth values before others
+//! (they have few classes, so many candidates are explored with few executions), these before assignments, then exits,
+//! and what has no terms (initialisation, functions, exchanged arguments, moved statements); more suspicious locations
+//! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
@@ -81,6 +81,8 @@ pub(crate) struct Search<'a> {
     first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
+    /// See [`Instrumented::unset`].
+    pub(crate) unset: bool,
     pub(crate) found: Found,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
@@ -127,6 +129,7 @@ pub fn search(
         first_after: None,
         failing,
         set_aside: &instrumented.set_aside,
+        unset: instrumented.unset,
         found: Found::default(),
         bytes: 0,
         decided: Vec::new(),
@@ -528,6 +531,12 @@ impl Search<'_> {
 
     /// Adds plausible candidates, to their class if it is known.
     pub(crate) fn keep_plausible(&mut self, new: FoundClass) {
+        let distrusted = &self.options.distrusted;
+        if distrusted.iter().any(|(entry, edit)| {
+            *entry == new.entry && new.members.iter().any(|(member, _)| member == edit)
+        }) {
+            return;
+        }
         let known = self.found.classes.iter_mut().find(|class| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
         });
