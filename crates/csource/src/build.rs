@@ -38,6 +38,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) declarations: FxHashMap<String, Declaration>,
     pub(crate) declared: Vec<Declared>,
     pub(crate) initializers: Vec<FileInitializer>,
+    /// How many `offsetof` there are.
+    pub(crate) offsets: u32,
 }
 
 fn spelled(node: &Node) -> &str {

@@ -63,6 +63,7 @@ impl TypeTable {
         }
         let fields = record.fields.as_ref()?;
         let packed = notes.is_some_and(|notes| notes.packed);
+        let pack = notes.and_then(|notes| notes.pack);
         let mut offsets = Vec::with_capacity(fields.len());
         let mut bits = 0u64;
         let mut size = 0u64;
@@ -79,6 +80,7 @@ impl TypeTable {
             if let Some(asked) = asked {
                 field_align = field_align.max(asked);
             }
+            field_align = field_align.min(pack.unwrap_or(u64::MAX));
             match field.bit_width {
                 Some(0) => {
                     // Ends the unit; it does not count for the alignment of the record.
@@ -91,7 +93,9 @@ impl TypeTable {
                     let unit = field_size * 8;
                     if asked.is_some() {
                         bits = bits.next_multiple_of(field_align * 8);
-                    } else if !(packed || field_packed) && bits % unit + width > unit {
+                    } else if !(packed || field_packed || pack.is_some())
+                        && bits % unit + width > unit
+                    {
                         // It must not straddle a unit of its type.
                         bits = bits.next_multiple_of(natural * 8);
                     }
@@ -123,8 +127,8 @@ impl TypeTable {
     }
 }
 
-/// Records that are defined inside of `sizeof` are not in the dump of the tree: their sizes are
-/// asked for, when there are any.
+/// Records that are defined inside of `sizeof` are not in the dump of the tree, and neither is the
+/// number of a `#pragma pack`: sizes are asked for, when there are any of them.
 pub(crate) fn ask<'f>(
     clang: &Clang,
     runner: &mut Runner,
@@ -143,33 +147,35 @@ pub(crate) fn ask<'f>(
             }
         }
     }
-    if unknown.is_empty() {
+    if unknown.is_empty() && !types.has_unknown_pack() {
         return Ok(());
     }
     let dump = clang.layouts(runner, command)?;
     for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
-        let Some((place, size, align)) = read(layout) else {
+        let Some((name, size, align)) = read(layout) else {
             continue;
         };
-        if let Some(record) = types.record_by_name(&unnamed_at(place))
-            && unknown.contains(&record)
-        {
+        let Some(record) = types.record_by_name(&name) else {
+            continue;
+        };
+        if unknown.contains(&record) {
             types.set_told_size(record, size, align);
         }
+        types.tell_pack(record, size, align);
     }
     Ok(())
 }
 
-/// Where an unnamed record is declared, its size and its alignment.
-fn read(layout: &str) -> Option<(&str, u64, u64)> {
+/// The name of a record, its size and its alignment.
+fn read(layout: &str) -> Option<(String, u64, u64)> {
     let head = layout.lines().find(|line| line.contains(" | "))?;
-    let (_, place) = head.split_once(" at ")?;
+    let (_, head) = head.split_once(" | ")?;
+    let name = match head.split_once(" at ") {
+        Some((_, place)) => unnamed_at(place.trim_end().strip_suffix(')')?),
+        None => head.trim().split_once(' ')?.1.to_owned(),
+    };
     let size = layout.split_once("[sizeof=")?.1;
     let (size, rest) = size.split_once(',')?;
     let align = rest.split_once("align=")?.1.split(']').next()?;
-    Some((
-        place.trim_end().strip_suffix(')')?,
-        size.parse().ok()?,
-        align.parse().ok()?,
-    ))
+    Some((name, size.parse().ok()?, align.parse().ok()?))
 }

@@ -223,6 +223,26 @@ impl TypeTable {
         self.layout_notes.get(&id)
     }
 
+    /// A record under `#pragma pack` has this size and alignment: so it can be told which `pack`
+    /// holds.
+    pub(crate) fn tell_pack(&mut self, id: RecordId, size: u64, align: u64) {
+        let Some(notes) = self.layout_notes.get_mut(&id).filter(|notes| notes.unknown) else {
+            return;
+        };
+        notes.unknown = false;
+        notes.pack = Some(align);
+        if self.layout(id).map(|layout| (layout.size, layout.align)) != Some((size, align))
+            && let Some(notes) = self.layout_notes.get_mut(&id)
+        {
+            notes.unknown = true;
+        }
+    }
+
+    /// A record is under a `#pragma pack` that is not known.
+    pub(crate) fn has_unknown_pack(&self) -> bool {
+        self.layout_notes.values().any(|notes| notes.unknown)
+    }
+
     pub(crate) fn alias_record(&mut self, alias: &str, id: RecordId) {
         self.tags.entry(alias.to_owned()).or_insert(id);
         let record = &mut self.records[id.0 as usize];

@@ -36,7 +36,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 Some(Detail::Operator(name)) => format!("a conversion of kind {name}"),
                 _ => "a conversion of an unknown kind".to_owned(),
             },
-            ExprKind::CompilerConstant => "offsetof, or sizeof of a variable array".to_owned(),
+            ExprKind::CompilerConstant => {
+                "offsetof with an index, or sizeof of a variable array".to_owned()
+            }
             ExprKind::Function(_) => "a function as an object".to_owned(),
             _ => format!("{what} of an unknown form"),
         }

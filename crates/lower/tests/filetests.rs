@@ -155,3 +155,43 @@ fn initial_data_have_the_bytes_that_the_compiler_gives_them() {
     assert_eq!(data.relocations[0].offset, 16);
     assert_eq!(data.relocations[0].addend, 1);
 }
+
+/// The number that a function without parameters returns.
+fn returned(source: &str) -> Option<u128> {
+    let (_, module) = read(source);
+    let id = module.function_named("f").expect("it is there");
+    let function = module.function(id);
+    assert_eq!(function.unsupported().next(), None);
+    match function.blocks[0].terminator.operand()?.value {
+        patchwright_ir::Value::Constant { bits, .. } => Some(bits),
+        _ => None,
+    }
+}
+
+#[test]
+fn offsets_of_members_are_constants_also_in_macros() {
+    let types = "#include <stddef.h>\n\
+        struct S { char c; struct { short s; int a[4]; } in; };\n\
+        #define AT(type, member) offsetof(type, member)\n";
+    for (expression, offset) in [
+        ("offsetof(struct S, in.a[2])", 16),
+        ("AT(struct S, in.s)", 4),
+        ("__builtin_offsetof(struct S, in)", 4),
+    ] {
+        let source = format!("{types}unsigned long f(void) {{ return {expression}; }}\n");
+        assert_eq!(returned(&source), Some(offset), "{expression}");
+    }
+}
+
+#[test]
+fn packed_records_have_the_layout_that_the_pragma_asks_for() {
+    let types = "#pragma pack(push, 1)\n\
+        struct P { int a : 4; int b : 13; int c; unsigned d : 18; };\n\
+        #pragma pack(2)\n\
+        struct Q { char c; long l; struct P p; };\n\
+        #pragma pack(pop)\n";
+    for (of, size) in [("struct P", 10), ("struct Q", 20)] {
+        let source = format!("{types}unsigned long f(void) {{ return sizeof({of}); }}\n");
+        assert_eq!(returned(&source), Some(size), "{of}");
+    }
+}

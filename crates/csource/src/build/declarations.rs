@@ -43,6 +43,7 @@ impl<'a> UnitBuilder<'a> {
             declarations: FxHashMap::default(),
             declared: Vec::new(),
             initializers: Vec::new(),
+            offsets: files.offsets,
         };
         for node in &root.inner {
             builder.declaration(node, &files, is_system);
