@@ -16,10 +16,11 @@ use patchwright_exec::{CancelToken, FileSelection, Project, ProjectFlags, Runner
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     classes::ClassVerdict,
+    found::{Explored, ExploredCandidate},
     instrument::{Instrumented, instrument},
     outcome::Phases,
     prepare::{Prepared, prepare},
-    search::{Explored, ExploredCandidate, search},
+    search::search,
     verify::{CleanCopy, Rejection},
 };
 use patchwright_text::{LineMap, apply_edits};

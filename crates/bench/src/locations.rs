@@ -3,18 +3,20 @@
 use std::{
     collections::BTreeMap,
     error::Error,
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     path::{Path, PathBuf},
 };
 
 use patchwright_csource::{Clang, ParseError, TranslationUnit, locations};
 use patchwright_exec::{
-    CancelToken, CompileCommand, Limits, Project, ProjectFlags, Request, RunnerProgram, Scratch,
-    Worker, WorkerOptions, files, record, record_build,
+    CancelToken, CompileCommand, Project, ProjectFlags, RunnerProgram, Scratch, Worker,
+    WorkerOptions, files, record, record_build,
 };
 use patchwright_repair::locate::locate;
 use patchwright_space::{HoleKind, LeafLimits, Schemas};
 use patchwright_text::apply_edits;
+
+use crate::compiled::{Object, object};
 
 #[derive(Default)]
 struct Row {
@@ -160,7 +162,13 @@ pub fn each_source(
 
 impl Row {
     fn count(&mut self, units: Vec<TranslationUnit>) {
-        let located = locate(units, LeafLimits::default(), Schemas::default(), &|_| true);
+        let located = locate(
+            units,
+            LeafLimits::default(),
+            Schemas::default(),
+            &|_| true,
+            &|_| true,
+        );
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;
         }
@@ -186,6 +194,8 @@ impl Row {
                     HoleKind::Refinement(_) => "impure conditions",
                     HoleKind::Assignment(_) => "places for assignments",
                     HoleKind::Guard { .. } => "statements",
+                    HoleKind::Choice(_) => "calls, declarations and statements with alternatives",
+                    HoleKind::Exit(_) => "places for exits",
                 };
                 *self.holes.entry(kind).or_default() += 1;
             }
@@ -216,9 +226,6 @@ fn same_code(
     Ok(problem)
 }
 
-/// An object file, or why there is none.
-type Object = Result<Vec<u8>, String>;
-
 /// The object code that each command gives at `-O0`, or the compiler's first error.
 fn objects(
     worker: &mut Worker,
@@ -226,51 +233,9 @@ fn objects(
 ) -> Result<Vec<Object>, Box<dyn Error>> {
     let mut found = Vec::new();
     for command in commands {
-        found.push(object(worker, command)?);
+        found.push(object(worker, command, "-O0")?);
     }
     Ok(found)
-}
-
-fn object(
-    worker: &mut Worker,
-    command: &CompileCommand,
-) -> Result<Result<Vec<u8>, String>, Box<dyn Error>> {
-    let output = worker.folder.join("object.o");
-    let mut request =
-        Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
-    let mut arguments = command.arguments.iter().skip(1).cloned();
-    while let Some(argument) = arguments.next() {
-        let text = argument.to_string_lossy();
-        if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
-            arguments.next();
-        } else if !(text.starts_with("-O")
-            || text.starts_with("-g")
-            || text.starts_with("-MD")
-            || text.starts_with("-MMD")
-            || text.starts_with("-Werror")
-            || matches!(text.as_ref(), "-c" | "-MP"))
-        {
-            request = request.arg(argument.clone());
-        }
-    }
-    let last: [OsString; 6] = [
-        "-w".into(),
-        "-O0".into(),
-        "-g0".into(),
-        "-c".into(),
-        "-o".into(),
-        output.clone().into(),
-    ];
-    let outcome = worker.runner.run(&request.args(last))?;
-    if outcome.ending.is_success() {
-        return Ok(Ok(files::read(&output)?));
-    }
-    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
-    let line = text
-        .lines()
-        .find(|line| line.contains("error"))
-        .unwrap_or("fails");
-    Ok(Err(line.to_owned()))
 }
 
 fn print(rows: &[(String, Row)], check: bool) {

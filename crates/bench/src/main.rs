@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod compiled;
 mod complexity;
 mod differential;
 mod graphs;
@@ -10,6 +11,7 @@ mod lowering;
 mod overhead;
 mod plot;
 mod programs;
+mod repairs;
 mod slices;
 mod validation;
 
@@ -102,6 +104,9 @@ enum Command {
     Differential(differential::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
+    /// Repairs a list of projects with test-equivalence classes and without, with each relation, and explores
+    /// whole spaces; prints Markdown tables
+    Repair(repairs::Arguments),
     /// Validates a set of patches plainly, and again with each technique added to those before it;
     /// compares the verdicts, and prints a Markdown table
     Validate {
@@ -154,6 +159,7 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Repair(arguments) => repairs::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
             project,

@@ -220,7 +220,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// The kinds of change to try [default: all of them]
+    /// The kinds of change to try, separated by commas [default: all but exit, which overfits]
     #[arg(
         long,
         value_enum,
@@ -277,9 +277,16 @@ pub struct RepairArgs {
     #[arg(long, help_heading = "Search")]
     pub allow_all_failing: bool,
 
+    /// For measurements: what tells candidates to be test-equivalent (both, value, dependency, none)
+    #[arg(long, value_name = "NAME", default_value = "both", hide = true)]
+    pub relations: patchwright_repair::Relations,
+
     /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", help_heading = "Search")]
     pub jobs: Option<usize>,
+
+    #[command(flatten)]
+    pub resuming: Resuming,
 
     /// Also write the patches into this folder, as 1.diff, 2.diff, …
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -294,6 +301,20 @@ pub struct RepairArgs {
     pub stats: bool,
 }
 
+/// How an interrupted run is resumed.
+#[derive(Args, Debug)]
+pub struct Resuming {
+    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
+    /// is known is executed again
+    #[arg(long, help_heading = "Resuming")]
+    pub resume: bool,
+
+    /// The folder in which results are kept for that [default: a folder for each command in
+    /// patchwright of the user's cache]
+    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
+    pub state: Option<PathBuf>,
+}
+
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaName {
@@ -305,6 +326,18 @@ pub enum SchemaName {
     Guard,
     /// An assignment inserted before a statement
     Assignment,
+    /// A variable, an array, a structure or fresh memory that begins as zero
+    Initialization,
+    /// Another function called, with what the call has at hand
+    Function,
+    /// Two arguments of a call exchanged
+    Swap,
+    /// A statement executed earlier or later in its block
+    Move,
+    /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)
+    Exit,
+    /// All of these
+    All,
 }
 
 /// Flags of `patchwright localize`.
@@ -386,13 +419,8 @@ pub struct ValidateArgs {
     #[arg(short, value_name = "N", help_heading = "Validation")]
     pub jobs: Option<usize>,
 
-    /// Use the verdicts of an earlier run of the same project with the same tests
-    #[arg(long, help_heading = "Resuming")]
-    pub resume: bool,
-
-    /// The folder in which verdicts are kept [default: patchwright/validate in the user's cache]
-    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
-    pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub resuming: Resuming,
 
     /// Print JSON
     #[arg(long, conflicts_with = "jsonl", help_heading = "Output")]

@@ -11,6 +11,7 @@ mod run;
 mod signals;
 mod slice;
 mod sources;
+mod state;
 mod validate;
 
 use std::process::ExitCode;

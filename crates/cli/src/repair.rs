@@ -8,13 +8,14 @@ use patchwright_repair::{
     RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{json, text};
+use patchwright_space::Schemas;
 
 use crate::{
     Exit,
     args::{RepairArgs, SchemaName},
     places::Places,
     progress::Progress,
-    project, signals,
+    project, signals, state,
 };
 
 /// Runs the command.
@@ -25,7 +26,7 @@ pub fn run(args: &RepairArgs) -> Exit {
         Err(error) => {
             let exit = exit_of(&error);
             if exit == Exit::Interrupted {
-                eprintln!("patchwright: interrupted before anything was found");
+                eprintln!("patchwright: interrupted before anything was found; --resume goes on");
             } else {
                 let text = error.to_string();
                 let text = places.map_or(text.clone(), |places| places.shown(&text));
@@ -36,14 +37,26 @@ pub fn run(args: &RepairArgs) -> Exit {
     }
 }
 
-fn schemas(names: &[SchemaName]) -> patchwright_space::Schemas {
-    let wanted = |name| names.is_empty() || names.contains(&name);
-    patchwright_space::Schemas {
-        expression: wanted(SchemaName::Expression),
-        refinement: wanted(SchemaName::Refinement),
-        guard: wanted(SchemaName::Guard),
-        assignment: wanted(SchemaName::Assignment),
+fn schemas(names: &[SchemaName]) -> Schemas {
+    if names.is_empty() {
+        return Schemas::default();
     }
+    let mut schemas = Schemas::NONE;
+    for name in names {
+        match name {
+            SchemaName::Expression => schemas.expression = true,
+            SchemaName::Refinement => schemas.refinement = true,
+            SchemaName::Guard => schemas.guard = true,
+            SchemaName::Assignment => schemas.assignment = true,
+            SchemaName::Initialization => schemas.initialization = true,
+            SchemaName::Function => schemas.function = true,
+            SchemaName::Swap => schemas.swap = true,
+            SchemaName::Move => schemas.moves = true,
+            SchemaName::Exit => schemas.exits = true,
+            SchemaName::All => schemas = Schemas::ALL,
+        }
+    }
+    schemas
 }
 
 pub(crate) fn exit_of(error: &RepairError) -> Exit {
@@ -58,6 +71,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
         | RepairError::NoLocations { .. }
         | RepairError::NotReached { .. }
         | RepairError::File(_)
+        | RepairError::Journal(_)
         | RepairError::Channel(_)
         | RepairError::Parse(_)
         | RepairError::Test(_) => Exit::BadInput,
@@ -110,6 +124,8 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
+        journal: state::journal(&args.resuming, "repair"),
+        relations: args.relations,
         ..Default::default()
     };
     let progress = Progress::new(places);

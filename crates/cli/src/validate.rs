@@ -8,13 +8,12 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{FolderTree, InputError, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
-    Event, JournalOptions, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions,
-    read_set, validate,
+    Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set, validate,
 };
 
 use crate::{
     Exit, args::ValidateArgs, places::Places, progress::Progress, project, repair::default_jobs,
-    signals,
+    signals, state,
 };
 
 /// Runs the command.
@@ -44,7 +43,7 @@ fn exit_of(error: &ValidateError) -> Exit {
         | ValidateError::Record(_)
         | ValidateError::Test(_)
         | ValidateError::File(_)
-        | ValidateError::Journal { .. }
+        | ValidateError::Journal(_)
         | ValidateError::Pool(_)
         | ValidateError::Run(_) => Exit::BadInput,
     }
@@ -61,22 +60,6 @@ fn inputs(args: &ValidateArgs) -> (&Path, Vec<Source>) {
         false => Source::Path(path.clone()),
     };
     (project, patches.iter().map(source).collect())
-}
-
-/// Where verdicts are kept: in the folder that was given, else in the user's cache.
-fn journal(args: &ValidateArgs) -> Option<JournalOptions> {
-    let required = args.resume || args.state.is_some();
-    let folder = args.state.clone().or_else(|| {
-        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
-        let cache = cache.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
-        Some(cache.join("patchwright/validate"))
-    })?;
-    Some(JournalOptions {
-        folder,
-        resume: args.resume,
-        required,
-    })
 }
 
 /// What is shown while the run goes on.
@@ -173,7 +156,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         dedup: !args.no_dedup,
         confirm: !args.no_confirm,
         build_timeout: args.build_timeout,
-        journal: journal(args),
+        journal: state::journal(&args.resuming, "validate"),
         ..Default::default()
     };
     let display = Display {

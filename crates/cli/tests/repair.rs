@@ -252,3 +252,38 @@ fn a_space_of_fifty_thousand_candidates_takes_at_most_12_executions() {
     assert_eq!(stats["explored"], stats["candidates"]);
     assert!(stats["executions"].as_u64() <= Some(12), "{stats}");
 }
+
+#[test]
+fn a_macro_that_another_function_of_the_file_names_is_a_constant() {
+    let place = Place::new();
+    place.write(
+        "port.c",
+        "#include <stdio.h>\n#include <stdlib.h>\n#define LAST_PORT 65535\n\
+         int is_usable(long port) { return port <= LAST_PORT; }\n\
+         int is_given(long port)\n{\n  return port > 0 && port < 32767;\n}\n\
+         int main(int n, char **v) { (void)n; long p = atol(v[1]);\n\
+         puts(is_given(p) && is_usable(p) ? \"ok\" : \"no\"); return 0; }\n",
+    );
+    for (name, port, word) in [
+        ("low", "80", "ok"),
+        ("none", "0", "no"),
+        ("high", "40000", "ok"),
+        ("beyond", "65536", "no"),
+    ] {
+        place.write(&format!("cases/{name}.args"), port);
+        place.write(&format!("cases/{name}.out"), format!("{word}\n"));
+    }
+    let output = place.run([
+        "repair",
+        "project/port.c",
+        "--files",
+        "port.c:7",
+        "--schemas",
+        "expression",
+        "--max-cost",
+        "1",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("port < LAST_PORT;"), "{text}");
+}

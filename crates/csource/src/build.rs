@@ -40,6 +40,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) initializers: Vec<FileInitializer>,
     /// How many `offsetof` there are.
     pub(crate) offsets: u32,
+    /// Place of the declaration that is being converted among those of the file.
+    pub(crate) position: u32,
 }
 
 fn spelled(node: &Node) -> &str {
@@ -127,6 +129,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         let declaration = unit.declarations.get(&node.name).cloned();
         let mut builder = FunctionBuilder::new(unit);
         builder.details.declaration = declaration.unwrap_or_default();
+        builder.details.position = builder.unit.position;
         let mut parameters = Vec::new();
         if node.is_inline && node.storage_class != "static" {
             builder.refuse(Refusal::ExternInline);

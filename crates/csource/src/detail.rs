@@ -81,6 +81,8 @@ pub struct Details {
     pub stmt_lines: Vec<(u32, u32)>,
     /// How it is declared.
     pub declaration: Declaration,
+    /// The place of its definition among the declarations of the file, as in [`Declaration::order`].
+    pub position: u32,
 }
 
 /// How a function is declared.
@@ -104,6 +106,15 @@ pub struct Declaration {
     pub weak: bool,
     /// It never returns.
     pub no_return: bool,
+    /// The compiler made it up: the source declares no such function.
+    pub implicit: bool,
+    /// A declaration gives it another name in object files (`__asm__("name")`).
+    pub renamed: bool,
+    /// Some declaration of it stands in a file of the system.
+    pub in_system_header: bool,
+    /// Its place among the declarations of the file, the first one if there are several: a function can name those
+    /// that come before its own definition.
+    pub order: u32,
 }
 
 /// How a variable is declared.
@@ -238,6 +249,10 @@ impl UnitBuilder<'_> {
             no_return: has(node, "C11NoReturnAttr")
                 || has(node, "NoReturnAttr")
                 || spelled.contains("noreturn"),
+            implicit: node.is_implicit,
+            renamed: has(node, "AsmLabelAttr"),
+            in_system_header: false,
+            order: self.position,
         }
     }
 

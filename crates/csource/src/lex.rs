@@ -181,12 +181,18 @@ fn skip_horizontal(text: &[u8], mut at: usize) -> usize {
 
 /// The words (identifiers and keywords) of `text`.
 pub fn words(text: &[u8]) -> Vec<String> {
+    let placed = words_with_places(text);
+    placed.into_iter().map(|(word, _)| word).collect()
+}
+
+/// The words of `text`, each with the byte where it starts, in order.
+pub fn words_with_places(text: &[u8]) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let mut i = 0;
     while i < text.len() {
         let next = step(text, i);
         if is_word(text[i]) && !text[i].is_ascii_digit() {
-            found.push(String::from_utf8_lossy(&text[i..next]).into_owned());
+            found.push((String::from_utf8_lossy(&text[i..next]).into_owned(), i));
         }
         i = next;
     }

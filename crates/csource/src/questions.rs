@@ -2,7 +2,7 @@
 //! asked for them in a file of enumerators that follows the source.
 
 use patchwright_exec::{CompileCommand, Runner};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use crate::{
     clang::{Clang, ParseError},
@@ -27,12 +27,15 @@ pub(crate) fn ask(
     macros: &MacroTable,
     types: &mut TypeTable,
 ) -> Result<Vec<MacroConstant>, ParseError> {
-    let mentioned: FxHashSet<String> = lex::words(source).into_iter().collect();
+    let mut mentioned: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+    for (word, at) in lex::words_with_places(source) {
+        mentioned.entry(word).or_default().push(at as u32);
+    }
     let mut unmentioned = 0;
     let names: Vec<(String, bool)> = macros
         .object_like()
         .filter(|(name, definition)| {
-            let wanted = mentioned.contains(*name) || {
+            let wanted = mentioned.contains_key(*name) || {
                 unmentioned += 1;
                 !definition.system && unmentioned <= UNMENTIONED_MACROS
             };
@@ -69,6 +72,7 @@ pub(crate) fn ask(
                 value,
                 ty: types.parse(spelled),
                 in_project: *in_project,
+                mentions: mentioned.get(name).cloned().unwrap_or_default(),
             });
         } else if let Some((id, _)) = records.get(number - names.len())
             && let Ok(size) = u64::try_from(value)

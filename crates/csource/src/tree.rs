@@ -584,6 +584,8 @@ pub struct MacroConstant {
     pub ty: TypeId,
     /// It is defined by the project, not by the system.
     pub in_project: bool,
+    /// Where the source's text names it, its own definition in the source included, in order.
+    pub mentions: Vec<u32>,
 }
 
 /// One source file, compiled in one way.

@@ -224,6 +224,26 @@ pub fn remove_tree(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Removes what is in a folder; one that does not exist is made.
+pub fn empty_folder(path: &Path) -> Result<(), FileError> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return create_private_folder(path);
+        }
+        Err(error) => return Err(FileError::new("read", path, error)),
+    };
+    for entry in entries {
+        let entry = entry.context("read", path)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_tree(&entry.path())?;
+        } else {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Gives the owner all rights on every folder of a tree. What fails here fails again, with a
 /// message, when the tree is removed.
 fn make_removable(folder: &Path) {
@@ -275,8 +295,7 @@ pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// A file of lines to which lines are added, each of which is on disk before the next thing is
-/// done. Held by one process at a time.
+/// A file of lines to which lines are added. Held by one process at a time.
 #[derive(Debug)]
 pub struct Log {
     file: File,
@@ -322,17 +341,22 @@ impl Log {
         self.file.set_len(0).context("write", &self.path)
     }
 
-    /// Adds a line, given without its newline, and waits until it is on disk.
+    /// Adds a line, given without its newline. It survives the end of this process.
     ///
     /// # Errors
     /// When it cannot be written; a part of the line may have been.
     pub fn add(&mut self, line: &[u8]) -> Result<(), FileError> {
         let mut text = line.to_vec();
         text.push(b'\n');
-        self.file
-            .write_all(&text)
-            .and_then(|()| self.file.sync_data())
-            .context("write", &self.path)
+        self.file.write_all(&text).context("write", &self.path)
+    }
+
+    /// Waits until everything is on disk.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn sync(&mut self) -> Result<(), FileError> {
+        self.file.sync_data().context("write", &self.path)
     }
 }
 

@@ -96,7 +96,10 @@ impl Worker {
             view
         });
         // Before the copy: how links are copied depends on whether the view is permitted.
-        let runner = Runner::start(options.program, view, options.cancel.clone())?;
+        let mut runner = Runner::start(options.program, view, options.cancel.clone())?;
+        let temporary = folder.join("tmp");
+        crate::files::create_private_folder(&temporary)?;
+        runner.set_temporary_folder(temporary);
         if let ViewStatus::Refused { reason } = runner.view_status() {
             tracing::info!("the copy keeps its own path: {reason}");
         }

@@ -256,6 +256,7 @@ pub struct Runner {
     sequence: u64,
     status: ViewStatus,
     connection: Option<Connection>,
+    temporary: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -294,7 +295,14 @@ impl Runner {
             sequence: 0,
             status,
             connection: Some(connection),
+            temporary: None,
         })
+    }
+
+    /// Gives commands this folder as `TMPDIR`, unless they set it themselves, and empties it after
+    /// each: compilers and tests that are killed leave their temporary files behind.
+    pub fn set_temporary_folder(&mut self, folder: PathBuf) {
+        self.temporary = Some(folder);
     }
 
     /// Whether the view that was asked for is in force.
@@ -324,6 +332,22 @@ impl Runner {
     /// A command that could not be started, a lost supervisor, or [`RunError::Cancelled`]. A
     /// command that fails, crashes or exceeds its limits is no error but an [`Outcome`].
     pub fn run(&mut self, request: &Request) -> Result<Outcome, RunError> {
+        let Some(temporary) = self.temporary.clone() else {
+            return self.run_once(request);
+        };
+        let mut request = request.clone();
+        let variables = &mut request.environment.set;
+        variables
+            .entry("TMPDIR".into())
+            .or_insert_with(|| temporary.clone().into());
+        let result = self.run_once(&request);
+        if let Err(error) = crate::files::empty_folder(&temporary) {
+            tracing::warn!("{error}");
+        }
+        result
+    }
+
+    fn run_once(&mut self, request: &Request) -> Result<Outcome, RunError> {
         check(request)?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Cancelled);

@@ -173,6 +173,22 @@ fn a_failing_build_reports_its_first_error() {
 }
 
 #[test]
+fn temporary_files_of_a_command_are_gone_after_it() {
+    let fixture = Fixture::new();
+    let mut worker = fixture.worker(true);
+    let folder = build(
+        &mut worker,
+        "mktemp >/dev/null && mkdir -m 0 $TMPDIR/closed && echo $TMPDIR",
+    )
+    .unwrap();
+    let folder = Path::new(folder.trim());
+    assert_eq!(folder, worker.folder.join("tmp"));
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+    build(&mut worker, "rmdir $TMPDIR").unwrap();
+    build(&mut worker, "mktemp").unwrap();
+}
+
+#[test]
 fn a_build_does_not_see_the_job_server_of_a_surrounding_make() {
     let fixture = Fixture::new();
     let mut worker = fixture.worker(false);

@@ -14,7 +14,6 @@
 
 mod apply;
 pub mod diff;
-mod digest;
 mod hunk;
 mod input;
 mod model;
@@ -22,11 +21,11 @@ mod path;
 mod tree;
 
 pub use apply::Applier;
-pub use digest::{Digest, Hasher};
 pub use input::{InputError, Inputs, Source, read_inputs};
 pub use model::{
     Applied, ApplyNote, Body, DoesNotApply, FileChange, LineRange, NewText, Origin, Patch, PatchId,
     RawPatch, Reason,
 };
+pub use patchwright_text::{Digest, Hasher};
 pub use path::{PathError, RelativePath};
 pub use tree::{BaseFile, BaseTree, Entry, FolderTree};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use patchwright_text::{Edit, apply_edits};
 
-use crate::digest::{Digest, Hasher};
 use crate::path::{PathError, RelativePath};
+use patchwright_text::{Digest, Hasher};
 
 /// What a patch is called in reports; unique in its set, printable, not empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,9 @@
 //! What a run has reported.
 
+use serde::{Deserialize, Serialize};
+
 /// The distinct states seen at the active hole, in the order in which they were first seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct States {
     slot_count: usize,
     values: Vec<u64>,
@@ -119,7 +121,7 @@ impl States {
 }
 
 /// Everything that the processes of a run have reported about a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// Programs and shared libraries of processes that found the channel. 0 means that the run observed nothing: the
     /// test did not start the program, or where it could not see the files of the run.

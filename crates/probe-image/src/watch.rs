@@ -7,6 +7,7 @@ use patchwright_probe_abi::{
     window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, WINDOW_FIXED_WORDS, WindowRecord},
 };
 use patchwright_semantics::Instruction;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
 /// A place where the watched variable could be assigned.
@@ -34,7 +35,7 @@ pub struct Watch<'a> {
 }
 
 /// The state that a place saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisitedState {
     /// Index of the place.
     pub location: usize,
@@ -47,7 +48,7 @@ pub struct VisitedState {
 }
 
 /// What a run has reported about a watched variable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// Processes of woven programs that found the channel.
     pub attached: u32,

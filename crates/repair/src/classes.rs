@@ -13,9 +13,10 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashMap;
 
 use patchwright_exec::FailReason;
+use serde::{Deserialize, Serialize};
 
 /// What a test says about a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClassVerdict {
     /// It passes.
     Pass,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use patchwright_csource::ParseError;
 use patchwright_exec::{
-    BuildError, FileError, PoolError, ProjectError, RecordError, RunError, TestError,
+    BuildError, FileError, JournalError, PoolError, ProjectError, RecordError, RunError, TestError,
 };
 use patchwright_localize::LocalizeError;
 use patchwright_probe_image::{CandidateError, ChannelError};
@@ -12,6 +12,9 @@ use patchwright_probe_image::{CandidateError, ChannelError};
 /// Why a repair cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum RepairError {
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// The project is described wrongly.
     #[error(transparent)]
     Project(#[from] ProjectError),

@@ -1,14 +1,19 @@
 //! Executing candidates.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use patchwright_exec::{FailReason, Limits, Verdict, Worker, run_test};
 use patchwright_probe_image::{Candidate, Channel, HoleId, Location, Observation, Watch, Watched};
 use patchwright_semantics::Instruction;
-use patchwright_space::{CandidateId, GroupId, Level};
-use rustc_hash::FxHashMap;
+use patchwright_text::{Digest, Hasher};
+use serde::{Deserialize, Serialize};
 
-use crate::{RepairError, classes::ClassVerdict, search::Search};
+use crate::{
+    RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry, search::Search,
+};
 
 /// Processor time after which an execution has gone wrong: so many times what the untouched
 /// program takes in wall-clock time, and [`CPU_FLOOR`] more. A candidate that loops for ever is
@@ -22,6 +27,7 @@ const CPU_FLOOR: Duration = Duration::from_millis(300);
 const WATCHED_CPU_FACTOR: u32 = 60;
 
 /// An execution.
+#[derive(Serialize, Deserialize)]
 pub struct Run {
     /// What the test says.
     pub verdict: ClassVerdict,
@@ -32,6 +38,7 @@ pub struct Run {
 }
 
 /// What an execution has reported.
+#[derive(Serialize, Deserialize)]
 pub enum Report {
     /// States of one hole.
     States(Observation),
@@ -40,13 +47,11 @@ pub enum Report {
 }
 
 impl Search<'_> {
-    /// Runs a batch, one execution on each worker.
+    /// Runs a batch of candidates in tests, one execution on each worker.
     pub(crate) fn execute(
         &mut self,
         unit: usize,
-        level: &Level<'_>,
-        codes: &FxHashMap<CandidateId, Vec<Instruction>>,
-        batch: &[(GroupId, usize)],
+        batch: &[(&[Instruction], usize)],
         workers: &mut [(Worker, Channel)],
     ) -> Result<Vec<Run>, RepairError> {
         self.found.stats.executions += batch.len() as u64;
@@ -55,9 +60,7 @@ impl Search<'_> {
             let handles: Vec<_> = batch
                 .iter()
                 .zip(workers.iter_mut())
-                .map(|(&(group, test), worker)| {
-                    let representative = level.groups()[group as usize].representative;
-                    let code = &codes[&representative];
+                .map(|(&(code, test), worker)| {
                     let mut run = move || this.run(unit, code, test, worker);
                     if batch.len() == 1 {
                         Err(Box::new(run()))
@@ -111,6 +114,19 @@ impl Search<'_> {
             return self.run_watched(family, Some((unit, code)), test, worker);
         }
         let entry = &self.holes[self.units[unit].entry];
+        self.known_or(self.key(&[unit], false, Some((unit, code)), test), || {
+            self.run_hole(entry, unit, code, test, worker)
+        })
+    }
+
+    fn run_hole(
+        &self,
+        entry: &HoleEntry,
+        unit: usize,
+        code: &[Instruction],
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<Run, RepairError> {
         let channel = &mut worker.1;
         channel.set_candidate(&Candidate {
             hole: entry.id,
@@ -145,6 +161,19 @@ impl Search<'_> {
         let Some(watch) = &self.families[family].watch else {
             unreachable!("only families of a variable are watched");
         };
+        self.known_or(
+            self.key(&watch.units, watch.calls_touch, assigned, test),
+            || self.run_places(watch, assigned, test, worker),
+        )
+    }
+
+    fn run_places(
+        &self,
+        watch: &WatchState,
+        assigned: Option<(usize, &[Instruction])>,
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<Run, RepairError> {
         let id = |unit: usize| -> HoleId { self.holes[self.units[unit].entry].id };
         let locations: Vec<Location<'_>> = watch
             .units
@@ -178,6 +207,54 @@ impl Search<'_> {
             report: Report::Windows(watched),
             took,
         })
+    }
+
+    /// What names an execution in the journal: places with what is observed there, what is
+    /// changed, the test.
+    fn key(
+        &self,
+        units: &[usize],
+        calls_touch: bool,
+        changed: Option<(usize, &[Instruction])>,
+        test: usize,
+    ) -> Digest {
+        let mut hasher = Hasher::new();
+        for &unit in units {
+            let entry = &self.holes[self.units[unit].entry];
+            let path = &self.files[entry.file].relative;
+            let span = entry.hole.span;
+            hasher
+                .field(path.as_os_str().as_encoded_bytes())
+                .number(span.start.into())
+                .number(span.end.into())
+                .field(format!("{:?}", entry.hole.kind))
+                .field(format!("{:?}", self.units[unit].target))
+                .field(format!("{:?}", self.states[unit].slots));
+        }
+        let place = changed.and_then(|(unit, _)| units.iter().position(|&other| other == unit));
+        hasher
+            .field(format!("{place:?} {calls_touch}"))
+            .field(format!("{:?}", changed.map(|(_, code)| code)))
+            .field(&self.prepared.baseline.tests[test].name);
+        hasher.finish()
+    }
+
+    /// What an earlier run has found, or what this one finds and keeps.
+    fn known_or(
+        &self,
+        key: Digest,
+        run: impl FnOnce() -> Result<Run, RepairError>,
+    ) -> Result<Run, RepairError> {
+        let Some(journal) = &self.prepared.journal else {
+            return run();
+        };
+        if let Some(known) = journal.execution(key) {
+            self.resumed.fetch_add(1, Ordering::Relaxed);
+            return Ok(known);
+        }
+        let found = run()?;
+        journal.keep_execution(key, &found)?;
+        Ok(found)
     }
 
     fn run_test(

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     classes::{ClassVerdict, Classes, Lookup},
     instrument::{HoleEntry, probe_slots},
+    relations::Relations,
 };
 
 /// Stands for the value of a variable that has none yet.
@@ -90,9 +91,12 @@ struct Window {
 }
 
 /// The units and families of the holes, and what is known of them: nothing yet.
-pub fn families(holes: &[HoleEntry]) -> (Vec<Unit>, Vec<UnitState>, Vec<Family>) {
+pub fn families(
+    holes: &[HoleEntry],
+    relations: Relations,
+) -> (Vec<Unit>, Vec<UnitState>, Vec<Family>) {
     let (mut units, mut states, mut families) = (Vec::new(), Vec::new(), Vec::new());
-    let mut of_variable: BTreeMap<(FunctionId, u32), usize> = BTreeMap::new();
+    let mut of_variable: BTreeMap<(FunctionId, u32, Option<usize>), usize> = BTreeMap::new();
     for (number, entry) in holes.iter().enumerate() {
         let slots = probe_slots(&entry.hole.atoms.slots);
         let mut add = |target, family| {
@@ -113,7 +117,8 @@ pub fn families(holes: &[HoleEntry]) -> (Vec<Unit>, Vec<UnitState>, Vec<Family>)
             continue;
         };
         for (index, target) in at.targets.iter().enumerate() {
-            let key = (entry.function, target.variable);
+            let place = (!relations.joins_places()).then_some(number);
+            let key = (entry.function, target.variable, place);
             let family = *of_variable.entry(key).or_insert_with(|| {
                 families.push(Family {
                     watch: Some(WatchState::new(entry.function, target.variable)),
@@ -234,14 +239,25 @@ impl Family {
         let classes = self.classes.get(&test)?;
         let mut beyond = false;
         let found = classes.lookup(|id| {
-            let Some(state) = self.state_of(unit, id) else {
-                return Some(self.before(id));
-            };
-            beyond |= state >= refined;
-            let (values, undefined) = states.get(state);
-            evaluate(code, values, undefined)
+            beyond |= self
+                .state_of(unit, id)
+                .is_some_and(|state| state >= refined);
+            self.value_in(id, unit, states, code)
         });
         Some((found, beyond))
+    }
+
+    /// The class of a candidate of `unit` in a test, in classes that are kept elsewhere.
+    pub fn lookup_in(
+        &self,
+        classes: &BTreeMap<usize, Classes>,
+        test: usize,
+        unit: usize,
+        states: &StateSet,
+        code: &[Instruction],
+    ) -> Option<Lookup> {
+        let classes = classes.get(&test)?;
+        Some(classes.lookup(|id| self.value_in(id, unit, states, code)))
     }
 
     /// The classes of a candidate in some tests, as long as order says something in all of them.
@@ -254,16 +270,26 @@ impl Family {
     ) -> Option<BTreeMap<usize, usize>> {
         let mut found = BTreeMap::new();
         for test in tests {
-            let class = self.classes.get(test)?.class_of(|id| {
-                let Some(state) = self.state_of(unit, id) else {
-                    return Some(self.before(id));
-                };
-                let (values, undefined) = states.get(state);
-                evaluate(code, values, undefined)
-            })?;
+            let classes = self.classes.get(test)?;
+            let class = classes.class_of(|id| self.value_in(id, unit, states, code))?;
             found.insert(*test, class);
         }
         Some(found)
+    }
+
+    /// What a candidate of `unit` gives in what a test sees; `None` if that is undefined.
+    fn value_in(
+        &self,
+        seen: u32,
+        unit: usize,
+        states: &StateSet,
+        code: &[Instruction],
+    ) -> Option<u64> {
+        let Some(state) = self.state_of(unit, seen) else {
+            return Some(self.before(seen));
+        };
+        let (values, undefined) = states.get(state);
+        evaluate(code, values, undefined)
     }
 
     /// The state of the unit in what a test sees; `None` if it is not in that window.

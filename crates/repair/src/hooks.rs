@@ -1,15 +1,22 @@
 //! Holes as the hooks that are woven for them.
 
-use patchwright_space::{Added, HoleKind, Target, TouchPoint, term::CType};
-use patchwright_weave::{AssignmentPlace, CapturedPart, Hook, HookKind, Store, StoreKind, Touch};
+use patchwright_space::{Added, Choice, Form, HoleKind, Target, TouchPoint, term::CType};
+use patchwright_weave::{
+    AssignmentPlace, CapturedPart, Hook, HookKind, Moved, Store, StoreKind, Touch, on_one_line,
+};
 
 use crate::instrument::{HoleEntry, SourceFile};
 
-/// The hook of a hole that is no place for assignments.
-pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
+/// The hook of a hole that is no place for assignments. With `unset`, variables without a value hold a certain one.
+pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: bool) -> Option<Hook> {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Assignment(_), _) => return None,
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
+        (HoleKind::Choice(choice), ctype) => choice_kind(choice, ctype, file, unset),
+        (HoleKind::Exit(exits), _) => HookKind::Before {
+            is_body: exits.is_body,
+            alternatives: exits.ways.iter().map(|way| way.text.clone()).collect(),
+        },
         (HoleKind::Refinement(Added::Behind), _) => HookKind::AfterImpure,
         (HoleKind::Refinement(Added::AndBefore(_)), _) => HookKind::AndBefore,
         (HoleKind::Refinement(Added::OrBefore(_)), _) => HookKind::OrBefore,
@@ -35,6 +42,54 @@ pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile) -> Option<Hook> {
         slots,
         captured,
     })
+}
+
+/// How a location with alternatives is woven.
+fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bool) -> HookKind {
+    let alternatives = || woven(choice).collect();
+    match &choice.form {
+        Form::Expression => HookKind::Choice {
+            ctype: ctype.map(|ctype| type_name(ctype, file)),
+            alternatives: alternatives(),
+        },
+        Form::Before { is_body } => HookKind::Before {
+            is_body: *is_body,
+            alternatives: alternatives(),
+        },
+        Form::After { unset } => HookKind::After {
+            alternatives: alternatives(),
+            always: if set { unset.clone() } else { String::new() },
+        },
+        Form::Moved(_) => HookKind::Skip,
+    }
+}
+
+/// The texts of alternatives, each on one line: the others have been left out by [`crate::locate`].
+fn woven(choice: &Choice) -> impl Iterator<Item = String> {
+    let alternatives = choice.alternatives.iter();
+    alternatives.map(|alternative| {
+        on_one_line(alternative.woven.as_bytes()).unwrap_or_else(|| alternative.woven.clone())
+    })
+}
+
+/// The copies of a statement that can be moved.
+pub(crate) fn moved(entry: &HoleEntry) -> Vec<Moved> {
+    let HoleKind::Choice(choice) = &entry.hole.kind else {
+        return Vec::new();
+    };
+    let Form::Moved(destinations) = &choice.form else {
+        return Vec::new();
+    };
+    let texts = woven(choice).zip(destinations).enumerate();
+    texts
+        .map(|(place, (text, destination))| Moved {
+            id: entry.id,
+            value: place as u64 + 1,
+            span: destination.beside,
+            after: destination.after,
+            text,
+        })
+        .collect()
 }
 
 /// A type's name in casts and declarations.

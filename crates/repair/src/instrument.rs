@@ -8,22 +8,20 @@ use std::{
 
 use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
 use patchwright_exec::{
-    BuildError, CompileCommand, FileSelection, Limits, Project, Worker, files, record, run_build,
-    run_test, runner::Environment,
+    BuildError, FileSelection, Limits, Project, Worker, files, run_build, run_test,
+    runner::Environment,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
-use patchwright_space::{Hole, Parents, Slot, SlotSource, TermTypes, TouchPoint, term::Term};
-use patchwright_text::LineMap;
-use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction, weave_file};
+use patchwright_space::{Form, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes, term::Term};
+use patchwright_weave::{FunctionId, HoleId, weave_file};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    hooks::{assignment_place, hook, touch},
     localize::{self, Focus},
-    locate::{LocatedWay, locate},
     outcome::Phases,
     prepare::{Prepared, worker_options},
+    read::{Plan, read_sources},
 };
 
 /// How often functions whose woven text does not compile are left out before giving up.
@@ -67,6 +65,14 @@ pub struct HoleEntry {
     pub suspiciousness: f64,
 }
 
+impl HoleEntry {
+    /// Whether it counts as one of the locations that a user asks for: those with alternatives or ways out have few
+    /// candidates and go with their statement.
+    pub fn is_counted(&self) -> bool {
+        !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
+    }
+}
+
 /// The instrumented program.
 pub struct Instrumented {
     /// Files with locations.
@@ -87,97 +93,13 @@ pub struct Instrumented {
     pub set_aside: BTreeSet<usize>,
 }
 
-/// A file that is going to be woven.
-pub(crate) struct Plan {
-    pub(crate) file: SourceFile,
-    /// Functions with locations: index in the unit, id.
-    functions: Vec<(usize, FunctionId)>,
-    /// What touches the variables that are assigned.
-    touches: Vec<(FunctionId, TouchPoint)>,
-    pub(crate) host_path: PathBuf,
-}
-
-impl Plan {
-    /// The plan with number `file` for a source in one of its ways; its holes go to `entries`.
-    fn new(
-        file: usize,
-        relative: &Path,
-        way: LocatedWay,
-        next_function: &mut u32,
-        entries: &mut Vec<HoleEntry>,
-    ) -> Self {
-        let lines = LineMap::new(&way.unit.source);
-        let (mut functions, mut touches) = (Vec::new(), Vec::new());
-        for function in way.functions {
-            let id = FunctionId(*next_function);
-            *next_function += 1;
-            functions.push((function.index, id));
-            touches.extend(function.touches.into_iter().map(|point| (id, point)));
-            for (hole, leaves) in function.holes {
-                let line = lines.line(hole.span.start);
-                entries.push(HoleEntry {
-                    file,
-                    line,
-                    place: format!("{}:{line}", relative.display()),
-                    expr: hole.expr,
-                    hole,
-                    leaves,
-                    id: HoleId(0),
-                    function: id,
-                    visited_by: BTreeSet::new(),
-                    nearness: 0.0,
-                    suspiciousness: 0.0,
-                });
-            }
-        }
-        Plan {
-            file: SourceFile {
-                relative: relative.to_path_buf(),
-                unit: way.unit,
-                types: way.types,
-                parents: way.parents,
-            },
-            functions,
-            touches,
-            host_path: PathBuf::new(),
-        }
-    }
-
-    /// The functions to weave, with the holes that are left of `entries`.
-    fn woven(&self, entries: &[&HoleEntry], left_out: &BTreeSet<FunctionId>) -> Vec<WovenFunction> {
-        let mut woven = Vec::new();
-        for &(index, id) in &self.functions {
-            let own = || entries.iter().filter(|entry| entry.function == id);
-            if own().next().is_none() || left_out.contains(&id) {
-                continue;
-            }
-            let assignments: Vec<AssignmentPlace> =
-                own().filter_map(|entry| assignment_place(entry)).collect();
-            let touches = self.touches.iter().filter(|(function, _)| *function == id);
-            let touches = if assignments.is_empty() {
-                Vec::new()
-            } else {
-                touches.map(|(_, point)| touch(point)).collect()
-            };
-            let function = &self.file.unit.functions[index];
-            woven.push(WovenFunction {
-                id,
-                body: function.body_span,
-                labels: function.labels.clone(),
-                hooks: own().filter_map(|entry| hook(entry, &self.file)).collect(),
-                assignments,
-                touches,
-            });
-        }
-        woven
-    }
-}
-
 /// What has no location.
 #[derive(Clone, Debug, Default)]
 pub struct LeftAlone {
     /// Functions, by reason.
     pub refused: BTreeMap<String, usize>,
+    /// Changes that schemas would make of calls, declarations and statements, by reason.
+    pub changes: BTreeMap<&'static str, usize>,
     /// Expressions and statements about which the ways in which a source is compiled disagree.
     pub disagreements: usize,
 }
@@ -269,6 +191,7 @@ pub fn instrument<'a>(
         &surroundings.scratch.run_path(),
         events,
         &mut left_alone.refused,
+        false,
     )?;
     if entries.is_empty() {
         let reason = left_alone.reason();
@@ -286,6 +209,44 @@ pub fn instrument<'a>(
         &mut entries,
         &mut set_aside,
     )?;
+    let has_unset = |entry: &HoleEntry| match &entry.hole.kind {
+        HoleKind::Choice(choice) => matches!(choice.form, Form::After { .. }),
+        _ => false,
+    };
+    if !set_aside.is_empty() && entries.iter().any(has_unset) {
+        // What a variable holds before it has a value differs from build to build.
+        events(Event::Warning(
+            "failing tests pass in the instrumented program: it is built once more, with a \
+             pattern in the variables that have no value"
+                .to_owned(),
+        ));
+        set_aside.clear();
+        entries
+            .iter_mut()
+            .for_each(|entry| entry.visited_by.clear());
+        let run = surroundings.scratch.run_path();
+        let refused = &mut left_alone.refused;
+        build_woven(
+            &mut worker,
+            project,
+            &plans,
+            &mut entries,
+            &run,
+            events,
+            refused,
+            true,
+        )?;
+        found_by_path |= coverage(
+            &mut worker,
+            &mut channel,
+            &probe,
+            prepared,
+            project,
+            &failing,
+            &mut entries,
+            &mut set_aside,
+        )?;
+    }
     if set_aside.len() == failing.len() {
         return Err(RepairError::WovenDiffers {
             tests: names(prepared, &failing),
@@ -419,219 +380,8 @@ fn described(selections: &[FileSelection]) -> String {
     list.join(", ")
 }
 
-/// The sources to read: relative path and commands.
-pub(crate) fn selected(
-    prepared: &Prepared,
-    project: &Project,
-) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
-    if project.files.is_empty() {
-        return Ok(sources.into_iter().collect());
-    }
-    let mut chosen = BTreeMap::new();
-    for selection in &project.files {
-        match sources.get(&selection.file) {
-            Some(commands) => {
-                chosen.insert(selection.file.clone(), commands.clone());
-            }
-            None => {
-                let name = selection.file.file_name();
-                let alike: Vec<String> = sources
-                    .keys()
-                    .filter(|path| path.file_name() == name)
-                    .map(|path| path.display().to_string())
-                    .collect();
-                let hint = if alike.is_empty() {
-                    let few: Vec<String> = sources
-                        .keys()
-                        .take(5)
-                        .map(|path| path.display().to_string())
-                        .collect();
-                    let more = if sources.len() > few.len() {
-                        ", …"
-                    } else {
-                        ""
-                    };
-                    format!("; it compiles {}{more}", few.join(", "))
-                } else {
-                    format!("; did you mean {}?", alike.join(" or "))
-                };
-                return Err(RepairError::NotCompiled {
-                    file: selection.file.clone(),
-                    root: project.root.clone(),
-                    hint,
-                });
-            }
-        }
-    }
-    Ok(chosen.into_iter().collect())
-}
-
-/// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
-/// The third result is the number of statements of the focus that were looked at.
-fn read_sources(
-    prepared: &mut Prepared,
-    project: &Project,
-    options: &RepairOptions,
-    focus: Option<&Focus>,
-    clang: &Clang,
-    surroundings: &Surroundings<'_>,
-    left_alone: &mut LeftAlone,
-) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
-    let events = surroundings.events;
-    let sources = selected(prepared, project)?;
-    let total = sources.len();
-    let worker = &mut prepared.worker;
-    let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
-    let mut considered = 0;
-    match focus {
-        None => {
-            for (done, (relative, commands)) in sources.iter().enumerate() {
-                events(Event::Progress { done, total });
-                reader.read(relative, commands)?;
-            }
-        }
-        Some(focus) => {
-            let sources: BTreeMap<PathBuf, Vec<CompileCommand>> = sources.into_iter().collect();
-            let mut read = BTreeSet::new();
-            // How many locations each statement has; a file is read when its first statement comes.
-            let mut counts = vec![0; focus.len()];
-            let mut locations = 0;
-            while considered < focus.len()
-                && (options.locations == 0 || locations < options.locations)
-            {
-                let relative = focus.file(considered);
-                if read.insert(relative)
-                    && let Some(commands) = sources.get(relative)
-                {
-                    let before = reader.entries.len();
-                    reader.read(relative, commands)?;
-                    for entry in &reader.entries[before..] {
-                        if let Some(place) = focus.place(relative, entry.hole.span) {
-                            counts[place] += 1;
-                        }
-                    }
-                }
-                locations += counts[considered];
-                considered += 1;
-            }
-            let plans = &reader.plans;
-            reader.entries.retain_mut(|entry| {
-                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
-                let Some(place) = place.filter(|&place| place < considered) else {
-                    return false;
-                };
-                entry.nearness = focus.nearness(place);
-                true
-            });
-        }
-    }
-    let Reader {
-        plans, mut entries, ..
-    } = reader;
-    for (number, entry) in entries.iter_mut().enumerate() {
-        tracing::debug!(
-            "hole {number}: line {} {:?} {:?}",
-            entry.line,
-            entry.hole.span,
-            entry.hole.kind
-        );
-        entry.id = HoleId(number as u32);
-    }
-    Ok((plans, entries, considered))
-}
-
-/// Reads one source after the other.
-pub(crate) struct Reader<'a> {
-    worker: &'a mut Worker,
-    project: &'a Project,
-    options: &'a RepairOptions,
-    clang: &'a Clang,
-    events: &'a (dyn Fn(Event) + Sync),
-    left_alone: &'a mut LeftAlone,
-    pub(crate) plans: Vec<Plan>,
-    pub(crate) entries: Vec<HoleEntry>,
-    next_function: u32,
-}
-
-impl<'a> Reader<'a> {
-    pub(crate) fn new(
-        worker: &'a mut Worker,
-        project: &'a Project,
-        options: &'a RepairOptions,
-        clang: &'a Clang,
-        events: &'a (dyn Fn(Event) + Sync),
-        left_alone: &'a mut LeftAlone,
-    ) -> Self {
-        Reader {
-            worker,
-            project,
-            options,
-            clang,
-            events,
-            left_alone,
-            plans: Vec::new(),
-            entries: Vec::new(),
-            next_function: 0,
-        }
-    }
-
-    /// Adds the holes of a source, if clang accepts it.
-    pub(crate) fn read(
-        &mut self,
-        relative: &Path,
-        commands: &[CompileCommand],
-    ) -> Result<(), RepairError> {
-        let selections = &self.project.files;
-        let host = self.worker.sandbox.folder().join(relative);
-        let text = files::read(&host)?;
-        let runner = &mut self.worker.runner;
-        let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
-        let units = match units {
-            Ok(units) => units,
-            Err(error @ patchwright_csource::ParseError::Rejected { .. })
-                if selections.is_empty() =>
-            {
-                (self.events)(Event::Warning(format!("{error}; the file is left alone")));
-                let reason = Refusal::NotAccepted.reason().to_owned();
-                *self.left_alone.refused.entry(reason).or_default() += 1;
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let wanted = |line: u32| {
-            selections.is_empty()
-                || selections
-                    .iter()
-                    .any(|selection| selection.file == relative && selection.contains_line(line))
-        };
-        let located = locate(units, self.options.leaves, self.options.schemas, &wanted);
-        self.left_alone.disagreements += located.disagreements;
-        for (reason, n) in located.refused() {
-            *self
-                .left_alone
-                .refused
-                .entry(reason.to_owned())
-                .or_default() += n;
-        }
-        for way in located.ways {
-            if !way.functions.is_empty() {
-                let plan = Plan::new(
-                    self.plans.len(),
-                    relative,
-                    way,
-                    &mut self.next_function,
-                    &mut self.entries,
-                );
-                self.plans.push(plan);
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Writes the woven files and builds them. Functions in which the compiler finds errors are left
-/// out, with their holes, and reported.
+/// out, with their holes, and reported. With `unset`, variables without a value hold a certain one.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn build_woven(
     worker: &mut Worker,
@@ -641,6 +391,7 @@ pub(crate) fn build_woven(
     run: &Path,
     events: &(dyn Fn(Event) + Sync),
     refused: &mut BTreeMap<String, usize>,
+    unset: bool,
 ) -> Result<(), RepairError> {
     let build = project.build.as_deref().unwrap_or_default();
     let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
@@ -654,7 +405,7 @@ pub(crate) fn build_woven(
             for plan in ways {
                 let of_plan = |entry: &&HoleEntry| entry.file == number;
                 let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
-                functions.extend(plan.woven(&own, &left_out));
+                functions.extend(plan.woven(&own, &left_out, unset));
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;

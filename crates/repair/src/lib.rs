@@ -17,26 +17,36 @@
 //!   every distinct state of the hole that the execution visited.
 
 pub mod classes;
+mod equivalence;
 pub mod error;
 mod execute;
 pub mod family;
+pub mod found;
 mod hooks;
 pub mod instrument;
+pub mod journal;
+mod learn;
+mod linked;
 pub mod localize;
 pub mod locate;
 pub mod outcome;
 pub mod prepare;
+mod propose;
+mod read;
+pub mod relations;
 pub mod search;
+mod singly;
 pub mod verify;
 pub mod whole;
 
 use std::time::Instant;
 
-use patchwright_exec::{CancelToken, Project, RunnerProgram, Scratch};
+use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
+pub use relations::{Relations, Sample};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -65,9 +75,15 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
-    /// Keep the verdict of every explored candidate ([`search::Found::verdicts`]). They take as
+    /// Where what is executed is kept, so that an interrupted run can be resumed.
+    pub journal: Option<JournalOptions>,
+    /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
     /// much memory as the candidates have text.
     pub keep_verdicts: bool,
+    /// What tells candidates to be test-equivalent. All but the default is for measurements.
+    pub relations: Relations,
+    /// Of candidates that are executed by themselves, explore only these.
+    pub sample: Option<Sample>,
 }
 
 impl Default for RepairOptions {
@@ -85,7 +101,10 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
+            journal: None,
             keep_verdicts: false,
+            relations: Relations::Both,
+            sample: None,
         }
     }
 }
@@ -156,6 +175,10 @@ pub fn repair(
         surroundings,
     )?;
     phases.verify = started.elapsed();
+    let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
+    if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+        journal.remove()?;
+    }
     Ok(RepairOutcome::new(
         prepared,
         instrumented,

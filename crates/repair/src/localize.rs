@@ -14,9 +14,10 @@ use patchwright_text::{LineMap, Span};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    instrument::{HoleEntry, selected},
+    instrument::HoleEntry,
     outcome::Phases,
     prepare::{Prepared, worker_options},
+    read::selected,
 };
 
 /// With more bytes of selected sources, statements are observed first.
@@ -198,7 +199,8 @@ pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOpti
 /// kept in the order of their places.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
-    if wanted == 0 || all <= wanted {
+    let counted = entries.iter().filter(|entry| entry.is_counted()).count();
+    if wanted == 0 || counted <= wanted {
         return 0;
     }
     let mut order: Vec<usize> = (0..all).collect();
@@ -206,11 +208,21 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
         let (a, b) = (&entries[a], &entries[b]);
         b.suspiciousness.total_cmp(&a.suspiciousness)
     });
-    let kept: BTreeSet<usize> = order[..wanted].iter().copied().collect();
+    let mut room = wanted;
+    let mut kept: BTreeSet<usize> = BTreeSet::new();
+    for entry in order {
+        if entries[entry].is_counted() {
+            if room == 0 {
+                break;
+            }
+            room -= 1;
+        }
+        kept.insert(entry);
+    }
     let mut number = 0;
     entries.retain(|_| {
         number += 1;
         kept.contains(&(number - 1))
     });
-    all - wanted
+    all - entries.len()
 }

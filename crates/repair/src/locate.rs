@@ -5,14 +5,16 @@
 use std::collections::BTreeMap;
 
 use patchwright_csource::{
-    ExprKind, Function, Place, TranslationUnit, scopes, variants::is_same_function,
+    ExprKind, Function, Place, Refusal, TranslationUnit, scopes, variants::is_same_function,
 };
 use patchwright_space::{
-    Assignments, AtomBuilder, Hole, HoleKind, LeafLimits, Mentions, Parents, Schemas, TermTypes,
-    TouchPoint, agreement, assignments, holes, leaves, mentions, term::Term,
+    Assignments, AtomBuilder, Callees, Choices, Hole, HoleKind, LeafLimits, Mentions, Parents,
+    Schemas, TermTypes, TouchPoint, agreement, assignments, choices, holes, leaves, mentions,
+    term::Term,
 };
 use patchwright_text::LineMap;
-use patchwright_weave::can_duplicate;
+use patchwright_weave::{can_duplicate, on_one_line};
+use rustc_hash::FxHashSet;
 
 /// A hole and what terms at it are made of.
 pub type HoleWithLeaves = (Hole, Vec<Term>);
@@ -47,6 +49,8 @@ pub struct Located {
     pub ways: Vec<LocatedWay>,
     /// Expressions and statements left out because the ways disagree about them.
     pub disagreements: usize,
+    /// Changes that are no terms and are left out, by reason.
+    pub refused_changes: BTreeMap<&'static str, usize>,
 }
 
 impl Located {
@@ -84,6 +88,45 @@ impl Way {
         holes(&mut self.builder(), index, function, &scope_map)
     }
 
+    fn choices(
+        &mut self,
+        index: usize,
+        function: &Function,
+        schemas: Schemas,
+        callees: &Callees<'_>,
+    ) -> Choices {
+        let scope_map = scopes(&self.unit, function);
+        let mut builder = self.builder();
+        let mut found = choices(&mut builder, index, function, &scope_map, schemas, callees);
+        found.holes.retain(|hole| match &hole.kind {
+            HoleKind::Choice(choice) => {
+                let mut texts = choice.alternatives.iter().map(|one| one.woven.as_bytes());
+                let plain = texts.all(|text| on_one_line(text).is_some());
+                if !plain {
+                    let reason = "changes of texts with directives in them";
+                    *found.refused.entry(reason).or_default() += choice.alternatives.len();
+                }
+                plain
+            }
+            _ => true,
+        });
+        found
+    }
+
+    /// What terms at a hole are made of; alternatives need no terms.
+    fn leaves(
+        &mut self,
+        function: &Function,
+        mentioned: &Mentions,
+        hole: &mut Hole,
+        limits: LeafLimits,
+    ) -> Vec<Term> {
+        match hole.kind {
+            HoleKind::Choice(_) => Vec::new(),
+            _ => leaves(&mut self.builder(), function, mentioned, hole, limits),
+        }
+    }
+
     fn builder(&mut self) -> AtomBuilder<'_> {
         AtomBuilder {
             unit: &mut self.unit,
@@ -109,12 +152,13 @@ impl Way {
 }
 
 /// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out.
+/// (from 1) for which `wanted` does not hold are left out. `linked` tells whether the program has a function of a name.
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,
     schemas: Schemas,
     wanted: &dyn Fn(u32) -> bool,
+    linked: &dyn Fn(&str) -> bool,
 ) -> Located {
     let lines = units
         .first()
@@ -128,7 +172,13 @@ pub fn locate(
             types: TermTypes::default(),
         });
     }
+    let direct: Vec<FxHashSet<String>> = ways
+        .iter()
+        .zip(&functions)
+        .map(|(way, functions)| named(&way.unit, functions))
+        .collect();
     let mut disagreements = 0;
+    let mut refused_changes = BTreeMap::new();
     let mut found = Vec::new();
     for number in 0..ways.len() {
         let (mut located, mut all) = (Vec::new(), Vec::new());
@@ -146,10 +196,22 @@ pub fn locate(
                 continue;
             }
             let mut own = ways[number].holes(index, function);
+            let callees = Callees {
+                direct: &direct[number],
+                linked,
+            };
+            let mut found = ways[number].choices(index, function, schemas, &callees);
+            if (lines.line(function.span.start)..=lines.line(function.body_span.end)).any(wanted) {
+                for (reason, n) in std::mem::take(&mut found.refused) {
+                    *refused_changes.entry(reason).or_default() += n;
+                }
+            }
+            own.extend(found.holes);
             own.retain(|hole| {
                 let tried = match hole.kind {
                     HoleKind::Guard { .. } => schemas.guard,
                     HoleKind::Refinement(_) => schemas.refinement,
+                    HoleKind::Choice(_) | HoleKind::Exit(_) => true,
                     _ => schemas.expression || schemas.refinement,
                 };
                 tried && wanted(lines.line(hole.span.start))
@@ -158,7 +220,8 @@ pub fn locate(
             if (lines.line(body.start)..=lines.line(body.end)).any(wanted) {
                 disagreements += disagreeing(function);
             }
-            let others = twins(&mut ways, &functions, number, function, limits);
+            let search = (limits, schemas, linked);
+            let others = twins(&mut ways, (&functions, &direct), number, function, search);
             let mentioned = ways[number].mentions(function);
             let mut kept = Vec::new();
             for mut hole in own {
@@ -177,7 +240,7 @@ pub fn locate(
                         continue;
                     }
                 }
-                let terms = leaves(&mut way.builder(), function, &mentioned, &mut hole, limits);
+                let terms = way.leaves(function, &mentioned, &mut hole, limits);
                 kept.push((hole, terms));
             }
             let mut assigned = Assignments::default();
@@ -218,16 +281,42 @@ pub fn locate(
             })
             .collect(),
         disagreements,
+        refused_changes,
     }
+}
+
+/// The functions that the object code of a unit can name without a change of what it is linked with: those that it
+/// defines, and those that it calls already.
+fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
+    let is_internal = |name: &str| {
+        let declared = unit.declarations.get(name);
+        declared.is_some_and(|declared| declared.internal)
+    };
+    let in_headers = unit.functions_in_headers.iter();
+    let mut found: FxHashSet<String> = in_headers
+        .filter(|function| is_internal(&function.name))
+        .map(|function| function.name.clone())
+        .collect();
+    for function in functions {
+        if function.refusal != Some(Refusal::ExternInline) {
+            found.insert(function.name.clone());
+        }
+        for expr in &function.exprs {
+            if let (ExprKind::Function(name), true) = (&expr.kind, expr.evaluated) {
+                found.insert(name.clone());
+            }
+        }
+    }
+    found
 }
 
 /// The holes that the function has in the other ways that compile it, with leaves.
 fn twins<'f>(
     ways: &mut [Way],
-    functions: &'f [Vec<Function>],
+    (functions, direct): (&'f [Vec<Function>], &[FxHashSet<String>]),
     home: usize,
     function: &Function,
-    limits: LeafLimits,
+    (limits, schemas, linked): (LeafLimits, Schemas, &dyn Fn(&str) -> bool),
 ) -> Vec<(Vec<HoleWithLeaves>, &'f Function, TermTypes)> {
     // What one way has room for must not depend on what only another one has.
     let more = LeafLimits {
@@ -245,8 +334,11 @@ fn twins<'f>(
         }
         let mentioned = way.mentions(twin);
         let mut holes = Vec::new();
-        for mut hole in way.holes(0, twin) {
-            let terms = leaves(&mut way.builder(), twin, &mentioned, &mut hole, more);
+        let direct = &direct[number];
+        let callees = Callees { direct, linked };
+        let changes = way.choices(0, twin, schemas, &callees).holes;
+        for mut hole in way.holes(0, twin).into_iter().chain(changes) {
+            let terms = way.leaves(twin, &mentioned, &mut hole, more);
             holes.push((hole, terms));
         }
         found.push((holes, twin, way.types.clone()));

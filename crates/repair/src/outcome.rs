@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crate::{
+    found::Found,
     instrument::{Instrumented, LeftOut},
     prepare::Prepared,
-    search::Found,
 };
 
 /// A plausible patch that has been verified.
@@ -29,6 +29,12 @@ pub struct Patch {
     pub class_size: usize,
     /// It is the first of its class.
     pub representative: bool,
+    /// The compiler makes other code of it than of every patch before it: if they are of one class, they are equal on
+    /// every test, but hardly equivalent.
+    pub code_differs: bool,
+    /// With `all`: of the first candidates of the class, itself included, how many are programs of their own, by the code that the
+    /// compiler makes of them. 0 where that is not known.
+    pub distinct: usize,
 }
 
 /// Time by phase.
@@ -59,6 +65,8 @@ pub struct Stats {
     pub functions: usize,
     /// Functions without, by reason.
     pub refused: BTreeMap<String, usize>,
+    /// Changes of calls, declarations and statements that were left alone, by reason.
+    pub refused_changes: BTreeMap<&'static str, usize>,
     /// Expressions and statements about which the ways in which a source is compiled disagree.
     pub disagreements: usize,
     /// Locations in the selected part of the program.
@@ -73,8 +81,10 @@ pub struct Stats {
     pub explored: u64,
     /// Candidates that have undefined behaviour in some test.
     pub undefined: u64,
-    /// Executions of tests by the search.
+    /// Executions of tests by the search, also those that a resumed run did not have to do again.
     pub executions: u64,
+    /// Of these, what was known from an earlier run.
+    pub resumed: u64,
     /// Test-equivalence classes that executions have told apart.
     pub classes: u64,
     /// Candidates left out because a location had too many states.
@@ -93,6 +103,9 @@ pub struct Stats {
     pub stopped_early: bool,
     /// The run was interrupted: plausible candidates may not have been verified.
     pub interrupted: bool,
+    /// Plausible candidates that were not reported because the compiler makes the same code of them as of the untouched
+    /// program, or of a patch that is reported.
+    pub duplicates: usize,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
     /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
@@ -119,6 +132,8 @@ pub struct Verified {
     pub patches: Vec<Patch>,
     /// Candidates that did not, and how.
     pub rejected: Vec<String>,
+    /// Candidates that are the same as the untouched program or another patch.
+    pub duplicates: usize,
     /// It was ended before all were verified.
     pub interrupted: bool,
 }
@@ -140,11 +155,13 @@ impl RepairOutcome {
         let stats = Stats {
             functions: functions.len(),
             refused: instrumented.left_alone.refused,
+            refused_changes: instrumented.left_alone.changes,
             disagreements: instrumented.left_alone.disagreements,
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
             left_out: instrumented.left_out,
             rejected: verified.rejected,
+            duplicates: verified.duplicates,
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,

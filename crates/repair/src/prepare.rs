@@ -7,7 +7,10 @@ use patchwright_exec::{
     Worker, WorkerOptions, record_build,
 };
 
-use crate::{Event, RepairError, RepairOptions, Surroundings, localize::Focus, outcome::Phases};
+use crate::{
+    Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
+    outcome::Phases,
+};
 
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
@@ -27,6 +30,8 @@ pub struct Prepared {
     pub passing: Vec<usize>,
     /// The statements to look at first, if the program was localized.
     pub focus: Option<Focus>,
+    /// What is known from an earlier run, and where this one keeps what it finds.
+    pub journal: Option<Journal>,
 }
 
 /// The options for a worker that copies `source`.
@@ -59,6 +64,7 @@ pub fn prepare<'a>(
         }));
     }
     let started = Instant::now();
+    let journal = open_journal(project, options, surroundings)?;
     events(Event::Phase("copying the project"));
     let mut worker = Worker::start(
         0,
@@ -77,18 +83,29 @@ pub fn prepare<'a>(
     let commands = record_build(&mut worker, project)?;
     phases.build = started.elapsed();
     let started = Instant::now();
-    events(Event::Phase("running the tests of the untouched program"));
-    let total = 2 * suite.tests.len();
-    let baseline = Baseline::measure(
-        &mut worker.runner,
-        &worker.sandbox,
-        suite,
-        &BaselineOptions {
-            limits: project.limits.clone(),
-            ..Default::default()
-        },
-        |done| events(Event::Progress { done, total }),
-    )?;
+    let known = journal.as_ref().and_then(Journal::baseline).cloned();
+    let baseline = match known {
+        Some(baseline) => baseline,
+        None => {
+            events(Event::Phase("running the tests of the untouched program"));
+            let total = 2 * suite.tests.len();
+            let limits = project.limits.clone();
+            let baseline = Baseline::measure(
+                &mut worker.runner,
+                &worker.sandbox,
+                suite,
+                &BaselineOptions {
+                    limits,
+                    ..Default::default()
+                },
+                |done| events(Event::Progress { done, total }),
+            )?;
+            if let Some(journal) = &journal {
+                journal.keep_baseline(&baseline)?;
+            }
+            baseline
+        }
+    };
     phases.baseline = started.elapsed();
     for test in baseline.flaky() {
         events(Event::Warning(format!(
@@ -108,7 +125,28 @@ pub fn prepare<'a>(
         failing,
         passing,
         focus: None,
+        journal,
     })
+}
+
+fn open_journal(
+    project: &Project,
+    options: &RepairOptions,
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<Journal>, RepairError> {
+    let Some(place) = &options.journal else {
+        return Ok(None);
+    };
+    match Journal::open(project, place) {
+        Ok(journal) => Ok(Some(journal)),
+        Err(error) if place.required => Err(error.into()),
+        Err(error) => {
+            (surroundings.events)(Event::Warning(format!(
+                "this run cannot be resumed: {error}"
+            )));
+            Ok(None)
+        }
+    }
 }
 
 fn check_baseline(

@@ -1,13 +1,13 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions), and these before assignments; more suspicious
-//! locations before less suspicious ones; place of the hole in the program (file, then offset);
+//! candidates are explored with few executions), these before assignments, then exits, and what has no terms
+//! (initialisation, functions, exchanged arguments, moved statements); more suspicious locations before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, sync::atomic::AtomicU64, time::Instant};
 
 use patchwright_exec::{Limits, TestSuite, Worker};
 use patchwright_probe_image::Channel;
@@ -21,10 +21,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    classes::{ClassVerdict, Lookup, Missing},
-    execute::{Report, Run},
+    classes::{ClassVerdict, Classes, Lookup, Missing},
     family::{Family, Unit, UnitState, families},
+    found::{Explored, ExploredCandidate, Found, FoundClass, SharedClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
+    learn::Learnt,
     outcome::Stats,
     prepare::Prepared,
 };
@@ -32,9 +33,6 @@ use crate::{
 /// After so many executions of single candidates at a hole whose states cannot all be seen, the
 /// rest of its candidates is left out.
 const LONE_EXECUTIONS: usize = 32;
-
-/// States and classes take about this much memory at most. What is executed beyond is known by itself only.
-const MOST_BYTES: usize = 400 << 20;
 
 /// Spaces that are kept in memory between costs.
 const KEPT_SPACES: usize = 48;
@@ -52,61 +50,6 @@ const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 /// Node count of the smallest assignment that is inserted, its term apart.
 const ASSIGNMENT_COST: u32 = 2;
 
-/// A family, and the class of a candidate in each test.
-type SharedClass = (usize, BTreeMap<usize, usize>);
-
-/// A class of plausible candidates.
-#[derive(Clone, Debug)]
-pub struct FoundClass {
-    /// Index of the hole.
-    pub entry: usize,
-    /// Cost of its candidates.
-    pub cost: u32,
-    /// Number of candidates.
-    pub count: usize,
-    /// The first of them, as edits of the hole's file, with the kind of change.
-    pub members: Vec<(Edit, Schema)>,
-    /// For places of a variable: the family, and the class in each test.
-    shared: Option<SharedClass>,
-}
-
-/// Candidates that share a verdict, for those who ask for all verdicts
-/// ([`RepairOptions::keep_verdicts`]).
-#[derive(Clone, Debug)]
-pub struct Explored {
-    /// Index of the hole.
-    pub entry: usize,
-    /// Cost of the candidates.
-    pub cost: u32,
-    /// What all tests together say about each of them.
-    pub verdict: ClassVerdict,
-    /// The candidates.
-    pub candidates: Vec<ExploredCandidate>,
-}
-
-/// A candidate whose verdict is known.
-#[derive(Clone, Debug)]
-pub struct ExploredCandidate {
-    /// It, as an edit of the hole's file.
-    pub edit: Edit,
-    /// It reads elements, behind a pointer to an object of unknown size, that the original does
-    /// not read: if it reads past the end of the object, nobody sees that this is undefined.
-    pub reads_unbounded: bool,
-}
-
-/// What the search has found.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// The verdicts of all explored candidates, if they are to be kept.
-    pub verdicts: Vec<Explored>,
-    /// Plausible classes in the order of the search.
-    pub classes: Vec<FoundClass>,
-    /// What was done.
-    pub stats: Stats,
-    /// The search was interrupted.
-    pub interrupted: bool,
-}
-
 /// What is known of a group of candidates.
 #[derive(Clone, Debug)]
 enum Status {
@@ -119,23 +62,27 @@ pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
     pub(crate) limits: &'a Limits,
     pub(crate) prepared: &'a Prepared,
-    options: &'a RepairOptions,
-    surroundings: &'a Surroundings<'a>,
+    pub(crate) options: &'a RepairOptions,
+    pub(crate) surroundings: &'a Surroundings<'a>,
     pub(crate) probe: &'a std::path::Path,
-    files: &'a [SourceFile],
+    pub(crate) files: &'a [SourceFile],
+    /// Executions that an earlier run has done.
+    pub(crate) resumed: AtomicU64,
     pub(crate) holes: &'a [HoleEntry],
     pub(crate) units: Vec<Unit>,
     pub(crate) states: Vec<UnitState>,
     pub(crate) families: Vec<Family>,
+    /// Classes of single terms of a family, where only dependencies count.
+    pub(crate) of_term: BTreeMap<(usize, Vec<u8>), BTreeMap<usize, Classes>>,
     started: Instant,
-    kills: BTreeMap<usize, u64>,
+    pub(crate) kills: BTreeMap<usize, u64>,
     /// Executions until the first plausible patch was found.
     first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
     pub(crate) found: Found,
     /// About how much memory the states and classes of all locations take.
-    bytes: usize,
+    pub(crate) bytes: usize,
     /// Verdicts at the hole and cost that are being explored, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
@@ -158,11 +105,13 @@ pub fn search(
         .copied()
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
-    let (units, states, families) = families(&instrumented.holes);
+    let (units, states, families) = families(&instrumented.holes, options.relations);
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by(|&a, &b| {
         let entry = |unit: usize| &instrumented.holes[units[unit].entry];
         let rank = |unit: usize| match entry(unit).hole.kind {
+            HoleKind::Choice(_) => 4,
+            HoleKind::Exit(_) => 3,
             HoleKind::Assignment(_) => 2,
             _ => u8::from(entry(unit).hole.context != Context::Truth),
         };
@@ -178,10 +127,12 @@ pub fn search(
         surroundings,
         probe: &instrumented.probe,
         files: &instrumented.files,
+        resumed: AtomicU64::new(0),
         holes: &instrumented.holes,
         units,
         states,
         families,
+        of_term: BTreeMap::new(),
         started: Instant::now(),
         kills: BTreeMap::new(),
         first_after: None,
@@ -206,7 +157,9 @@ pub fn search(
                 Some(space) => space,
                 None => search.space(unit, cost),
             };
+            let before = search.found.stats.clone();
             let explored = search.explore(unit, &space, cost, workers);
+            search.count_effort(unit, &before);
             match explored {
                 Ok(()) => {}
                 Err(error) if error.is_cancelled() => {
@@ -228,17 +181,50 @@ pub fn search(
             break;
         }
     }
+    search.count_classes();
     let mut found = search.found;
+    found.stats.resumed = search.resumed.into_inner();
     found.stats.classes = search
         .families
         .iter()
         .flat_map(|family| family.classes.values())
+        .chain(search.of_term.values().flat_map(BTreeMap::values))
         .map(|classes| classes.len() as u64)
         .sum();
     Ok(found)
 }
 
 impl Search<'_> {
+    /// Adds what has been done since `before` to the effort at the unit's hole.
+    fn count_effort(&mut self, unit: usize, before: &Stats) {
+        let now = &self.found.stats;
+        let entry = self.units[unit].entry;
+        let effort = self.found.effort.entry(entry).or_default();
+        effort.candidates += now.candidates - before.candidates;
+        effort.explored += now.explored - before.explored;
+        effort.executions += now.executions - before.executions;
+    }
+
+    /// Adds the classes of the failing tests to the efforts.
+    fn count_classes(&mut self) {
+        let mut counted = vec![false; self.families.len()];
+        for unit in &self.units {
+            if std::mem::replace(&mut counted[unit.family], true) {
+                continue;
+            }
+            let own = &self.families[unit.family].classes;
+            let of_terms = self
+                .of_term
+                .range((unit.family, Vec::new())..(unit.family + 1, Vec::new()));
+            let classes: usize = std::iter::once(own)
+                .chain(of_terms.map(|(_, classes)| classes))
+                .flat_map(|classes| self.failing.iter().filter_map(|test| classes.get(test)))
+                .map(Classes::len)
+                .sum();
+            self.found.effort.entry(unit.entry).or_default().classes += classes as u64;
+        }
+    }
+
     /// Whether the unit has candidates of this cost.
     fn has_level(&self, unit: usize, cost: u32) -> bool {
         let Unit { target, family, .. } = self.units[unit];
@@ -288,7 +274,7 @@ impl Search<'_> {
         space
     }
 
-    fn is_over(&mut self) -> bool {
+    pub(crate) fn is_over(&mut self) -> bool {
         let out_of_time = self
             .options
             .budget
@@ -347,6 +333,9 @@ impl Search<'_> {
             return Ok(());
         }
         let tests = self.order(entry);
+        if self.options.relations.is_singly() {
+            return self.explore_singly(unit, space, &level, cost, &tests, workers);
+        }
         let mut status = vec![Status::Open(None); level.groups().len()];
         let mut codes: FxHashMap<CandidateId, Vec<Instruction>> = FxHashMap::default();
         let mut refined = 0;
@@ -392,7 +381,7 @@ impl Search<'_> {
             let unobserved = pending
                 .iter()
                 .map(|&(_, test)| test)
-                .find(|&test| self.families[family].is_unobserved(test));
+                .find(|&test| self.must_watch(family, test));
             if let Some(test) = unobserved {
                 self.watch_original(family, test, &mut workers[0])?;
                 if self.families[family].abandoned {
@@ -411,7 +400,14 @@ impl Search<'_> {
                 self.leave_out(&level, &status, entry);
                 break;
             }
-            let runs = self.execute(unit, &level, &codes, &batch, workers)?;
+            let representatives: Vec<(&[Instruction], usize)> = batch
+                .iter()
+                .map(|&(group, test)| {
+                    let representative = level.groups()[group as usize].representative;
+                    (&codes[&representative][..], test)
+                })
+                .collect();
+            let runs = self.execute(unit, &representatives, workers)?;
             let mut lone = Vec::new();
             for (&(group, test), run) in batch.iter().zip(runs) {
                 if !run.verdict.is_pass() {
@@ -486,29 +482,39 @@ impl Search<'_> {
                     .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
                     .take(KEPT_MEMBERS)
                     .collect();
-                let known = self.found.classes.iter_mut().find(|class| {
-                    class.cost == cost && class.shared.is_some() && class.shared == shared
+                self.keep_plausible(FoundClass {
+                    entry: number,
+                    cost,
+                    count,
+                    members,
+                    shared,
                 });
-                match known {
-                    Some(class) => {
-                        class.count += count;
-                        class.members.extend(members);
-                        class.members.truncate(KEPT_MEMBERS);
-                    }
-                    None => {
-                        self.found.stats.plausible_classes += 1;
-                        self.found.classes.push(FoundClass {
-                            entry: number,
-                            cost,
-                            count,
-                            members,
-                            shared,
-                        });
-                    }
-                }
             }
         }
         Ok(())
+    }
+
+    /// Adds plausible candidates, to their class if it is known.
+    pub(crate) fn keep_plausible(&mut self, new: FoundClass) {
+        let known = self.found.classes.iter_mut().find(|class| {
+            class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
+        });
+        match known {
+            Some(class) => {
+                class.count += new.count;
+                class.members.extend(new.members);
+                class.members.truncate(KEPT_MEMBERS);
+            }
+            None => {
+                self.found.stats.plausible_classes += 1;
+                self.found.classes.push(new);
+            }
+        }
+    }
+
+    /// Whether the original program has to be watched before candidates of the family are executed.
+    pub(crate) fn must_watch(&self, family: usize, test: usize) -> bool {
+        self.options.relations.joins_places() && self.families[family].is_unobserved(test)
     }
 
     /// What tells plausible candidates at several places of one variable to be of one class.
@@ -540,94 +546,6 @@ impl Search<'_> {
              its other candidates are left out",
             entry.place
         )));
-    }
-
-    /// Runs the original program and watches the places of a variable.
-    fn watch_original(
-        &mut self,
-        family: usize,
-        test: usize,
-        worker: &mut (Worker, Channel),
-    ) -> Result<(), RepairError> {
-        self.found.stats.executions += 1;
-        let run = self.run_watched(family, None, test, worker)?;
-        let known = &self.prepared.baseline.tests[test];
-        let same = run.verdict.is_pass() == known.verdict.is_pass();
-        let Report::Windows(watched) = &run.report else {
-            return Ok(());
-        };
-        if watched.reentered && self.families[family].restart_with_calls() {
-            return Ok(());
-        }
-        if !same || !watched.is_complete() {
-            self.families[family].abandoned = true;
-            return Ok(());
-        }
-        let all = (&self.units[..], &mut self.states[..], self.holes);
-        self.families[family].add_windows(watched, test, run.verdict, None, all);
-        if let Some(watch) = &mut self.families[family].watch {
-            watch.observed.insert(test, run.took);
-        }
-        Ok(())
-    }
-
-    /// Adds the class of an execution.
-    fn learn(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
-        if self.bytes > MOST_BYTES {
-            return Learnt::Nothing;
-        }
-        let before = self.bytes_of(unit);
-        let learnt = self.learn_with_room(unit, test, run);
-        // Windows have states at other places of the variable, too; there are few of them.
-        self.bytes += self.bytes_of(unit).saturating_sub(before);
-        learnt
-    }
-
-    /// About how much memory the states of a unit and the classes of its family take.
-    fn bytes_of(&self, unit: usize) -> usize {
-        let classes = &self.families[self.units[unit].family].classes;
-        self.states[unit].states.bytes()
-            + classes
-                .values()
-                .map(|classes| classes.bytes())
-                .sum::<usize>()
-    }
-
-    fn learn_with_room(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
-        let family = self.units[unit].family;
-        match run.report {
-            Report::States(observation) => {
-                if observation.overflow || observation.mismatch || observation.states.is_empty() {
-                    return Learnt::Nothing;
-                }
-                let known = &mut self.states[unit].states;
-                let states = (0..observation.states.len())
-                    .map(|i| {
-                        let (id, _) = known.insert(
-                            observation.states.values(i),
-                            observation.states.undefined(i),
-                        );
-                        (id, observation.states.results()[i])
-                    })
-                    .collect();
-                self.families[family]
-                    .classes
-                    .entry(test)
-                    .or_default()
-                    .insert(states, run.verdict);
-            }
-            Report::Windows(watched) => {
-                if watched.reentered && self.families[family].restart_with_calls() {
-                    return Learnt::StartAgain;
-                }
-                if !watched.is_complete() {
-                    return Learnt::Nothing;
-                }
-                let all = (&self.units[..], &mut self.states[..], self.holes);
-                self.families[family].add_windows(&watched, test, run.verdict, Some(unit), all);
-            }
-        }
-        Learnt::Class
     }
 
     /// Decides groups by the classes so far and tells which need an execution, and in which test.
@@ -721,16 +639,6 @@ impl Search<'_> {
         }
         pending
     }
-}
-
-/// What an execution has told.
-enum Learnt {
-    /// A class.
-    Class,
-    /// Only what the test says about this candidate.
-    Nothing,
-    /// The family starts again.
-    StartAgain,
 }
 
 /// Splits groups by their values in a state; dead ones are dropped.

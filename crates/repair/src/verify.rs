@@ -3,100 +3,17 @@
 use patchwright_exec::{
     BuildError, Limits, Project, Worker, files, run_build, run_test, runner::Environment,
 };
-use patchwright_space::Schema;
-use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
+use patchwright_text::LineMap;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    found::Found,
     instrument::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
-    search::{Found, FoundClass},
+    propose::{Proposed, Selection},
 };
-
-/// A plausible candidate, ready to be verified.
-struct Proposal<'a> {
-    class: usize,
-    found: &'a FoundClass,
-    edit: &'a Edit,
-    schema: Schema,
-    /// Its place in the class.
-    member: usize,
-    /// Bytes of the text that it takes away and adds.
-    text_change: usize,
-}
-
-/// Most patches of one class in a report that has room for other classes.
-const MEMBERS_REPORTED: usize = 4;
-
-/// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
-fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
-    let before = source[..edit.span.start as usize].trim_ascii_end();
-    let Some(target) = before.strip_suffix(b"=") else {
-        return false;
-    };
-    if target.ends_with(b"=") || target.last().is_some_and(|c| b"!<>+-*/%&|^".contains(c)) {
-        return false;
-    }
-    let value = edit.text.trim_ascii();
-    match target.trim_ascii_end().strip_suffix(value) {
-        Some(rest) => !rest
-            .last()
-            .is_some_and(|c| c.is_ascii_alphanumeric() || b"_.>*".contains(c)),
-        None => false,
-    }
-}
-
-/// Bytes that differ between two texts, between what they begin and end with alike.
-fn text_change(before: &[u8], after: &[u8]) -> usize {
-    let alike =
-        |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| pairs.take_while(|(a, b)| a == b).count();
-    let shorter = before.len().min(after.len());
-    let start = alike(&mut before.iter().zip(after));
-    let end = alike(&mut before.iter().rev().zip(after.iter().rev())).min(shorter - start);
-    before.len() + after.len() - 2 * (start + end)
-}
-
-/// The order of the report: cost; what people rarely change after what they do (numbers as
-/// conditions, signs, casts); the first of each class before the others; fewer bytes of text before
-/// more; kind of change; the order of the search. The taking out of statements comes last of all.
-fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
-    let mut proposals: Vec<Proposal<'_>> = found
-        .classes
-        .iter()
-        .enumerate()
-        .flat_map(|(class, found)| {
-            found
-                .members
-                .iter()
-                .enumerate()
-                .map(move |(member, (edit, schema))| {
-                    let entry = &instrumented.holes[found.entry];
-                    let source = &instrumented.files[entry.file].unit.source;
-                    Proposal {
-                        class,
-                        found,
-                        edit,
-                        schema: *schema,
-                        member,
-                        text_change: text_change(&source[edit.span.range()], &edit.text),
-                    }
-                })
-        })
-        .collect();
-    proposals.sort_by_key(|proposal| {
-        (
-            proposal.schema == Schema::Deletion,
-            proposal.found.cost,
-            proposal.schema == Schema::UnusualExpression,
-            proposal.member,
-            proposal.text_change,
-            proposal.schema,
-            proposal.class,
-        )
-    });
-    proposals
-}
 
 /// Verifies the best candidates until there are as many patches as wanted.
 ///
@@ -124,52 +41,58 @@ pub fn verify<'a>(
         options.max_patches
     };
     let mut numbers: Vec<usize> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    // Texts to verify, in order: those that differ.
-    // Of a whole space, one patch for each class.
-    let proposals = ranked(found, instrumented)
-        .into_iter()
-        .filter(|proposal| match options.all {
-            true => proposal.member == 0,
-            false => proposal.member < MEMBERS_REPORTED,
-        });
-    let mut candidates = proposals.filter_map(|proposal| {
-        let entry = &instrumented.holes[proposal.found.entry];
-        let file = &instrumented.files[entry.file];
-        if is_self_assignment(&file.unit.source, proposal.edit) {
-            return None;
-        }
-        let text = apply_edits(&file.unit.source, std::slice::from_ref(proposal.edit)).ok()?;
-        let path = file.relative.to_string_lossy();
-        let diff = unified_diff(path.as_bytes(), &file.unit.source, &text);
-        (!diff.is_empty() && seen.insert(diff.clone())).then_some((proposal, text, diff))
-    });
+    let mut selection = Selection::new(
+        found,
+        instrumented,
+        prepared,
+        project,
+        options,
+        surroundings,
+    )?;
     let mut number = 0;
     while verified.patches.len() < wanted {
         (surroundings.events)(Event::Progress {
             done: verified.patches.len(),
             total: wanted.min(found.stats.plausible as usize),
         });
-        let batch: Vec<_> = candidates
-            .by_ref()
-            .take(options.jobs.max(1).min(wanted - verified.patches.len()))
-            .collect();
+        let room = options.jobs.max(1).min(wanted - verified.patches.len());
+        let mut batch: Vec<Proposed<'_>> = Vec::new();
+        while batch.len() < room {
+            match selection.next() {
+                Ok(Some(proposed)) => batch.push(proposed),
+                Ok(None) => break,
+                Err(error) if error.is_cancelled() => {
+                    verified.interrupted = true;
+                    return Ok(verified);
+                }
+                Err(error) => return Err(error),
+            }
+        }
         if batch.is_empty() {
             break;
         }
         let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
-                .map(|(proposal, text, _)| {
+                .map(|proposed| {
                     number += 1;
                     let name = format!("verify-{number}");
-                    let entry = &instrumented.holes[proposal.found.entry];
+                    let (text, diff) = (&proposed.text, &proposed.diff);
+                    let entry = &instrumented.holes[proposed.proposal.found.entry];
                     let relative = &instrumented.files[entry.file].relative;
                     scope.spawn(move || {
+                        let journal = prepared.journal.as_ref();
+                        if let Some(known) = journal.and_then(|journal| journal.verification(diff))
+                        {
+                            return Ok(known.clone());
+                        }
                         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
                         let tests = prepared.failing.iter().chain(&prepared.passing);
                         let rejection = copy.check(relative, text, tests.copied())?;
                         copy.remove()?;
+                        if let Some(journal) = journal {
+                            journal.keep_verification(diff, &rejection)?;
+                        }
                         Ok(rejection)
                     })
                 })
@@ -182,7 +105,8 @@ pub fn verify<'a>(
                 })
                 .collect()
         });
-        for ((proposal, _, diff), result) in batch.into_iter().zip(results) {
+        for (proposed, result) in batch.into_iter().zip(results) {
+            let Proposed { proposal, diff, .. } = proposed;
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
             let path = file.relative.display();
@@ -213,6 +137,8 @@ pub fn verify<'a>(
                         class,
                         class_size: proposal.found.count,
                         representative: proposal.member == 0,
+                        code_differs: proposed.code_differs,
+                        distinct: proposed.distinct,
                     });
                 }
                 Some(reason) => {
@@ -230,6 +156,7 @@ pub fn verify<'a>(
             }
         }
     }
+    verified.duplicates = selection.finish()?;
     Ok(verified)
 }
 
@@ -241,7 +168,7 @@ pub struct CleanCopy<'a> {
 }
 
 /// Why a changed program is no repair.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rejection {
     /// It does not build.
     Build(String),
@@ -341,31 +268,5 @@ impl<'a> CleanCopy<'a> {
         let folder = self.worker.folder.clone();
         drop(self.worker);
         Ok(files::remove_tree(&folder)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_self_assignment, text_change};
-    use patchwright_text::{Edit, Span};
-
-    #[test]
-    fn an_assignment_of_a_variable_to_itself_is_seen() {
-        let is = |source: &str, value: &str| {
-            let start = source.find('@').unwrap() as u32;
-            let edit = Edit::replace(Span::new(start, start + 1), value);
-            is_self_assignment(source.as_bytes(), &edit)
-        };
-        assert!(is("x = @;", "x") && is("int x = @;", "x") && is("p->n =@;", "p->n"));
-        assert!(!is("max = @;", "x") && !is("p->n = @;", "n") && !is("x == @;", "x"));
-        assert!(!is("x += @;", "x") && !is("f(@);", "x"));
-    }
-
-    #[test]
-    fn only_what_differs_counts_as_change() {
-        assert_eq!(text_change(b"a < b", b"a <= b"), 1);
-        assert_eq!(text_change(b"s[0].n", b"s[i].n"), 2);
-        assert_eq!(text_change(b"aa", b"a"), 1);
-        assert_eq!(text_change(b"x", b"x"), 0);
     }
 }

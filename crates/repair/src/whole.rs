@@ -6,8 +6,9 @@ use patchwright_weave::HoleId;
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    instrument::{HoleEntry, LeftAlone, Reader, SourceFile, build_woven},
+    instrument::{HoleEntry, LeftAlone, SourceFile, build_woven},
     prepare::worker_options,
+    read::Reader,
 };
 
 /// A copy of a program in which all locations are woven.
@@ -61,6 +62,7 @@ impl WovenCopy {
             &run,
             events,
             refused,
+            false,
         )?;
         Ok(WovenCopy {
             worker,

@@ -33,13 +33,17 @@ struct Subject {
     cases: &'static [(&'static str, &'static str)],
     /// The kinds of change.
     schemas: Schemas,
+    /// The largest cost.
+    max_cost: u32,
 }
 
+/// The kinds whose candidates are terms.
 const ALL: Schemas = Schemas {
     expression: true,
     refinement: true,
     guard: true,
     assignment: true,
+    ..Schemas::NONE
 };
 
 /// A candidate and what the search says about it.
@@ -74,7 +78,7 @@ fn explore(folder: &Path, subject: &Subject) -> (Vec<u8>, Vec<Verdict>) {
     let options = RepairOptions {
         jobs: 2,
         all: true,
-        max_cost: 3,
+        max_cost: subject.max_cost,
         schemas: subject.schemas,
         space: SpaceLimits {
             wanted: 300,
@@ -304,6 +308,7 @@ int main(int argc, char **argv) {
             ("0 3", "0\n"),
         ],
         schemas: ALL,
+        max_cost: 3,
     }));
 }
 
@@ -351,6 +356,7 @@ int main(int argc, char **argv) {
             ("10", "-1\n"),
         ],
         schemas: ALL,
+        max_cost: 3,
     }));
 }
 
@@ -391,6 +397,7 @@ int main(int argc, char **argv) {
             ("-gg", "0 0\n"),
         ],
         schemas: ALL,
+        max_cost: 3,
     }));
 }
 
@@ -430,6 +437,7 @@ int main(int argc, char **argv) {
             ("1 2 3 4", "2.500\n"),
         ],
         schemas: ALL,
+        max_cost: 3,
     }));
 }
 
@@ -480,14 +488,27 @@ int main(int argc, char **argv) {
             ("b", "2\n"),
         ],
         schemas: ALL,
+        max_cost: 3,
     }));
 }
 
 const ASSIGNMENTS: Schemas = Schemas {
-    expression: false,
-    refinement: false,
-    guard: false,
     assignment: true,
+    ..Schemas::NONE
+};
+
+/// The kinds whose candidates are no terms.
+const ALTERNATIVES: Schemas = Schemas {
+    initialization: true,
+    function: true,
+    swap: true,
+    moves: true,
+    ..Schemas::NONE
+};
+
+const EXITS: Schemas = Schemas {
+    exits: true,
+    ..Schemas::NONE
 };
 
 #[test]
@@ -546,6 +567,7 @@ out:
             ("1 2", "2 1 1 1 1\n"),
         ],
         schemas: ASSIGNMENTS,
+        max_cost: 3,
     }));
 }
 
@@ -600,6 +622,7 @@ int main(int argc, char **argv) {
             ("12 3 16", "59 3 0\n"),
         ],
         schemas: ASSIGNMENTS,
+        max_cost: 3,
     }));
 }
 
@@ -607,6 +630,7 @@ int main(int argc, char **argv) {
 fn verdicts_of_candidates_with_bit_fields_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         schemas: ALL,
+        max_cost: 3,
         source: r#"#include <stdio.h>
 #include <stdlib.h>
 
@@ -646,5 +670,111 @@ int main(int argc, char **argv) {
             ("2 -4 -1 1", "7\n"),
             ("1 3 0 0", "10\n"),
         ],
+    }));
+}
+
+#[test]
+fn verdicts_of_other_calls_and_moved_statements_are_those_of_plain_execution() {
+    let (pass, fail, _) = compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct span { int from, to; int length; };
+
+static int calls;
+
+static int lower(int a, int b) { calls++; return a < b ? a : b; }
+static int upper(int a, int b) { calls++; return a > b ? a : b; }
+static int twice(int a) { return 2 * a; }
+static void shrink(struct span *span, int by) { span->to -= by; }
+static void widen(struct span *span, int by) { span->to += by; span->from -= by; }
+
+static int measure(int from, int to) {
+  struct span span;
+  int table[3], last;
+  span.from = lower(to, from);
+  span.to = lower(from, to);
+  span.length = span.to - span.from;
+  widen(&span, 1);
+  memset(table, 0, sizeof table);
+  for (int i = 0; i < 3; i++) {
+    table[i] = upper(i, table[(i + 1) % 3]);
+    last = twice(table[i]);
+    if (last > 2) shrink(&span, last);
+  }
+  last = span.length;
+  span.length = span.to - span.from;
+  return last * 10 + table[2] + span.length;
+}
+
+int main(int argc, char **argv) {
+  char text[16];
+  strcpy(text, argv[1]);
+  int from = atoi(text), to = atoi(argv[2]);
+  printf("%d", measure(from, to));
+  printf(" %d\n", calls);
+  return 0;
+}
+"#,
+        names: &[
+            "span", "calls", "lower", "upper", "twice", "shrink", "widen", "measure",
+        ],
+        cases: &[
+            ("1 5", "44 5\n"),
+            ("7 2", "55 5\n"),
+            ("3 3", "0 5\n"),
+            ("-2 0", "22 5\n"),
+        ],
+        schemas: ALTERNATIVES,
+        max_cost: 6,
+    });
+    assert!(pass > 0 && fail >= 30, "{pass} pass, {fail} fail");
+}
+
+#[test]
+fn verdicts_of_exits_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static int seen;
+
+static void note(int value) {
+  seen += value;
+  if (value > 90)
+    seen--;
+}
+
+static int find(const char *text, char wanted) {
+  int depth = 0, at = 0;
+  while (text[at]) {
+    switch (text[at]) {
+    case '(': depth++; break;
+    case ')': depth--;
+    default: note(text[at] & 3); break;
+    }
+    if (text[at] == wanted && depth == 0)
+      return at;
+    at++;
+  }
+  return -1;
+}
+
+int main(int argc, char **argv) {
+  int at = find(argv[1], argv[2][0]);
+  printf("%d %d\n", at, seen);
+  return 0;
+}
+"#,
+        names: &["seen", "note", "find"],
+        cases: &[
+            ("abc c", "2 6\n"),
+            ("(a)b b", "3 4\n"),
+            ("a)b b", "-1 2\n"),
+            (".. x", "-1 4\n"),
+        ],
+        schemas: EXITS,
+        max_cost: 5,
     }));
 }

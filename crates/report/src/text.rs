@@ -58,14 +58,25 @@ pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
         let _ = writeln!(text, "{}", style.paint("1", &title));
         if patch.class_size > 1 {
             let note = if patch.representative {
+                let several = match patch.distinct {
+                    0 | 1 => String::new(),
+                    n => format!(
+                        "; the compiler tells at least {} of them apart",
+                        grouped(n as u64)
+                    ),
+                };
                 format!(
-                    "  the first of {} that no test tells apart (class {})",
+                    "  the first of {} that no test tells apart (class {}){several}",
                     count(patch.class_size as u64, "candidate", "candidates"),
                     patch.class
                 )
             } else {
+                let equivalent = match patch.code_differs {
+                    true => ", but the compiler does",
+                    false => "",
+                };
                 format!(
-                    "  no test tells it from the other patches of class {}",
+                    "  no test tells it from the other patches of class {}{equivalent}",
                     patch.class
                 )
             };
@@ -92,7 +103,7 @@ fn summary(outcome: &RepairOutcome) -> String {
     let mut text = String::new();
     let found = match outcome.patches.len() {
         0 if stats.interrupted => format!(
-            "Interrupted; {} found until then, none of them verified",
+            "Interrupted; {} found until then, none of them verified (--resume goes on)",
             count(
                 stats.plausible,
                 "plausible candidate",
@@ -114,6 +125,13 @@ fn summary(outcome: &RepairOutcome) -> String {
         count(stats.reached as u64, "location", "locations"),
         count(stats.executions, "execution", "executions"),
     );
+    if stats.resumed > 0 {
+        let _ = writeln!(
+            text,
+            "{} of them were known from the run before.",
+            grouped(stats.resumed)
+        );
+    }
     if stats.plausible > outcome.patches.len() as u64 {
         let _ = writeln!(
             text,
@@ -195,15 +213,23 @@ pub fn stats(stats: &Stats) -> String {
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
     row("executions of tests", grouped(stats.executions));
+    row("… known from an earlier run", grouped(stats.resumed));
     row("test-equivalence classes", grouped(stats.classes));
     row("plausible candidates", grouped(stats.plausible));
     row("plausible classes", grouped(stats.plausible_classes as u64));
+    row(
+        "… the same by the compiler, left out",
+        grouped(stats.duplicates as u64),
+    );
     row("terms evaluated in states", grouped(stats.evaluations));
     for (reason, n) in &stats.refused {
         row(
             &format!("functions left alone: {reason}"),
             grouped(*n as u64),
         );
+    }
+    for (reason, n) in &stats.refused_changes {
+        row(&format!("changes left alone: {reason}"), grouped(*n as u64));
     }
     if stats.disagreements > 0 {
         row(

@@ -160,6 +160,8 @@ fn signature(hole: &Hole, pointees: &Pointees) -> String {
         HoleKind::Guard { is_body, .. } => format!("guard {is_body}"),
         // Places of one way only: never compared.
         HoleKind::Assignment(at) => format!("{at:?}"),
+        HoleKind::Choice(choice) => format!("{choice:?}"),
+        HoleKind::Exit(exits) => format!("{exits:?}"),
     };
     let context = match hole.context {
         Context::Convert(to) => format!("convert {}", describe_type(to, pointees)),

@@ -726,14 +726,13 @@ impl Planner<'_, '_, '_> {
     }
 }
 
-/// The insertion of `lvalue = value;` before a statement, on a line of its own when the statement
+/// The insertion of a statement before another one, on a line of its own when the statement
 /// begins its line.
 pub(crate) fn insertion(
     source: &[u8],
     span: Span,
     is_body: bool,
-    lvalue: &str,
-    value: &str,
+    statement: &str,
 ) -> patchwright_text::Edit {
     use patchwright_text::Edit;
     let start = span.start as usize;
@@ -742,14 +741,13 @@ pub(crate) fn insertion(
         .rposition(|&c| c == b'\n')
         .map_or(0, |newline| newline + 1);
     let indent = &source[line..start];
-    let assignment = format!("{lvalue} = {value};");
     if is_body {
-        let mut new = format!("{{ {assignment} ").into_bytes();
+        let mut new = format!("{{ {statement} ").into_bytes();
         new.extend_from_slice(&source[span.range()]);
         new.extend_from_slice(b" }");
         return Edit::replace(span, new);
     }
-    let mut new = assignment.into_bytes();
+    let mut new = statement.as_bytes().to_vec();
     if indent.iter().all(|c| matches!(c, b' ' | b'\t')) {
         let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
             b"\r\n"

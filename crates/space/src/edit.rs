@@ -5,7 +5,7 @@ use patchwright_text::{Edit, Span};
 use crate::{
     assign::insertion,
     holes::{Added, HoleKind},
-    space::{CandidateId, Schema, Space},
+    space::{Block, CandidateId, Schema, Space, Template},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
 
@@ -62,8 +62,21 @@ impl Space {
             HoleKind::Assignment(at) => {
                 let value = filling.display(&table, pointees).to_string();
                 let lvalue = &at.target()?.lvalue;
-                let span = self.hole.span;
-                Some(insertion(source, span, at.is_body, lvalue, &value))
+                let statement = format!("{lvalue} = {value};");
+                Some(insertion(source, self.hole.span, at.is_body, &statement))
+            }
+            HoleKind::Choice(choice) => {
+                let number = self.number_of(block)?;
+                Some(choice.alternatives.get(number)?.edit.clone())
+            }
+            HoleKind::Exit(exits) => {
+                let Kind::Conditional(condition, ..) = filling.kind() else {
+                    return None;
+                };
+                let condition = condition.display(&table, pointees).to_string();
+                let way = exits.ways.get(self.number_of(block)?)?;
+                let statement = format!("if ({condition}) {}", way.text);
+                Some(insertion(source, self.hole.span, exits.is_body, &statement))
             }
             _ => {
                 let filling = match &self.hole.kind {
@@ -93,6 +106,20 @@ impl Space {
                 let text = filling.display_within(least, atoms, pointees).to_string();
                 Some(Edit::replace(site.span, text))
             }
+        }
+    }
+}
+
+impl Space {
+    /// Which of a location's alternatives or ways out the candidates of a block are, from 0.
+    fn number_of(&self, block: &Block) -> Option<usize> {
+        let pool = match block.template {
+            Template::One(number) | Template::Select(_, number, _) => number,
+            _ => return None,
+        };
+        match self.part(pool, 0)?.kind() {
+            Kind::Constant(number, _) => usize::try_from(*number).ok()?.checked_sub(1),
+            _ => None,
         }
     }
 }

@@ -15,6 +15,8 @@ use patchwright_text::Span;
 
 use crate::{
     assign::AssignmentAt,
+    choices::Choice,
+    exits::Exits,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},
 };
@@ -42,6 +44,12 @@ pub enum HoleKind {
         /// deleting it leaves `;`.
         is_body: bool,
     },
+    /// A call, a declaration or a statement with changes that are no terms (INITIALIZATION, FUNCTION, SWAP, MOVE): the
+    /// value is the number of one of them, or 0.
+    Choice(Choice),
+    /// A statement before which the function, the loop or the `switch` is left (EXIT): the value is the number of the
+    /// way out, or 0.
+    Exit(Exits),
 }
 
 /// Where something is added to a condition that has effects.

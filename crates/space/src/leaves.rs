@@ -1,8 +1,8 @@
 //! The leaves of terms at a hole: which variables, members, elements and constants there are.
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId,
-    types::TypeKind,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator,
+    VarId, types::TypeKind,
 };
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,7 +32,7 @@ impl Default for LeafLimits {
 }
 
 /// What a function's text mentions: the raw material of leaves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Mentions {
     /// Reads of members, elements and pointed-to objects, with the variables that they name.
     paths: Vec<(ExprId, u32, Vec<VarId>)>,
@@ -44,15 +44,23 @@ pub struct Mentions {
     subscripts: Vec<VarId>,
     /// Enumerations of which an enumerator occurs.
     enumerations: Vec<usize>,
-    /// Words of the function's text.
-    words: FxHashSet<String>,
+    /// Pointers that the function uses as arrays: it subscripts them or calculates with them.
+    arrays: FxHashSet<VarId>,
+    /// The function's text.
+    span: Span,
 }
 
 /// Collects what `function` mentions.
 pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions {
-    let mut found = Mentions::default();
-    let text = &builder.unit.source[function.span.range()];
-    found.words = patchwright_csource::lex::words(text).into_iter().collect();
+    let mut found = Mentions {
+        span: function.span,
+        arrays: used_as_arrays(builder.unit, function),
+        paths: Vec::new(),
+        variables: FxHashMap::default(),
+        constants: Vec::new(),
+        subscripts: Vec::new(),
+        enumerations: Vec::new(),
+    };
     for expr in &function.exprs {
         if !expr.evaluated {
             continue;
@@ -121,6 +129,52 @@ pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions 
                     }
                 }
             }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The pointer variables that `function` subscripts, moves or adds to.
+///
+/// A pointer of which only `*p` or `p->m` is read mostly points to one object, behind which other
+/// objects of the program lie: `p[i]` would read those, and mean nothing.
+fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarId> {
+    let mut found = FxHashSet::default();
+    let mut add = |id: ExprId| {
+        let mut id = function.without_parens(id);
+        while let ExprKind::Cast { operand, .. } = function.expr(id).kind {
+            id = function.without_parens(operand);
+        }
+        if let ExprKind::Variable(variable) = function.expr(id).kind
+            && matches!(
+                unit.types.kind(unit.variable(variable).ty),
+                TypeKind::Pointer(_)
+            )
+        {
+            found.insert(variable);
+        }
+    };
+    for expr in &function.exprs {
+        match &expr.kind {
+            ExprKind::Subscript { base, .. } => add(*base),
+            ExprKind::Binary {
+                operator: BinaryOperator::Add | BinaryOperator::Sub,
+                left,
+                right,
+            } => {
+                add(*left);
+                add(*right);
+            }
+            ExprKind::Assign {
+                operator: Some(_),
+                target,
+                ..
+            } => add(*target),
+            ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand,
+            } => add(*operand),
             _ => {}
         }
     }
@@ -227,7 +281,9 @@ pub fn leaves(
                     if !is_array {
                         builder.element_of(&mut atoms, id, None);
                     }
-                    for &index in &mentions.subscripts {
+                    let is_character = builder.unit.types.size(to) == Some(1);
+                    let indexed = is_array || is_character || mentions.arrays.contains(&id);
+                    for &index in mentions.subscripts.iter().filter(|_| indexed) {
                         if usable(builder.unit, index) && !full(&atoms) {
                             let index = Some(ElementIndex::Variable(index));
                             builder.element_of(&mut atoms, id, index);
@@ -350,24 +406,52 @@ fn constants(
         add(&mut found, value + 1, ctype, None);
         add(&mut found, value - 1, ctype, None);
     }
-    let macros: Vec<(i128, CType, String)> = builder
-        .unit
-        .macros
-        .clone()
-        .into_iter()
-        .filter(|constant| mentions.words.contains(&constant.name))
-        .filter_map(|constant| {
-            let ctype = builder.ctype(constant.ty)?;
-            Some((constant.value, ctype, constant.name))
-        })
-        .collect();
-    for (value, ctype, name) in macros {
+    for (value, ctype, name) in macros(builder, mentions, hole) {
         add(&mut found, value, ctype, Some(&name));
     }
     for (value, ctype, spelling, _) in near {
         add(&mut found, *value, *ctype, Some(spelling));
     }
     found
+}
+
+/// The macros that the function mentions, and a few of those that only the rest of the file does;
+/// the nearest first.
+fn macros(
+    builder: &mut AtomBuilder<'_>,
+    mentions: &Mentions,
+    hole: &Hole,
+) -> Vec<(i128, CType, String)> {
+    const ELSEWHERE: usize = 4;
+    let mut near: Vec<(bool, u32, usize)> = Vec::new();
+    for (i, constant) in builder.unit.macros.iter().enumerate() {
+        // A macro that the file defines is defined where it is first mentioned, or later.
+        if constant.mentions.first() > Some(&hole.span.start) {
+            continue;
+        }
+        let elsewhere = !constant
+            .mentions
+            .iter()
+            .any(|&at| mentions.span.contains(at));
+        if let Some(distance) = constant
+            .mentions
+            .iter()
+            .map(|at| at.abs_diff(hole.span.start))
+            .min()
+        {
+            near.push((elsewhere, distance, i));
+        }
+    }
+    near.sort_unstable();
+    let here = near.iter().filter(|(elsewhere, ..)| !elsewhere).count();
+    near.truncate(here + ELSEWHERE);
+    near.into_iter()
+        .filter_map(|(_, _, i)| {
+            let constant = builder.unit.macros[i].clone();
+            let ctype = builder.ctype(constant.ty)?;
+            Some((constant.value, ctype, constant.name))
+        })
+        .collect()
 }
 
 /// The null pointer constant, as the file writes it.

@@ -3,6 +3,7 @@
 //!
 //! * [`term`]: the typed C expressions that fill holes, and their one meaning.
 //! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
+//! * [`mod@choices`]: changes that are no terms (initialisation, calls, moved statements); [`exits`]: early exits.
 //! * [`assign`]: where variables can be assigned, and what touches them.
 //! * [`slots`], [`model`], [`mod@leaves`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
@@ -20,11 +21,16 @@
 pub mod agreement;
 pub mod assign;
 mod builder;
+mod calls;
+pub mod choices;
 pub mod edit;
+pub mod exits;
 pub mod holes;
 mod impure;
+mod initialization;
 pub mod leaves;
 pub mod model;
+mod moves;
 pub mod partition;
 pub mod pools;
 pub mod sites;
@@ -34,6 +40,7 @@ pub mod term;
 pub mod types;
 
 pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
+pub use choices::{Callees, Choice, Choices, Form, choices};
 pub use holes::{Added, Captured, Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Fate, GroupId, Level, StateSet};

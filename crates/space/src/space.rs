@@ -25,6 +25,16 @@ pub enum Schema {
     Guard,
     /// An assignment inserted before a statement.
     Assignment,
+    /// Something that begins as zero.
+    Initialization,
+    /// Another function called.
+    Function,
+    /// Two arguments of a call exchanged.
+    Swap,
+    /// A statement executed earlier or later in its block.
+    Move,
+    /// A function, a loop or a `switch` left early.
+    Exit,
     /// Another expression of an unusual kind: a number computed where a truth value is wanted.
     UnusualExpression,
     /// A statement taken out.
@@ -39,6 +49,22 @@ impl Schema {
             Schema::Refinement => "REFINEMENT",
             Schema::Guard | Schema::Deletion => "GUARD",
             Schema::Assignment => "ASSIGNMENT",
+            Schema::Initialization => "INITIALIZATION",
+            Schema::Function => "FUNCTION",
+            Schema::Swap => "SWAP",
+            Schema::Move => "MOVE",
+            Schema::Exit => "EXIT",
+        }
+    }
+
+    /// How drastic such a change is, from 0: what makes the program do less is more suspect than what makes it
+    /// compute something else.
+    pub fn drasticness(self) -> u32 {
+        match self {
+            Schema::Deletion => 3,
+            Schema::Exit => 2,
+            Schema::Move => 1,
+            _ => 0,
         }
     }
 }
@@ -54,20 +80,55 @@ pub struct Schemas {
     pub guard: bool,
     /// [`Schema::Assignment`].
     pub assignment: bool,
+    /// [`Schema::Initialization`].
+    pub initialization: bool,
+    /// [`Schema::Function`].
+    pub function: bool,
+    /// [`Schema::Swap`].
+    pub swap: bool,
+    /// [`Schema::Move`].
+    pub moves: bool,
+    /// [`Schema::Exit`].
+    pub exits: bool,
 }
 
 impl Default for Schemas {
+    /// All but exits, which overfit.
     fn default() -> Self {
         Schemas {
-            expression: true,
-            refinement: true,
-            guard: true,
-            assignment: true,
+            exits: false,
+            ..Schemas::ALL
         }
     }
 }
 
 impl Schemas {
+    /// Every kind of change.
+    pub const ALL: Schemas = Schemas {
+        expression: true,
+        refinement: true,
+        guard: true,
+        assignment: true,
+        initialization: true,
+        function: true,
+        swap: true,
+        moves: true,
+        exits: true,
+    };
+
+    /// No kind of change.
+    pub const NONE: Schemas = Schemas {
+        expression: false,
+        refinement: false,
+        guard: false,
+        assignment: false,
+        initialization: false,
+        function: false,
+        swap: false,
+        moves: false,
+        exits: false,
+    };
+
     /// Whether changes of this kind are tried.
     pub fn contains(&self, schema: Schema) -> bool {
         match schema {
@@ -75,6 +136,11 @@ impl Schemas {
             Schema::Refinement => self.refinement,
             Schema::Guard | Schema::Deletion => self.guard,
             Schema::Assignment => self.assignment,
+            Schema::Initialization => self.initialization,
+            Schema::Function => self.function,
+            Schema::Swap => self.swap,
+            Schema::Move => self.moves,
+            Schema::Exit => self.exits,
         }
     }
 }
@@ -179,7 +245,7 @@ pub struct CandidateId {
     pub lane: u32,
 }
 
-/// The expression that a hole's candidates are changes of: what is there, or `1` for guards.
+/// The expression that a hole's candidates are changes of: what is there, `1` for guards, `0` for choices.
 pub fn original(hole: &Hole) -> Term {
     match &hole.kind {
         HoleKind::Expression { original, .. } => original.clone(),
@@ -194,6 +260,7 @@ pub fn original(hole: &Hole) -> Term {
             Some(target) => Term::constant(0, target.ctype, "0"),
             None => Term::constant(0, CType::Int, "0"),
         },
+        HoleKind::Choice(_) | HoleKind::Exit(_) => Term::constant(0, CType::Int, "0"),
     }
 }
 

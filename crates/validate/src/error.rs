@@ -1,9 +1,7 @@
 //! Why a set of patches cannot be validated.
 
-use std::path::PathBuf;
-
 use patchwright_exec::{
-    BuildError, FileError, PoolError, ProjectError, RecordError, RunError, TestError,
+    BuildError, FileError, JournalError, PoolError, ProjectError, RecordError, RunError, TestError,
 };
 use patchwright_patches::{InputError, Reason};
 
@@ -42,13 +40,8 @@ pub enum ValidateError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal cannot be used.
-    #[error("the journal {} cannot be used: {reason}", path.display())]
-    Journal {
-        /// The file.
-        path: PathBuf,
-        /// Why, and what to do.
-        reason: String,
-    },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// A worker cannot be made.
     #[error(transparent)]
     Pool(#[from] PoolError),

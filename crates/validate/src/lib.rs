@@ -34,10 +34,9 @@ pub mod woven;
 
 mod run;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
+use patchwright_exec::{CancelToken, JournalOptions, RunnerProgram, Scratch};
 
 pub use error::ValidateError;
 pub use outcome::{Stats, Tests, Validated, Validation, WovenStats};
@@ -70,17 +69,6 @@ pub struct ValidateOptions {
     pub timeouts: patchwright_exec::TimeoutRule,
     /// Where verdicts are kept.
     pub journal: Option<JournalOptions>,
-}
-
-/// Where verdicts are kept across runs.
-#[derive(Clone, Debug)]
-pub struct JournalOptions {
-    /// The folder of journals.
-    pub folder: PathBuf,
-    /// Use what is in the journal; else it is begun anew.
-    pub resume: bool,
-    /// Whether a journal that cannot be used is an error; else it is a warning.
-    pub required: bool,
 }
 
 impl Default for ValidateOptions {

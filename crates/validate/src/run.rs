@@ -107,7 +107,7 @@ fn open_journal(
     };
     match Journal::open(project, options, place) {
         Ok(journal) => Ok(Some(journal)),
-        Err(error) if place.required => Err(error),
+        Err(error) if place.required => Err(error.into()),
         Err(error) => {
             (surroundings.events)(Event::Warning(format!(
                 "this run cannot be resumed: {error}"

@@ -136,6 +136,9 @@ const IGNORED: &[&str] = &[
 /// image, which they know by a symbol that the linker merges.
 ///
 /// Elsewhere than on x86-64 Linux nothing is mapped, and nothing selected.
+///
+/// `__PW_LINKED(f)` declares `__pw_linked_f`, which is `f` if the program is linked with it, and else null;
+/// `__pw_absent` ends a process that would call it all the same.
 const SHARED: &str = r#"#ifndef __PW_GLUE
 #define __PW_GLUE
 typedef unsigned long __pw_u64;
@@ -154,6 +157,7 @@ struct __pw_unit {
   void (*begin)(void);
 };
 #define __PW_WEAK(name) __asm__(name) __attribute__((__weak__,__visibility__("default")))
+#define __PW_LINKED(f) extern __typeof__(f) __pw_linked_##f __PW_WEAK(#f)
 #define __PW_OURS __attribute__((__unused__,__no_instrument_function__))
 #define __PW_COLD __attribute__((__unused__,__no_instrument_function__,__noinline__,__cold__))
 extern void *__pw_poisoned(void *, unsigned long) __PW_WEAK("__asan_region_is_poisoned");
@@ -218,6 +222,7 @@ static void __PW_COLD __pw_lost(unsigned hole, unsigned char *selection) {
     __pw_call(231, 137, 0, 0, 0, 0, 0);
   }
 }
+static void __PW_COLD __pw_absent(void) { __pw_lost(0, 0); }
 static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
   const char *probe = __pw_variable("PROBE_VARIABLE"), *channel = __pw_variable("CHANNEL_VARIABLE");
   long error = 0;
@@ -236,6 +241,7 @@ static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, 
   for (i = 0; i < unit->hole_count; i++) unit->holes[i] = SELECTED_COVERAGE;
 }
 #else
+static void __PW_COLD __pw_absent(void) {}
 static void __PW_COLD __pw_enter(struct __pw_unit *unit, const char *run_probe, const char *run_channel) {
   (void)unit; (void)run_probe; (void)run_channel;
 }

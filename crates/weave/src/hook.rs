@@ -1,7 +1,7 @@
 //! Holes and the C text that they become.
 
 use crate::lexer::{Text, TokenKind};
-use patchwright_probe_abi::HoleId;
+use patchwright_probe_abi::{HoleId, SELECTED_CANDIDATE};
 use patchwright_text::Span;
 use std::fmt::Write;
 
@@ -36,6 +36,92 @@ pub enum HookKind {
     /// A statement, with its `;` if it has one, that is executed when the value is true. Neither a declaration nor a
     /// labelled statement.
     Guard,
+    /// A statement, as for [`HookKind::Guard`], that is executed unless the value is true.
+    Skip,
+    /// An expression; a value *n* from 1 evaluates the *n*th of the alternatives in its place. All are converted to
+    /// the type, or to `void` if their value is not used.
+    Choice {
+        /// Name of the type.
+        ctype: Option<String>,
+        /// C expressions, each on one line.
+        alternatives: Vec<String>,
+    },
+    /// A statement; a value *n* from 1 first executes the *n*th of the alternatives.
+    Before {
+        /// It stands alone where the grammar wants one statement, so that braces are needed.
+        is_body: bool,
+        /// C statements, each on one line.
+        alternatives: Vec<String>,
+    },
+    /// A statement or declaration in a block; a value *n* from 1 executes the *n*th of the alternatives after it.
+    After {
+        /// C statements, each on one line.
+        alternatives: Vec<String>,
+        /// C statements that are always executed, before the alternative; empty if there are none.
+        always: String,
+    },
+}
+
+/// A copy of a statement that stands somewhere else in its block and is executed there if the hole, which is a
+/// [`HookKind::Skip`], is selected and gives a certain value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The hole round the statement itself.
+    pub id: HoleId,
+    /// The value for which the copy is executed.
+    pub value: u64,
+    /// The statement of the same block beside which the copy stands.
+    pub span: Span,
+    /// It stands after that one, not before it.
+    pub after: bool,
+    /// The statement's text, on one line.
+    pub text: String,
+}
+
+impl Moved {
+    /// The woven copy; `hole` is the index of its hole in the file.
+    pub(crate) fn text(&self, hole: usize, suffix: &str) -> String {
+        format!(
+            "if(__pw_holes_{suffix}[{hole}]=={SELECTED_CANDIDATE}&&__pw_value_{suffix}({hole},0)=={}){{{}}}",
+            self.value, self.text
+        )
+    }
+}
+
+/// `if(__pw_a==1){…}else if(__pw_a==2){…}` with the value of the hole.
+fn executed(selected: &str, value: &str, alternatives: &[String]) -> String {
+    let mut text = format!("{{int __pw_a={selected}?(int){value}:0;");
+    for (number, alternative) in alternatives.iter().enumerate() {
+        let otherwise = if number == 0 { "" } else { "else " };
+        // Writing into a string cannot fail.
+        let _ = write!(
+            text,
+            "{otherwise}if(__pw_a=={}){{{alternative}}}",
+            number + 1
+        );
+    }
+    text.push('}');
+    text
+}
+
+/// An expression instead of which alternatives can be evaluated.
+fn chosen(
+    selected: &str,
+    value: &str,
+    ctype: Option<&str>,
+    alternatives: &[String],
+    inner: &[u8],
+) -> Vec<u8> {
+    let ctype = ctype.unwrap_or("void");
+    let mut text = format!("(__extension__({{int __pw_a={selected}?(int){value}:0;");
+    for (number, alternative) in alternatives.iter().enumerate() {
+        let _ = write!(text, "__pw_a=={}?({ctype})({alternative}):", number + 1);
+    }
+    let _ = write!(text, "({ctype})(");
+    let mut text = text.into_bytes();
+    text.extend_from_slice(inner);
+    text.extend_from_slice(b");}))");
+    text
 }
 
 /// A hole to weave.
@@ -118,10 +204,37 @@ pub(crate) fn hook_text(
             ")?1:0;}))",
         ),
         HookKind::Guard => (format!("{{if({selected}?{value}!=0:1)"), "}"),
+        HookKind::Skip => (format!("{{if({selected}?{value}==0:1)"), "}"),
+        HookKind::Choice {
+            ctype,
+            alternatives,
+        } => {
+            let ctype = ctype.as_deref();
+            return Some(chosen(&selected, &value, ctype, alternatives, inner));
+        }
+        HookKind::Before {
+            is_body,
+            alternatives,
+        } => {
+            let before = executed(&selected, &value, alternatives);
+            match is_body {
+                true => (format!("{{{before}"), "}"),
+                false => (before, ""),
+            }
+        }
+        HookKind::After {
+            alternatives,
+            always,
+        } => {
+            let mut text = inner.to_vec();
+            text.extend_from_slice(always.as_bytes());
+            text.extend_from_slice(executed(&selected, &value, alternatives).as_bytes());
+            return Some(text);
+        }
     };
     let mut text = before.into_bytes();
     // A guarded statement may begin with a word.
-    if matches!(hook.kind, HookKind::Guard) {
+    if matches!(hook.kind, HookKind::Guard | HookKind::Skip) {
         text.push(b' ');
     }
     text.extend_from_slice(inner);
@@ -129,8 +242,8 @@ pub(crate) fn hook_text(
     Some(text)
 }
 
-/// The tokens of an expression on one line; `None` when it contains directives or is not UTF-8.
-fn on_one_line(expression: &[u8]) -> Option<String> {
+/// The tokens of a text on one line; `None` when it contains directives or is not UTF-8.
+pub fn on_one_line(expression: &[u8]) -> Option<String> {
     let mut line = Vec::new();
     let mut end = 0;
     for token in Text::new(expression).tokens() {

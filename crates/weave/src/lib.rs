@@ -26,7 +26,7 @@ mod watch;
 mod weave;
 
 pub use duplicate::{Refusal, can_duplicate};
-pub use hook::{CapturedPart, Hook, HookKind};
+pub use hook::{CapturedPart, Hook, HookKind, Moved, on_one_line};
 pub use mark::{Mark, MarkKind, mark_file};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{

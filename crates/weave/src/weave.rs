@@ -2,7 +2,7 @@
 
 use crate::duplicate::{Refusal, can_duplicate};
 use crate::glue;
-use crate::hook::{CapturedPart, Hook, Names, hook_text};
+use crate::hook::{CapturedPart, Hook, Moved, Names, hook_text};
 use crate::lines::Lines;
 use crate::watch::{AssignmentPlace, Touch};
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
@@ -25,6 +25,8 @@ pub struct WovenFunction {
     pub assignments: Vec<AssignmentPlace>,
     /// Touches of the variables that are assigned, in any order. They come before hooks with the same span.
     pub touches: Vec<Touch>,
+    /// Copies of statements at other places of their block, in any order.
+    pub moved: Vec<Moved>,
 }
 
 /// Why a file cannot be woven.
@@ -60,6 +62,12 @@ pub enum WeaveError {
     BadSpan {
         /// The span.
         span: Span,
+    },
+    /// A copy of a statement belongs to a hole that its function does not have.
+    #[error("{hole} has a copy of its statement, but no statement")]
+    UnknownHole {
+        /// The hole.
+        hole: HoleId,
     },
     /// A hole hands over more entries than the probe takes.
     #[error("{hole} has {count} slots, more than {MAX_SLOTS}")]
@@ -148,6 +156,8 @@ enum Piece {
     Assignment(usize),
     /// A touch, by index.
     Touch(usize),
+    /// A copy of a statement from elsewhere, by index.
+    Moved(usize),
     /// A hook, by index.
     Hook(usize),
 }
@@ -254,6 +264,7 @@ impl WovenBody<'_> {
         let mut order: Vec<Piece> = (0..function.assignments.len())
             .map(Piece::Assignment)
             .chain((0..function.touches.len()).map(Piece::Touch))
+            .chain((0..function.moved.len()).map(Piece::Moved))
             .chain((0..function.hooks.len()).map(Piece::Hook))
             .collect();
         // Outer pieces come before what they contain; the sort is stable.
@@ -282,6 +293,7 @@ impl WovenBody<'_> {
         match piece {
             Piece::Assignment(place) => self.function.assignments[place].span,
             Piece::Touch(place) => self.function.touches[place].span,
+            Piece::Moved(place) => self.function.moved[place].span,
             Piece::Hook(place) => self.function.hooks[place].span,
         }
     }
@@ -323,6 +335,19 @@ impl WovenBody<'_> {
                         woven.push(b')');
                     }
                     woven
+                }
+                Piece::Moved(place) => {
+                    let moved = &self.function.moved[place];
+                    let inner = self.hooked_text(inner_span, rest)?;
+                    let hooks = &self.function.hooks;
+                    let Some(hole) = hooks.iter().position(|hook| hook.id == moved.id) else {
+                        return Err(WeaveError::UnknownHole { hole: moved.id });
+                    };
+                    let copy = moved.text(self.first_hole + hole, self.suffix).into_bytes();
+                    match moved.after {
+                        true => [inner, copy].concat(),
+                        false => [copy, inner].concat(),
+                    }
                 }
                 Piece::Hook(place) => {
                     let hook = &self.function.hooks[place];

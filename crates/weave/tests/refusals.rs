@@ -24,6 +24,7 @@ fn function(id: u32, body: (u32, u32), holes: &[(u32, u32, u32)]) -> WovenFuncti
             .collect(),
         assignments: Vec::new(),
         touches: Vec::new(),
+        moved: Vec::new(),
     }
 }
 

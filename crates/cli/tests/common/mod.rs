@@ -64,6 +64,7 @@ impl Place {
             .args(arguments)
             .current_dir(&self.root)
             .env("PATCHWRIGHT_TMP", self.root.join("scratch"))
+            .env("XDG_CACHE_HOME", self.root.join("cache"))
             .env_remove("PATCHWRIGHT_LOG");
         command
     }

@@ -44,8 +44,10 @@ impl<'a> UnitBuilder<'a> {
             declared: Vec::new(),
             initializers: Vec::new(),
             offsets: files.offsets,
+            position: 0,
         };
-        for node in &root.inner {
+        for (position, node) in root.inner.iter().enumerate() {
+            builder.position = position as u32;
             builder.declaration(node, &files, is_system);
         }
         builder
@@ -76,7 +78,9 @@ impl<'a> UnitBuilder<'a> {
                 self.file_initializer(id, node);
             }
             "FunctionDecl" => {
-                let declaration = self.function_declaration(node);
+                let mut declaration = self.function_declaration(node);
+                declaration.in_system_header = file_of(node)
+                    .is_some_and(|file| file != self.main_file && is_system(files.name(file)));
                 let has_body = has_body(node);
                 match self.declarations.get_mut(&node.name) {
                     Some(known) => {
@@ -84,6 +88,15 @@ impl<'a> UnitBuilder<'a> {
                             (known.internal || declaration.internal, known.inline);
                         let no_return = known.no_return || declaration.no_return;
                         let weak = known.weak || declaration.weak;
+                        let implicit = known.implicit && declaration.implicit;
+                        let renamed = known.renamed || declaration.renamed;
+                        let in_system_header =
+                            known.in_system_header || declaration.in_system_header;
+                        // What the compiler made up counts from where the source says it.
+                        let order = match known.implicit {
+                            true => declaration.order,
+                            false => known.order,
+                        };
                         // `inline` stays so only when every declaration says it.
                         let inline = inline && declaration.inline;
                         if has_body || !known.prototyped {
@@ -93,6 +106,10 @@ impl<'a> UnitBuilder<'a> {
                         known.inline = inline;
                         known.no_return = no_return;
                         known.weak = weak;
+                        known.implicit = implicit;
+                        known.renamed = renamed;
+                        known.order = order;
+                        known.in_system_header = in_system_header;
                     }
                     None => {
                         self.declarations.insert(node.name.clone(), declaration);

@@ -53,6 +53,7 @@ impl Program {
             hooks: Vec::new(),
             assignments: Vec::new(),
             touches: Vec::new(),
+            moved: Vec::new(),
         });
         self
     }

@@ -1,0 +1,52 @@
+//! Object code of sources, to compare.
+
+use std::{error::Error, ffi::OsString};
+
+use patchwright_exec::{CompileCommand, Limits, Request, Worker, files};
+
+/// An object file, or why there is none.
+pub type Object = Result<Vec<u8>, String>;
+
+/// The object code that a command gives at a level of optimisation (`-O0`), or the compiler's first error.
+pub fn object(
+    worker: &mut Worker,
+    command: &CompileCommand,
+    level: &str,
+) -> Result<Object, Box<dyn Error>> {
+    let output = worker.folder.join("object.o");
+    let mut request =
+        Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
+    let mut arguments = command.arguments.iter().skip(1).cloned();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
+            arguments.next();
+        } else if !(text.starts_with("-O")
+            || text.starts_with("-g")
+            || text.starts_with("-MD")
+            || text.starts_with("-MMD")
+            || text.starts_with("-Werror")
+            || matches!(text.as_ref(), "-c" | "-MP"))
+        {
+            request = request.arg(argument.clone());
+        }
+    }
+    let last: [OsString; 6] = [
+        "-w".into(),
+        level.into(),
+        "-g0".into(),
+        "-c".into(),
+        "-o".into(),
+        output.clone().into(),
+    ];
+    let outcome = worker.runner.run(&request.args(last))?;
+    if outcome.ending.is_success() {
+        return Ok(Ok(files::read(&output)?));
+    }
+    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    let line = text
+        .lines()
+        .find(|line| line.contains("error"))
+        .unwrap_or("fails");
+    Ok(Err(line.to_owned()))
+}

@@ -1,0 +1,122 @@
+//! Which patches do what the developer's fix does.
+
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    path::{Path, PathBuf},
+};
+
+use patchwright_exec::{files, record};
+use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, PatchId, RawPatch};
+use patchwright_repair::{Patch, prepare::Prepared};
+
+use super::list::Entry;
+use crate::compiled::object;
+
+/// The texts of the files that a patch changes.
+type Texts = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Compares patches with the developer's.
+pub struct Developer<'a> {
+    entry: &'a Entry,
+    root: &'a Path,
+    texts: Texts,
+}
+
+impl<'a> Developer<'a> {
+    /// Reads and applies the developer's fix, in memory.
+    pub fn new(entry: &'a Entry, root: &'a Path) -> Result<Self, Box<dyn Error>> {
+        let texts = texts(root, files::read(&entry.fix)?, &entry.fix)?;
+        Ok(Developer { entry, root, texts })
+    }
+
+    /// How a patch shows that it has the developer's effect, if it does.
+    pub fn recognizes(
+        &self,
+        patch: &Patch,
+        prepared: &mut Prepared,
+    ) -> Result<Option<String>, Box<dyn Error>> {
+        let own = texts(self.root, patch.diff.clone(), &patch.file)?;
+        if self
+            .texts
+            .iter()
+            .map(normalized)
+            .eq(own.iter().map(normalized))
+        {
+            return Ok(Some("the same text".to_owned()));
+        }
+        if self.texts.keys().eq(own.keys()) {
+            let (theirs, ours) = (objects(&self.texts, prepared)?, objects(&own, prepared)?);
+            if !theirs.is_empty() && theirs == ours {
+                return Ok(Some("the same object code at -O2".to_owned()));
+            }
+        }
+        let added: Vec<String> = String::from_utf8_lossy(&patch.diff)
+            .lines()
+            .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
+            .map(|line| without_blanks(&line[1..]))
+            .collect();
+        let mark = self.entry.listed.same_effect.iter();
+        let mark = mark.map(|mark| (without_blanks(&mark.adds), mark));
+        Ok(mark
+            .into_iter()
+            .find(|(line, _)| added.contains(line))
+            .map(|(_, mark)| format!("by hand: {}", mark.why)))
+    }
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+fn normalized((path, text): (&PathBuf, &Vec<u8>)) -> (PathBuf, Vec<u8>) {
+    let kept = text.iter().copied().filter(|c| !c.is_ascii_whitespace());
+    (path.clone(), kept.collect())
+}
+
+fn texts(root: &Path, diff: Vec<u8>, origin: &Path) -> Result<Texts, Box<dyn Error>> {
+    let tree = FolderTree::new(root);
+    let raw = RawPatch {
+        id: PatchId("fix".to_owned()),
+        origin: Origin {
+            file: origin.to_path_buf(),
+            line: 1,
+            lines_are_of_file: true,
+        },
+        body: Body::Diff(diff),
+    };
+    match Applier::new(&tree, None).apply(raw) {
+        Applied::Patch(patch) => Ok(patch
+            .changes
+            .iter()
+            .filter_map(|change| {
+                let path = change.path().as_path().to_path_buf();
+                Some((path, change.text()?.to_vec()))
+            })
+            .collect()),
+        Applied::DoesNotApply(problem) => {
+            Err(format!("{}: {}", origin.display(), problem.reason).into())
+        }
+    }
+}
+
+/// The object code of the changed files; nothing where there is none.
+fn objects(texts: &Texts, prepared: &mut Prepared) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    let mut found = Vec::new();
+    for (path, text) in texts {
+        let Some(command) = sources.get(path).and_then(|commands| commands.first()) else {
+            return Ok(Vec::new());
+        };
+        let host = prepared.worker.sandbox.folder().join(path);
+        let before = files::read(&host)?;
+        files::replace(&host, text)?;
+        let code = object(&mut prepared.worker, command, "-O2");
+        files::replace(&host, &before)?;
+        match code? {
+            Ok(code) => found.push(code),
+            Err(_) => return Ok(Vec::new()),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,22 @@
+//! Where what a long run knows is kept.
+
+use std::path::PathBuf;
+
+use patchwright_exec::JournalOptions;
+
+use crate::args::Resuming;
+
+/// Where the journals of `command` are: in the folder that was given, else in the user's cache.
+pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
+    let folder = resuming.state.clone().or_else(|| {
+        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
+        Some(cache.join("patchwright").join(command))
+    })?;
+    Some(JournalOptions {
+        folder,
+        resume: resuming.resume,
+        required: resuming.resume || resuming.state.is_some(),
+    })
+}

@@ -1,0 +1,221 @@
+//! What a long run knows, kept on disk, so that it can be resumed after an interruption.
+//!
+//! A journal is a file of JSON lines, named by a digest of everything that what is kept depends
+//! on: the contents of the project's tree, its commands, limits and options. The first line says
+//! what the file is. A run that is killed loses what it was doing at that moment and no more.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use patchwright_text::{Digest, Hasher};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::files::{self, FileError, Log};
+use crate::project::Project;
+
+/// Where journals are kept, and what is done with one that is there.
+#[derive(Clone, Debug)]
+pub struct JournalOptions {
+    /// The folder of journals.
+    pub folder: PathBuf,
+    /// Use what is in the journal; else it is begun anew.
+    pub resume: bool,
+    /// Whether a journal that cannot be used is an error; else it is a warning.
+    pub required: bool,
+}
+
+/// What a journal is of: the first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalKind {
+    /// What is kept in it.
+    pub journal: String,
+    /// Of the format of its lines.
+    pub version: u32,
+}
+
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Start {
+    #[serde(flatten)]
+    kind: JournalKind,
+    key: String,
+}
+
+/// How safe a line is when [`Journal::add`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives the end of this process, however it ends.
+    Process,
+    /// It survives the end of the system: it is on disk.
+    System,
+}
+
+/// A journal that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is in use or broken.
+    #[error("the journal {} cannot be used: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+}
+
+/// An open journal. One process at a time has it.
+#[derive(Debug)]
+pub struct Journal {
+    log: Mutex<(Log, u64)>,
+    path: PathBuf,
+    durability: Durability,
+}
+
+impl Journal {
+    /// Opens the journal with this key, and reads the lines that are to be used, in order.
+    ///
+    /// # Errors
+    /// When it is in use, broken, or cannot be read or written.
+    pub fn open<L: DeserializeOwned>(
+        options: &JournalOptions,
+        kind: JournalKind,
+        key: Digest,
+        durability: Durability,
+    ) -> Result<(Self, Vec<L>), JournalError> {
+        files::create_folder(&options.folder)?;
+        let key = key.to_string();
+        let path = options.folder.join(format!("{}.jsonl", &key[..32]));
+        let unusable = |reason: String| JournalError::Unusable {
+            path: path.clone(),
+            reason,
+        };
+        let (mut log, mut text) = match Log::open(&path) {
+            Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {
+                return Err(unusable(
+                    "another run of the same project is using it; wait, or name another folder \
+                     with --state"
+                        .into(),
+                ));
+            }
+            other => other?,
+        };
+        if !options.resume {
+            log.clear()?;
+            text.clear();
+        }
+        let start = Start { kind, key };
+        let mut lines = Vec::new();
+        for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let broken =
+                |what: &str| unusable(format!("line {} {what}; remove the file", number + 1));
+            let unclear = |_| broken("cannot be understood");
+            if number > 0 {
+                lines.push(serde_json::from_slice(line).map_err(unclear)?);
+            } else if serde_json::from_slice::<Start>(line).map_err(unclear)? != start {
+                return Err(broken("is of another version or project"));
+            }
+        }
+        let journal = Journal {
+            log: Mutex::new((log, text.len() as u64)),
+            path,
+            durability,
+        };
+        if text.is_empty() {
+            journal.add(&start)?;
+        }
+        Ok((journal, lines))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes in the file.
+    pub fn size(&self) -> u64 {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    /// Adds a line.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&self, line: &impl Serialize) -> Result<(), FileError> {
+        // Strings, numbers and sequences of them: this cannot fail.
+        let text = serde_json::to_vec(line).unwrap_or_default();
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.1 += text.len() as u64 + 1;
+        match self.durability {
+            Durability::Process => log.0.add(&text),
+            Durability::System => log.0.add(&text).and_then(|()| log.0.sync()),
+        }
+    }
+
+    /// Removes the file: nothing is left to resume.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(self) -> Result<(), FileError> {
+        files::remove_file(&self.path)
+    }
+}
+
+/// Adds to `hasher` what the verdicts of a project's tests depend on: its tree, its commands, its
+/// tests and their limits.
+///
+/// # Errors
+/// When the tree cannot be read.
+pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileError> {
+    hash_tree(&project.root, Path::new(""), hasher)?;
+    for command in [&project.build, &project.prepare] {
+        let command = command.as_deref().unwrap_or_default();
+        hasher.field(command.as_bytes());
+    }
+    // Their debug form shows every field.
+    hasher.field(format!("{:?}", project.tests));
+    hasher.field(format!("{:?}", project.limits));
+    Ok(())
+}
+
+/// Adds names, modes and contents of a tree, but for git's own folder.
+fn hash_tree(root: &Path, relative: &Path, hasher: &mut Hasher) -> Result<(), FileError> {
+    let folder = match relative.as_os_str().is_empty() {
+        true => root.to_path_buf(),
+        false => root.join(relative),
+    };
+    let failed = |error: io::Error| FileError::new("read the folder", &folder, error);
+    let mut names = fs::read_dir(&folder)
+        .map_err(failed)?
+        .map(|entry| entry.map(|entry| entry.file_name()))
+        .collect::<io::Result<Vec<_>>>()
+        .map_err(failed)?;
+    names.sort();
+    for name in names {
+        if name == ".git" {
+            continue;
+        }
+        let below = relative.join(&name);
+        let path = root.join(&below);
+        let failed = |error: io::Error| FileError::new("read", &path, error);
+        let metadata = fs::symlink_metadata(&path).map_err(failed)?;
+        hasher.field(below.as_os_str().as_bytes());
+        hasher.number(metadata.permissions().mode().into());
+        if metadata.is_dir() {
+            hash_tree(root, &below, hasher)?;
+        } else if metadata.is_symlink() {
+            hasher.field(fs::read_link(&path).map_err(failed)?.as_os_str().as_bytes());
+        } else if metadata.is_file() {
+            hasher.field(files::read(&path)?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What a search has found: classes of plausible candidates, and verdicts if they are wanted.
+
+use std::collections::BTreeMap;
+
+use patchwright_space::Schema;
+use patchwright_text::Edit;
+
+use crate::{classes::ClassVerdict, outcome::Stats};
+
+/// A family, and the class of a candidate in each test.
+pub(crate) type SharedClass = (usize, BTreeMap<usize, usize>);
+
+/// A class of plausible candidates.
+#[derive(Clone, Debug)]
+pub struct FoundClass {
+    /// Index of the hole.
+    pub entry: usize,
+    /// Cost of its candidates.
+    pub cost: u32,
+    /// Number of candidates.
+    pub count: usize,
+    /// The first of them, as edits of the hole's file, with the kind of change.
+    pub members: Vec<(Edit, Schema)>,
+    /// For places of a variable: the family, and the class in each test.
+    pub(crate) shared: Option<SharedClass>,
+}
+
+/// Candidates that share a verdict, for those who ask for all verdicts
+/// ([`RepairOptions::keep_verdicts`]).
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// Index of the hole.
+    pub entry: usize,
+    /// Cost of the candidates.
+    pub cost: u32,
+    /// What all tests together say about each of them.
+    pub verdict: ClassVerdict,
+    /// The candidates.
+    pub candidates: Vec<ExploredCandidate>,
+}
+
+/// A candidate whose verdict is known.
+#[derive(Clone, Debug)]
+pub struct ExploredCandidate {
+    /// It, as an edit of the hole's file.
+    pub edit: Edit,
+    /// It reads elements, behind a pointer to an object of unknown size, that the original does
+    /// not read: if it reads past the end of the object, nobody sees that this is undefined.
+    pub reads_unbounded: bool,
+}
+
+/// What exploring a location has taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Candidates whose cost was reached.
+    pub candidates: u64,
+    /// Candidates whose verdict is known.
+    pub explored: u64,
+    /// Executions of tests.
+    pub executions: u64,
+    /// Classes of the failing tests. Those of a variable count at the first place of its assignments.
+    pub classes: u64,
+}
+
+/// What the search has found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What each hole has taken, by its index.
+    pub effort: BTreeMap<usize, Effort>,
+    /// The verdicts of all explored candidates, if they are to be kept.
+    pub verdicts: Vec<Explored>,
+    /// Plausible classes in the order of the search.
+    pub classes: Vec<FoundClass>,
+    /// What was done.
+    pub stats: Stats,
+    /// The search was interrupted.
+    pub interrupted: bool,
+}

@@ -1,0 +1,137 @@
+//! What executions have shown, kept on disk, so that an interrupted search can be resumed.
+//!
+//! An execution is named by a digest of what it depends on beside the project: the place, what is
+//! observed there, the compiled term and the test. A resumed search asks for the same executions in
+//! the same order and gets those that are known from here.
+
+use std::path::Path;
+
+use patchwright_exec::{
+    Baseline, Durability, FileError, JournalError, JournalKind, JournalOptions, Project,
+    hash_project,
+};
+use patchwright_text::{Digest, Hasher};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::{execute::Run, verify::Rejection};
+
+const VERSION: u32 = 1;
+
+/// So many bytes are kept at most. What is executed beyond is executed again by a resumed run.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+enum Line<R> {
+    /// Of the untouched program.
+    Baseline(Baseline),
+    /// What an execution has shown.
+    Execution(String, R),
+    /// What the final verification says of a diff.
+    Verification(String, Option<Rejection>),
+}
+
+/// An open journal.
+pub struct Journal {
+    file: patchwright_exec::Journal,
+    baseline: Option<Baseline>,
+    /// Of executions, the text: it is read when it is needed.
+    executions: FxHashMap<String, Box<serde_json::value::RawValue>>,
+    verifications: FxHashMap<String, Option<Rejection>>,
+}
+
+impl Journal {
+    /// Opens the journal of this project.
+    ///
+    /// # Errors
+    /// When it is in use, broken, or cannot be read or written, and when the project cannot be read.
+    pub fn open(project: &Project, options: &JournalOptions) -> Result<Self, JournalError> {
+        let mut hasher = Hasher::new();
+        hasher
+            .field("patchwright-repair")
+            .field(env!("CARGO_PKG_VERSION"));
+        hash_project(project, &mut hasher)?;
+        let kind = JournalKind {
+            journal: "patchwright-repair".into(),
+            version: VERSION,
+        };
+        let (file, lines) =
+            patchwright_exec::Journal::open(options, kind, hasher.finish(), Durability::Process)?;
+        let mut journal = Journal {
+            file,
+            baseline: None,
+            executions: FxHashMap::default(),
+            verifications: FxHashMap::default(),
+        };
+        for line in lines {
+            match line {
+                Line::Baseline(baseline) => journal.baseline = Some(baseline),
+                Line::Execution(key, run) => drop(journal.executions.insert(key, run)),
+                Line::Verification(key, found) => {
+                    journal.verifications.insert(key, found);
+                }
+            }
+        }
+        Ok(journal)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The baseline, if it is known.
+    pub fn baseline(&self) -> Option<&Baseline> {
+        self.baseline.as_ref()
+    }
+
+    /// Keeps the baseline.
+    pub(crate) fn keep_baseline(&self, baseline: &Baseline) -> Result<(), FileError> {
+        self.add(&Line::<()>::Baseline(baseline.clone()))
+    }
+
+    /// What an execution has shown, if it is known.
+    pub(crate) fn execution(&self, key: Digest) -> Option<Run> {
+        let text = self.executions.get(&key.to_string())?;
+        serde_json::from_str(text.get()).ok()
+    }
+
+    /// Keeps what an execution has shown.
+    pub(crate) fn keep_execution(&self, key: Digest, run: &Run) -> Result<(), FileError> {
+        self.add(&Line::Execution(key.to_string(), run))
+    }
+
+    /// What the final verification has said of a diff, if it is known.
+    pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Option<Rejection>> {
+        self.verifications.get(&name_of(diff))
+    }
+
+    /// Keeps what the final verification has said of a diff.
+    pub(crate) fn keep_verification(
+        &self,
+        diff: &[u8],
+        found: &Option<Rejection>,
+    ) -> Result<(), FileError> {
+        self.add(&Line::<()>::Verification(name_of(diff), found.clone()))
+    }
+
+    fn add<R: Serialize>(&self, line: &Line<R>) -> Result<(), FileError> {
+        match self.file.size() < MOST_BYTES {
+            true => self.file.add(line),
+            false => Ok(()),
+        }
+    }
+
+    /// Removes the file: nothing is left to resume.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(self) -> Result<(), FileError> {
+        self.file.remove()
+    }
+}
+
+fn name_of(diff: &[u8]) -> String {
+    Hasher::new().field(diff).finish().to_string()
+}

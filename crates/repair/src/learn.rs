@@ -1,0 +1,113 @@
+//! What executions teach: states, windows and classes.
+
+use patchwright_exec::Worker;
+use patchwright_probe_image::Channel;
+
+use crate::{
+    RepairError,
+    execute::{Report, Run},
+    search::Search,
+};
+
+/// States and classes take about this much memory at most. What is executed beyond is known by itself only.
+const MOST_BYTES: usize = 400 << 20;
+
+/// What an execution has told.
+pub(crate) enum Learnt {
+    /// A class.
+    Class,
+    /// Only what the test says about this candidate.
+    Nothing,
+    /// The family starts again.
+    StartAgain,
+}
+
+impl Search<'_> {
+    /// Runs the original program and watches the places of a variable.
+    pub(crate) fn watch_original(
+        &mut self,
+        family: usize,
+        test: usize,
+        worker: &mut (Worker, Channel),
+    ) -> Result<(), RepairError> {
+        self.found.stats.executions += 1;
+        let run = self.run_watched(family, None, test, worker)?;
+        let known = &self.prepared.baseline.tests[test];
+        let same = run.verdict.is_pass() == known.verdict.is_pass();
+        let Report::Windows(watched) = &run.report else {
+            return Ok(());
+        };
+        if watched.reentered && self.families[family].restart_with_calls() {
+            return Ok(());
+        }
+        if !same || !watched.is_complete() {
+            self.families[family].abandoned = true;
+            return Ok(());
+        }
+        let all = (&self.units[..], &mut self.states[..], self.holes);
+        self.families[family].add_windows(watched, test, run.verdict, None, all);
+        if let Some(watch) = &mut self.families[family].watch {
+            watch.observed.insert(test, run.took);
+        }
+        Ok(())
+    }
+
+    /// Adds the class of an execution.
+    pub(crate) fn learn(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
+        if self.bytes > MOST_BYTES {
+            return Learnt::Nothing;
+        }
+        let before = self.bytes_of(unit);
+        let learnt = self.learn_with_room(unit, test, run);
+        // Windows have states at other places of the variable, too; there are few of them.
+        self.bytes += self.bytes_of(unit).saturating_sub(before);
+        learnt
+    }
+
+    /// About how much memory the states of a unit and the classes of its family take.
+    fn bytes_of(&self, unit: usize) -> usize {
+        let classes = &self.families[self.units[unit].family].classes;
+        self.states[unit].states.bytes()
+            + classes
+                .values()
+                .map(|classes| classes.bytes())
+                .sum::<usize>()
+    }
+
+    fn learn_with_room(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
+        let family = self.units[unit].family;
+        match run.report {
+            Report::States(observation) => {
+                if observation.overflow || observation.mismatch || observation.states.is_empty() {
+                    return Learnt::Nothing;
+                }
+                let known = &mut self.states[unit].states;
+                let states = (0..observation.states.len())
+                    .map(|i| {
+                        let (id, _) = known.insert(
+                            observation.states.values(i),
+                            observation.states.undefined(i),
+                        );
+                        (id, observation.states.results()[i])
+                    })
+                    .collect();
+                self.families[family]
+                    .classes
+                    .entry(test)
+                    .or_default()
+                    .insert(states, run.verdict);
+            }
+            Report::Windows(watched) => {
+                if watched.reentered && self.families[family].restart_with_calls() {
+                    return Learnt::StartAgain;
+                }
+                if !watched.is_complete() {
+                    return Learnt::Nothing;
+                }
+                let all = (&self.units[..], &mut self.states[..], self.holes);
+                self.families[family].add_windows(&watched, test, run.verdict, Some(unit), all);
+            }
+        }
+        Learnt::Class
+    }
+}

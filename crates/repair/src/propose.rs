@@ -1,0 +1,300 @@
+//! What is going to be verified, and in which order: no candidate twice, and none that changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_exec::Project;
+use patchwright_space::Schema;
+use patchwright_text::{Edit, apply_edits, unified_diff};
+
+use crate::{
+    RepairError, RepairOptions, Surroundings,
+    equivalence::{Code, Compilations},
+    found::{Found, FoundClass},
+    instrument::Instrumented,
+    prepare::Prepared,
+};
+
+/// A plausible candidate, ready to be verified.
+pub(crate) struct Proposal<'a> {
+    pub(crate) class: usize,
+    pub(crate) found: &'a FoundClass,
+    pub(crate) edit: &'a Edit,
+    pub(crate) schema: Schema,
+    /// Its place in the class.
+    pub(crate) member: usize,
+    /// Bytes of the text that it takes away and adds.
+    text_change: usize,
+}
+
+/// So many members of a class are compiled, to see how many programs they are.
+const MEMBERS_COMPILED: usize = 6;
+
+/// So many texts are compiled at most for that, over all classes.
+const MOST_COMPILED: usize = 300;
+
+/// Most patches of one class in a report that has room for other classes.
+const MEMBERS_REPORTED: usize = 4;
+
+/// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
+fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
+    let before = source[..edit.span.start as usize].trim_ascii_end();
+    let Some(target) = before.strip_suffix(b"=") else {
+        return false;
+    };
+    if target.ends_with(b"=") || target.last().is_some_and(|c| b"!<>+-*/%&|^".contains(c)) {
+        return false;
+    }
+    let value = edit.text.trim_ascii();
+    match target.trim_ascii_end().strip_suffix(value) {
+        Some(rest) => !rest
+            .last()
+            .is_some_and(|c| c.is_ascii_alphanumeric() || b"_.>*".contains(c)),
+        None => false,
+    }
+}
+
+/// Bytes that differ between two texts, between what they begin and end with alike.
+fn text_change(before: &[u8], after: &[u8]) -> usize {
+    let alike =
+        |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| pairs.take_while(|(a, b)| a == b).count();
+    let shorter = before.len().min(after.len());
+    let start = alike(&mut before.iter().zip(after));
+    let end = alike(&mut before.iter().rev().zip(after.iter().rev())).min(shorter - start);
+    before.len() + after.len() - 2 * (start + end)
+}
+
+/// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
+/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
+/// first of each class before the others; fewer bytes of text before more; kind of change; the order of the search. The
+/// taking out of statements comes last of all.
+fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
+    let mut proposals: Vec<Proposal<'_>> = found
+        .classes
+        .iter()
+        .enumerate()
+        .flat_map(|(class, found)| {
+            found
+                .members
+                .iter()
+                .enumerate()
+                .map(move |(member, (edit, schema))| {
+                    let entry = &instrumented.holes[found.entry];
+                    let source = &instrumented.files[entry.file].unit.source;
+                    Proposal {
+                        class,
+                        found,
+                        edit,
+                        schema: *schema,
+                        member,
+                        text_change: text_change(&source[edit.span.range()], &edit.text),
+                    }
+                })
+        })
+        .collect();
+    proposals.sort_by_key(|proposal| {
+        (
+            proposal.schema == Schema::Deletion,
+            proposal.found.cost,
+            proposal.schema.drasticness(),
+            proposal.schema == Schema::UnusualExpression,
+            proposal.member,
+            proposal.text_change,
+            proposal.schema,
+            proposal.class,
+        )
+    });
+    proposals
+}
+
+/// A candidate to verify.
+pub(crate) struct Proposed<'f> {
+    /// It.
+    pub(crate) proposal: Proposal<'f>,
+    /// Its file's text.
+    pub(crate) text: Vec<u8>,
+    /// Its diff.
+    pub(crate) diff: Vec<u8>,
+    /// The compiler makes other code of it than of the untouched program and of all that were proposed before.
+    pub(crate) code_differs: bool,
+    /// See [`crate::Patch::distinct`].
+    pub(crate) distinct: usize,
+}
+
+/// The candidates to verify, best first.
+pub(crate) struct Selection<'f> {
+    proposals: std::vec::IntoIter<Proposal<'f>>,
+    instrumented: &'f Instrumented,
+    /// Diffs that were proposed.
+    seen: BTreeSet<Vec<u8>>,
+    /// Where texts are compiled.
+    compilations: Option<Compilations>,
+    /// The codes of each file: of the untouched program, then of what was proposed.
+    codes: BTreeMap<usize, (Option<Code>, Vec<Code>)>,
+    duplicates: usize,
+    compiled: usize,
+    all: bool,
+}
+
+impl<'f> Selection<'f> {
+    /// Ranks what was found. Of a whole space there is one candidate for each class.
+    ///
+    /// # Errors
+    /// When the copy in which texts are compiled cannot be made.
+    pub(crate) fn new<'a>(
+        found: &'f Found,
+        instrumented: &'f Instrumented,
+        prepared: &Prepared,
+        project: &'a Project,
+        options: &RepairOptions,
+        surroundings: &Surroundings<'a>,
+    ) -> Result<Self, RepairError> {
+        let mut proposals = ranked(found, instrumented);
+        proposals.retain(|proposal| match options.all {
+            true => proposal.member == 0,
+            false => proposal.member < MEMBERS_REPORTED,
+        });
+        let compilations = match proposals.is_empty() {
+            true => None,
+            false => Some(Compilations::start(prepared, project, surroundings)?),
+        };
+        Ok(Selection {
+            proposals: proposals.into_iter(),
+            instrumented,
+            seen: BTreeSet::new(),
+            compilations,
+            codes: BTreeMap::new(),
+            duplicates: 0,
+            compiled: 0,
+            all: options.all,
+        })
+    }
+
+    /// The next candidate.
+    ///
+    /// # Errors
+    /// When texts cannot be compiled.
+    pub(crate) fn next(&mut self) -> Result<Option<Proposed<'f>>, RepairError> {
+        while let Some(proposal) = self.proposals.next() {
+            let file = self.instrumented.holes[proposal.found.entry].file;
+            let source = &self.instrumented.files[file];
+            let before = &source.unit.source;
+            if is_self_assignment(before, proposal.edit) {
+                continue;
+            }
+            let Ok(text) = apply_edits(before, std::slice::from_ref(proposal.edit)) else {
+                continue;
+            };
+            let path = source.relative.to_string_lossy();
+            let diff = unified_diff(path.as_bytes(), before, &text);
+            if diff.is_empty() || !self.seen.insert(diff.clone()) {
+                continue;
+            }
+            let code = self.code(file, &text)?;
+            if let Some(code) = &code {
+                let original = match self.codes.get(&file) {
+                    Some((original, _)) => original.clone(),
+                    None => self.code(file, before)?,
+                };
+                let (original, known) = self
+                    .codes
+                    .entry(file)
+                    .or_insert_with(|| (original, Vec::new()));
+                // Of what an uninitialised variable holds, the compiler may assume that it is zero.
+                let is_original =
+                    original.as_ref() == Some(code) && proposal.schema != Schema::Initialization;
+                if is_original || known.contains(code) {
+                    self.duplicates += 1;
+                    continue;
+                }
+                known.push(code.clone());
+            }
+            let distinct = self.distinct(&proposal, file, code.as_ref())?;
+            return Ok(Some(Proposed {
+                proposal,
+                text,
+                diff,
+                code_differs: code.is_some(),
+                distinct,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Removes the copy; how many candidates were the same as the untouched program or as another one.
+    ///
+    /// # Errors
+    /// When the copy cannot be removed.
+    pub(crate) fn finish(&mut self) -> Result<usize, RepairError> {
+        if let Some(compilations) = self.compilations.take() {
+            compilations.remove()?;
+        }
+        Ok(self.duplicates)
+    }
+
+    fn code(&mut self, file: usize, text: &[u8]) -> Result<Option<Code>, RepairError> {
+        let relative = &self.instrumented.files[file].relative;
+        match &mut self.compilations {
+            Some(compilations) => compilations.code(relative, text),
+            None => Ok(None),
+        }
+    }
+
+    /// How many programs the first members of a candidate's class are, where a whole space is reported.
+    fn distinct(
+        &mut self,
+        proposal: &Proposal<'f>,
+        file: usize,
+        code: Option<&Code>,
+    ) -> Result<usize, RepairError> {
+        let Some(code) = code.filter(|_| self.all && proposal.found.members.len() > 1) else {
+            return Ok(0);
+        };
+        let before = &self.instrumented.files[file].unit.source;
+        let mut codes = vec![code.clone()];
+        for (edit, _) in proposal
+            .found
+            .members
+            .iter()
+            .skip(1)
+            .take(MEMBERS_COMPILED - 1)
+        {
+            if self.compiled == MOST_COMPILED {
+                return Ok(0);
+            }
+            self.compiled += 1;
+            if let Ok(text) = apply_edits(before, std::slice::from_ref(edit))
+                && let Some(code) = self.code(file, &text)?
+                && !codes.contains(&code)
+            {
+                codes.push(code);
+            }
+        }
+        Ok(codes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_self_assignment, text_change};
+    use patchwright_text::{Edit, Span};
+
+    #[test]
+    fn an_assignment_of_a_variable_to_itself_is_seen() {
+        let is = |source: &str, value: &str| {
+            let start = source.find('@').unwrap() as u32;
+            let edit = Edit::replace(Span::new(start, start + 1), value);
+            is_self_assignment(source.as_bytes(), &edit)
+        };
+        assert!(is("x = @;", "x") && is("int x = @;", "x") && is("p->n =@;", "p->n"));
+        assert!(!is("max = @;", "x") && !is("p->n = @;", "n") && !is("x == @;", "x"));
+        assert!(!is("x += @;", "x") && !is("f(@);", "x"));
+    }
+
+    #[test]
+    fn only_what_differs_counts_as_change() {
+        assert_eq!(text_change(b"a < b", b"a <= b"), 1);
+        assert_eq!(text_change(b"s[0].n", b"s[i].n"), 2);
+        assert_eq!(text_change(b"aa", b"a"), 1);
+        assert_eq!(text_change(b"x", b"x"), 0);
+    }
+}

@@ -1,0 +1,339 @@
+//! Reading the sources: which files have which locations, and how those are going to be woven.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use patchwright_csource::{Clang, Refusal};
+use patchwright_exec::{CompileCommand, Project, Worker, files, record};
+use patchwright_space::TouchPoint;
+use patchwright_text::LineMap;
+use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
+
+use crate::{
+    Event, RepairError, RepairOptions, Surroundings,
+    hooks::{assignment_place, hook, moved, touch},
+    instrument::{HoleEntry, LeftAlone, SourceFile},
+    linked::Linked,
+    localize::Focus,
+    locate::{LocatedWay, locate},
+    prepare::Prepared,
+};
+
+/// A file that is going to be woven.
+pub(crate) struct Plan {
+    pub(crate) file: SourceFile,
+    /// Functions with locations: index in the unit, id.
+    pub(crate) functions: Vec<(usize, FunctionId)>,
+    /// What touches the variables that are assigned.
+    touches: Vec<(FunctionId, TouchPoint)>,
+    pub(crate) host_path: PathBuf,
+}
+
+impl Plan {
+    /// The plan with number `file` for a source in one of its ways; its holes go to `entries`.
+    fn new(
+        file: usize,
+        relative: &Path,
+        way: LocatedWay,
+        next_function: &mut u32,
+        entries: &mut Vec<HoleEntry>,
+    ) -> Self {
+        let lines = LineMap::new(&way.unit.source);
+        let (mut functions, mut touches) = (Vec::new(), Vec::new());
+        for function in way.functions {
+            let id = FunctionId(*next_function);
+            *next_function += 1;
+            functions.push((function.index, id));
+            touches.extend(function.touches.into_iter().map(|point| (id, point)));
+            for (hole, leaves) in function.holes {
+                let line = lines.line(hole.span.start);
+                entries.push(HoleEntry {
+                    file,
+                    line,
+                    place: format!("{}:{line}", relative.display()),
+                    expr: hole.expr,
+                    hole,
+                    leaves,
+                    id: HoleId(0),
+                    function: id,
+                    visited_by: BTreeSet::new(),
+                    nearness: 0.0,
+                    suspiciousness: 0.0,
+                });
+            }
+        }
+        Plan {
+            file: SourceFile {
+                relative: relative.to_path_buf(),
+                unit: way.unit,
+                types: way.types,
+                parents: way.parents,
+            },
+            functions,
+            touches,
+            host_path: PathBuf::new(),
+        }
+    }
+
+    /// The functions to weave, with the holes that are left of `entries`. With `unset`, variables without a value hold
+    /// a certain one.
+    pub(crate) fn woven(
+        &self,
+        entries: &[&HoleEntry],
+        left_out: &BTreeSet<FunctionId>,
+        unset: bool,
+    ) -> Vec<WovenFunction> {
+        let mut woven = Vec::new();
+        for &(index, id) in &self.functions {
+            let own = || entries.iter().filter(|entry| entry.function == id);
+            if own().next().is_none() || left_out.contains(&id) {
+                continue;
+            }
+            let assignments: Vec<AssignmentPlace> =
+                own().filter_map(|entry| assignment_place(entry)).collect();
+            let touches = self.touches.iter().filter(|(function, _)| *function == id);
+            let touches = if assignments.is_empty() {
+                Vec::new()
+            } else {
+                touches.map(|(_, point)| touch(point)).collect()
+            };
+            let function = &self.file.unit.functions[index];
+            woven.push(WovenFunction {
+                id,
+                body: function.body_span,
+                labels: function.labels.clone(),
+                hooks: own()
+                    .filter_map(|entry| hook(entry, &self.file, unset))
+                    .collect(),
+                assignments,
+                touches,
+                moved: own().flat_map(|entry| moved(entry)).collect(),
+            });
+        }
+        woven
+    }
+}
+
+/// The sources to read: relative path and commands.
+pub(crate) fn selected(
+    prepared: &Prepared,
+    project: &Project,
+) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
+    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    if project.files.is_empty() {
+        return Ok(sources.into_iter().collect());
+    }
+    let mut chosen = BTreeMap::new();
+    for selection in &project.files {
+        match sources.get(&selection.file) {
+            Some(commands) => {
+                chosen.insert(selection.file.clone(), commands.clone());
+            }
+            None => {
+                let name = selection.file.file_name();
+                let alike: Vec<String> = sources
+                    .keys()
+                    .filter(|path| path.file_name() == name)
+                    .map(|path| path.display().to_string())
+                    .collect();
+                let hint = if alike.is_empty() {
+                    let few: Vec<String> = sources
+                        .keys()
+                        .take(5)
+                        .map(|path| path.display().to_string())
+                        .collect();
+                    let more = if sources.len() > few.len() {
+                        ", …"
+                    } else {
+                        ""
+                    };
+                    format!("; it compiles {}{more}", few.join(", "))
+                } else {
+                    format!("; did you mean {}?", alike.join(" or "))
+                };
+                return Err(RepairError::NotCompiled {
+                    file: selection.file.clone(),
+                    root: project.root.clone(),
+                    hint,
+                });
+            }
+        }
+    }
+    Ok(chosen.into_iter().collect())
+}
+
+/// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
+/// The third result is the number of statements of the focus that were looked at.
+pub(crate) fn read_sources(
+    prepared: &mut Prepared,
+    project: &Project,
+    options: &RepairOptions,
+    focus: Option<&Focus>,
+    clang: &Clang,
+    surroundings: &Surroundings<'_>,
+    left_alone: &mut LeftAlone,
+) -> Result<(Vec<Plan>, Vec<HoleEntry>, usize), RepairError> {
+    let events = surroundings.events;
+    let sources = selected(prepared, project)?;
+    let total = sources.len();
+    let worker = &mut prepared.worker;
+    let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
+    let mut considered = 0;
+    match focus {
+        None => {
+            for (done, (relative, commands)) in sources.iter().enumerate() {
+                events(Event::Progress { done, total });
+                reader.read(relative, commands)?;
+            }
+        }
+        Some(focus) => {
+            let sources: BTreeMap<PathBuf, Vec<CompileCommand>> = sources.into_iter().collect();
+            let mut read = BTreeSet::new();
+            // How many locations each statement has; a file is read when its first statement comes.
+            let mut counts = vec![0; focus.len()];
+            let mut locations = 0;
+            while considered < focus.len()
+                && (options.locations == 0 || locations < options.locations)
+            {
+                let relative = focus.file(considered);
+                if read.insert(relative)
+                    && let Some(commands) = sources.get(relative)
+                {
+                    let before = reader.entries.len();
+                    reader.read(relative, commands)?;
+                    for entry in &reader.entries[before..] {
+                        if let Some(place) = focus.place(relative, entry.hole.span) {
+                            counts[place] += usize::from(entry.is_counted());
+                        }
+                    }
+                }
+                locations += counts[considered];
+                considered += 1;
+            }
+            let plans = &reader.plans;
+            reader.entries.retain_mut(|entry| {
+                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
+                let Some(place) = place.filter(|&place| place < considered) else {
+                    return false;
+                };
+                entry.nearness = focus.nearness(place);
+                true
+            });
+        }
+    }
+    let Reader {
+        plans, mut entries, ..
+    } = reader;
+    for (number, entry) in entries.iter_mut().enumerate() {
+        tracing::debug!(
+            "hole {number}: line {} {:?} {:?}",
+            entry.line,
+            entry.hole.span,
+            entry.hole.kind
+        );
+        entry.id = HoleId(number as u32);
+    }
+    Ok((plans, entries, considered))
+}
+
+/// Reads one source after the other.
+pub(crate) struct Reader<'a> {
+    worker: &'a mut Worker,
+    project: &'a Project,
+    options: &'a RepairOptions,
+    clang: &'a Clang,
+    events: &'a (dyn Fn(Event) + Sync),
+    left_alone: &'a mut LeftAlone,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) entries: Vec<HoleEntry>,
+    next_function: u32,
+    /// The functions of the program, once a source has been read.
+    linked: Option<Linked>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        project: &'a Project,
+        options: &'a RepairOptions,
+        clang: &'a Clang,
+        events: &'a (dyn Fn(Event) + Sync),
+        left_alone: &'a mut LeftAlone,
+    ) -> Self {
+        Reader {
+            worker,
+            project,
+            options,
+            clang,
+            events,
+            left_alone,
+            plans: Vec::new(),
+            entries: Vec::new(),
+            next_function: 0,
+            linked: None,
+        }
+    }
+
+    /// Adds the holes of a source, if clang accepts it.
+    pub(crate) fn read(
+        &mut self,
+        relative: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<(), RepairError> {
+        let selections = &self.project.files;
+        let host = self.worker.sandbox.folder().join(relative);
+        let text = files::read(&host)?;
+        let runner = &mut self.worker.runner;
+        let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
+        let units = match units {
+            Ok(units) => units,
+            Err(error @ patchwright_csource::ParseError::Rejected { .. })
+                if selections.is_empty() =>
+            {
+                (self.events)(Event::Warning(format!("{error}; the file is left alone")));
+                let reason = Refusal::NotAccepted.reason().to_owned();
+                *self.left_alone.refused.entry(reason).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let wanted = |line: u32| {
+            selections.is_empty()
+                || selections
+                    .iter()
+                    .any(|selection| selection.file == relative && selection.contains_line(line))
+        };
+        let schemas = self.options.schemas;
+        if schemas.function && self.linked.is_none() {
+            self.linked = Some(Linked::read(self.worker.sandbox.folder()));
+        }
+        let linked = |name: &str| self.linked.as_ref().is_some_and(|all| all.has(name));
+        let located = locate(units, self.options.leaves, schemas, &wanted, &linked);
+        for (reason, n) in &located.refused_changes {
+            *self.left_alone.changes.entry(reason).or_default() += n;
+        }
+        self.left_alone.disagreements += located.disagreements;
+        for (reason, n) in located.refused() {
+            *self
+                .left_alone
+                .refused
+                .entry(reason.to_owned())
+                .or_default() += n;
+        }
+        for way in located.ways {
+            if !way.functions.is_empty() {
+                let plan = Plan::new(
+                    self.plans.len(),
+                    relative,
+                    way,
+                    &mut self.next_function,
+                    &mut self.entries,
+                );
+                self.plans.push(plan);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! Candidates one by one: plain enumeration (f1x, algorithm 2), and the dependency relation by itself.
+//! This is what the search is measured against; a repair does not go this way.
+
+use std::collections::VecDeque;
+
+use patchwright_exec::Worker;
+use patchwright_probe_image::Channel;
+use patchwright_semantics::Instruction;
+use patchwright_space::{CandidateId, HoleKind, Level, Space, term};
+
+use crate::{
+    Event, RepairError,
+    classes::{ClassVerdict, Lookup},
+    execute::{Report, Run},
+    found::{Explored, ExploredCandidate, FoundClass},
+    learn::Learnt,
+    search::Search,
+};
+
+/// A candidate on its way through the tests.
+struct Single {
+    id: CandidateId,
+    code: Vec<Instruction>,
+    /// What it assigns, where candidates with the same text share classes.
+    text: Option<Vec<u8>>,
+    /// Tests that it has passed.
+    passed: usize,
+}
+
+impl Search<'_> {
+    pub(crate) fn explore_singly(
+        &mut self,
+        unit: usize,
+        space: &Space,
+        level: &Level<'_>,
+        cost: u32,
+        tests: &[usize],
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        let mut open = self.singles(unit, space, level);
+        while !open.is_empty() && !self.is_over() {
+            (self.surroundings.events)(Event::Search {
+                explored: self.found.stats.explored,
+                executions: self.found.stats.executions,
+                cost,
+                plausible: self.found.classes.len(),
+            });
+            let mut batch: Vec<Single> = Vec::new();
+            while batch.len() < workers.len()
+                && let Some(mut single) = open.pop_front()
+            {
+                if !self.watch_all(unit, tests, workers)? {
+                    self.found.stats.too_many_states += open.len() as u64 + 1;
+                    return Ok(());
+                }
+                match self.known(unit, &mut single, tests) {
+                    Some(verdict) => self.decide(unit, space, cost, &single, verdict),
+                    None => batch.push(single),
+                }
+            }
+            let runs = {
+                let jobs: Vec<(&[Instruction], usize)> = batch
+                    .iter()
+                    .map(|single| (&single.code[..], tests[single.passed]))
+                    .collect();
+                self.execute(unit, &jobs, workers)?
+            };
+            // Those that come first in the space are decided first.
+            for (mut single, run) in batch.into_iter().zip(runs).rev() {
+                let test = tests[single.passed];
+                let verdict = run.verdict.clone();
+                if !verdict.is_pass() {
+                    *self.kills.entry(test).or_default() += 1;
+                }
+                if self.starts_again(unit, &single, test, run) {
+                    open.push_front(single);
+                } else if verdict.is_pass() {
+                    single.passed += 1;
+                    open.push_front(single);
+                } else {
+                    self.decide(unit, space, cost, &single, verdict);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The candidates of a level, as far as they are in the sample and C permits them.
+    fn singles(&self, unit: usize, space: &Space, level: &Level<'_>) -> VecDeque<Single> {
+        let entry = &self.holes[self.units[unit].entry];
+        let file = &self.files[entry.file];
+        let pointees = file.types.pointees();
+        let joins_terms = self.options.relations.has_classes(&entry.hole.kind);
+        let ids: Vec<CandidateId> = match level.groups() {
+            [] => Vec::new(),
+            _ => level.members(0).collect(),
+        };
+        ids.into_iter()
+            .filter_map(|id| {
+                let text = match joins_terms {
+                    true => Some(assigned_text(space, id, pointees)?),
+                    false => None,
+                };
+                let in_sample = self.options.sample.is_none_or(|sample| match &text {
+                    Some(text) => sample.contains(&(self.units[unit].family, text)),
+                    None => sample.contains(&(unit, id.block, id.lane)),
+                });
+                if !in_sample {
+                    return None;
+                }
+                let term = space.term(id, pointees)?;
+                let atoms = &space.hole.atoms.table;
+                let code = term::compile(&term, space.hole.context, atoms, pointees).ok()?;
+                Some(Single {
+                    id,
+                    code,
+                    text,
+                    passed: 0,
+                })
+            })
+            .collect()
+    }
+
+    /// Watches the original program in all tests, where places are joined. False if that tells nothing.
+    fn watch_all(
+        &mut self,
+        unit: usize,
+        tests: &[usize],
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<bool, RepairError> {
+        let family = self.units[unit].family;
+        for &test in tests {
+            while self.must_watch(family, test) && !self.families[family].abandoned {
+                self.watch_original(family, test, &mut workers[0])?;
+            }
+        }
+        Ok(!self.families[family].abandoned)
+    }
+
+    /// The verdict on a candidate, as far as tests or classes have told; skips tests that are known to pass.
+    fn known(&mut self, unit: usize, single: &mut Single, tests: &[usize]) -> Option<ClassVerdict> {
+        let family = self.units[unit].family;
+        while let Some(test) = tests.get(single.passed) {
+            let text = single.text.clone()?;
+            let classes = self.of_term.get(&(family, text))?;
+            let states = &self.states[unit].states;
+            let found = self.families[family].lookup_in(classes, *test, unit, states, &single.code);
+            match found {
+                Some(Lookup::Known(ClassVerdict::Pass)) => single.passed += 1,
+                Some(Lookup::Known(verdict)) => return Some(verdict),
+                Some(Lookup::Unknown(_)) | None => return None,
+            }
+        }
+        Some(ClassVerdict::Pass)
+    }
+
+    /// Adds the class of an execution, where terms have classes; whether it has to be done again.
+    fn starts_again(&mut self, unit: usize, single: &Single, test: usize, run: Run) -> bool {
+        let family = self.units[unit].family;
+        let Some(text) = single.text.clone() else {
+            return matches!(&run.report, Report::Windows(watched) if watched.reentered)
+                && self.families[family].restart_with_calls();
+        };
+        let own = self.of_term.entry((family, text.clone())).or_default();
+        std::mem::swap(own, &mut self.families[family].classes);
+        let learnt = self.learn(unit, test, run);
+        let again = matches!(learnt, Learnt::StartAgain);
+        if again {
+            self.of_term.retain(|(of, _), _| *of != family);
+            self.families[family].classes.clear();
+        } else if let Some(own) = self.of_term.get_mut(&(family, text)) {
+            std::mem::swap(own, &mut self.families[family].classes);
+        }
+        again
+    }
+
+    /// Counts and keeps the verdict on a candidate.
+    fn decide(
+        &mut self,
+        unit: usize,
+        space: &Space,
+        cost: u32,
+        single: &Single,
+        verdict: ClassVerdict,
+    ) {
+        let number = self.units[unit].entry;
+        let entry = &self.holes[number];
+        let file = &self.files[entry.file];
+        let pointees = file.types.pointees();
+        let edit = space.edit(single.id, &file.unit.source, pointees);
+        let stats = &mut self.found.stats;
+        stats.explored += 1;
+        stats.undefined += u64::from(verdict == ClassVerdict::Undefined);
+        if let Some(edit) = &edit
+            && self.options.keep_verdicts
+        {
+            self.found.verdicts.push(Explored {
+                entry: number,
+                cost,
+                verdict: verdict.clone(),
+                candidates: vec![ExploredCandidate {
+                    edit: edit.clone(),
+                    reads_unbounded: space.reads_unbounded(single.id, pointees),
+                }],
+            });
+        }
+        if verdict.is_pass() {
+            self.found.stats.plausible += 1;
+            let schema = space.blocks[single.id.block as usize].schema;
+            self.keep_plausible(FoundClass {
+                entry: number,
+                cost,
+                count: 1,
+                members: edit.map(|edit| (edit, schema)).into_iter().collect(),
+                shared: None,
+            });
+        }
+    }
+}
+
+/// What a candidate assigns to what.
+fn assigned_text(space: &Space, id: CandidateId, pointees: &term::Pointees) -> Option<Vec<u8>> {
+    let HoleKind::Assignment(at) = &space.hole.kind else {
+        return None;
+    };
+    let term = space.filling(id, pointees)?;
+    let term = term.display(&space.hole.atoms.table, pointees);
+    Some(format!("{} = {term}", at.target()?.lvalue).into_bytes())
+}

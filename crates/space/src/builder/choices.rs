@@ -1,0 +1,48 @@
+//! Blocks for changes that are no terms.
+
+use super::SpaceBuilder;
+use crate::{
+    choices::Choice,
+    exits::Exits,
+    space::{Schema, Template},
+    term::{CType, Term},
+};
+
+/// The number of an alternative as a term.
+fn number(place: usize) -> Term {
+    let number = place + 1;
+    Term::constant(number as u64, CType::Int, number.to_string())
+}
+
+impl SpaceBuilder<'_> {
+    /// One block for each alternative.
+    pub(super) fn choices(&mut self, choice: &Choice) {
+        for (place, alternative) in choice.alternatives.iter().enumerate() {
+            if let Some(pool) = self.fixed(&number(place)) {
+                let (cost, schema) = (alternative.cost, alternative.schema);
+                self.block(0, Template::One(pool), cost, schema, usize::MAX);
+            }
+        }
+    }
+
+    /// `c ? n : 0` for each way out and each condition of so many nodes.
+    pub(super) fn exits(&mut self, exits: &Exits, size: u32, most: usize) {
+        let mut conditions = self.additions(size);
+        if size == 2 {
+            conditions.splice(0..0, self.additions(1));
+        }
+        let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
+            return;
+        };
+        for condition in conditions {
+            for (place, way) in exits.ways.iter().enumerate() {
+                let Some(leave) = self.fixed(&number(place)) else {
+                    continue;
+                };
+                let cost = way.cost + self.size(condition);
+                let template = Template::Select(condition, leave, stay);
+                self.block(0, template, cost, Schema::Exit, most);
+            }
+        }
+    }
+}

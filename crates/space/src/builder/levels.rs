@@ -1,0 +1,458 @@
+//! What is put where, level by level: the templates, the pools that fill them, and their costs.
+
+use patchwright_semantics::{BinaryOp, UnaryOp};
+
+use super::SpaceBuilder;
+use crate::{
+    holes::{Added, HoleKind},
+    pools::PoolId,
+    sites::{Site, operands},
+    space::{Schema, Template},
+    term::{CType, Kind, Term},
+};
+
+/// The statement and what is assigned to.
+const ASSIGNMENT_COST: u32 = 2;
+
+const RELATIONAL: [BinaryOp; 6] = [
+    BinaryOp::Lt,
+    BinaryOp::Le,
+    BinaryOp::Gt,
+    BinaryOp::Ge,
+    BinaryOp::Eq,
+    BinaryOp::Ne,
+];
+const ARITHMETIC: [BinaryOp; 10] = [
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::Rem,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Xor,
+];
+
+impl SpaceBuilder<'_> {
+    pub(super) fn deletion(&mut self, size: u32) {
+        let zero = Term::constant(0, CType::Int, "0");
+        if let Some(zero) = self.fixed(&zero) {
+            self.block(0, Template::One(zero), size, Schema::Deletion, usize::MAX);
+        }
+    }
+
+    /// Changes that need nothing but what the expression has: other operators, operands swapped
+    /// or dropped, signs.
+    pub(super) fn expression_level_1(&mut self) {
+        let most = usize::MAX;
+        for site in 0..self.space.sites.len() {
+            let Site { term, truth, .. } = self.space.sites[site].clone();
+            let Some(whole) = self.fixed(&term) else {
+                continue;
+            };
+            let expression = Schema::Expression;
+            match term.kind().clone() {
+                Kind::Binary(old, l, r) => {
+                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
+                        continue;
+                    };
+                    for op in RELATIONAL.into_iter().chain(ARITHMETIC) {
+                        let schema = if are_mixed_up(op, old) {
+                            expression
+                        } else {
+                            Schema::UnusualExpression
+                        };
+                        if op != old {
+                            self.block(site, Template::Binary(op, a, b), 1, schema, most);
+                        }
+                    }
+                    if !old.is_commutative() && !old.is_comparison() {
+                        self.block(site, Template::Binary(old, b, a), 2, expression, most);
+                    }
+                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
+                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                }
+                Kind::LogicalAnd(l, r) | Kind::LogicalOr(l, r) => {
+                    let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
+                        continue;
+                    };
+                    let other = if matches!(term.kind(), Kind::LogicalAnd(..)) {
+                        Template::Or(a, b)
+                    } else {
+                        Template::And(a, b)
+                    };
+                    self.block(site, other, 1, expression, most);
+                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
+                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                }
+                Kind::Conditional(_, t, e) => {
+                    let (Some(t_pool), Some(e_pool)) = (self.fixed(&t), self.fixed(&e)) else {
+                        continue;
+                    };
+                    let cost = |kept: &Term| term.size() - kept.size();
+                    self.block(site, Template::One(t_pool), cost(&t), expression, most);
+                    self.block(site, Template::One(e_pool), cost(&e), expression, most);
+                }
+                Kind::Unary(_, inner) | Kind::Cast(inner) => {
+                    if let Some(inner) = self.fixed(&inner) {
+                        self.block(site, Template::One(inner), 1, expression, most);
+                    }
+                }
+                _ => {}
+            }
+            // Signs and negations, except of constants (which have neighbours).
+            if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
+                if truth {
+                    self.block(
+                        site,
+                        Template::Unary(UnaryOp::Not, whole),
+                        1,
+                        expression,
+                        most,
+                    );
+                } else if term.ctype().is_arithmetic() {
+                    self.block(
+                        site,
+                        Template::Unary(UnaryOp::Neg, whole),
+                        1,
+                        expression,
+                        most,
+                    );
+                    if term.ctype().is_integer() {
+                        let op = UnaryOp::Complement;
+                        self.block(site, Template::Unary(op, whole), 1, expression, most);
+                    }
+                }
+                if !truth && term.ctype().is_integer() {
+                    for to in [
+                        CType::Int,
+                        CType::UInt,
+                        CType::Long,
+                        CType::ULong,
+                        CType::UChar,
+                        CType::SChar,
+                        CType::Short,
+                        CType::UShort,
+                    ] {
+                        if to != term.ctype() {
+                            self.block(site, Template::Cast(to, whole), 1, expression, most);
+                        }
+                    }
+                }
+            }
+            // The site's text by a leaf.
+            for leaf in self.leaves.clone() {
+                let cost = term.size();
+                self.block(site, Template::One(leaf), cost, expression, most);
+            }
+        }
+    }
+
+    pub(super) fn assign_leaves(&mut self) {
+        for leaf in self.leaves.clone() {
+            let cost = ASSIGNMENT_COST + 1;
+            self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
+        }
+    }
+
+    /// Sums and products that are assigned.
+    fn assign_terms(&mut self, size: u32, most: usize) {
+        let left = match size {
+            3 => self.leaves.clone(),
+            5 => self.product_pools(),
+            _ => return,
+        };
+        let cost = ASSIGNMENT_COST + size;
+        for op in ARITHMETIC {
+            for &a in &left {
+                for &b in &self.leaves.clone() {
+                    self.block(
+                        0,
+                        Template::Binary(op, a, b),
+                        cost,
+                        Schema::Assignment,
+                        most,
+                    );
+                }
+            }
+        }
+    }
+
+    pub(super) fn level(&mut self, size: u32, most: usize) {
+        match &self.space.hole.kind {
+            HoleKind::Assignment(_) => return self.assign_terms(size, most),
+            HoleKind::Choice(_) => return,
+            HoleKind::Exit(exits) => {
+                let exits = exits.clone();
+                return self.exits(&exits, size, most);
+            }
+            _ => {}
+        }
+        for site in 0..self.space.sites.len() {
+            match size {
+                2 => self.unary_leaves(site, most),
+                3 => self.pairs_at(site, most),
+                5 => self.products_at(site, most),
+                _ => self.large_at(site, most),
+            }
+        }
+    }
+
+    /// Conditions that can be added or put under a statement, by number of nodes.
+    pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
+        match level {
+            1 => self.leaves.clone(),
+            2 => {
+                let leaves = self.leaves.clone();
+                leaves
+                    .into_iter()
+                    .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
+                    .collect()
+            }
+            3 => self.relation_pools(),
+            _ => self.large_relation_pools(),
+        }
+    }
+
+    fn unary_pool(&mut self, op: UnaryOp, leaf: PoolId) -> Option<PoolId> {
+        self.space.pools.add_unary(op, leaf).ok()
+    }
+
+    fn relation_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.relations {
+            return pools.clone();
+        }
+        let pools = self.binary_pools(&RELATIONAL, &self.leaves.clone(), &self.leaves.clone());
+        self.relations = Some(pools.clone());
+        pools
+    }
+
+    fn product_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.products {
+            return pools.clone();
+        }
+        let pools = self.binary_pools(&ARITHMETIC, &self.leaves.clone(), &self.leaves.clone());
+        self.products = Some(pools.clone());
+        pools
+    }
+
+    fn large_relation_pools(&mut self) -> Vec<PoolId> {
+        if let Some(pools) = &self.large_relations {
+            return pools.clone();
+        }
+        let products = self.product_pools();
+        let pools = self.binary_pools(&RELATIONAL, &products, &self.leaves.clone());
+        self.large_relations = Some(pools.clone());
+        pools
+    }
+
+    fn binary_pools(&mut self, ops: &[BinaryOp], left: &[PoolId], right: &[PoolId]) -> Vec<PoolId> {
+        const LARGEST_POOL: usize = 4_000_000;
+        let mut found = Vec::new();
+        for &op in ops {
+            for &a in left {
+                for &b in right {
+                    if self.length(a) * self.length(b) > LARGEST_POOL {
+                        continue;
+                    }
+                    if let Ok(id) = self.space.pools.add_binary(op, a, b, self.pointees) {
+                        found.push(id);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `X && b`, `b && X`, `X || b`, `b || X`, or `b` itself for guards.
+    fn refine(&mut self, site: usize, level: u32, most: usize) {
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        if !truth {
+            return;
+        }
+        let additions = self.additions(level);
+        let alone = match self.space.hole.kind {
+            HoleKind::Guard { .. } => Some(Schema::Guard),
+            HoleKind::Refinement(Added::AndBefore(_) | Added::OrBefore(_)) => {
+                Some(Schema::Refinement)
+            }
+            _ => None,
+        };
+        if let Some(schema) = alone {
+            for added in additions {
+                let cost = 1 + self.size(added);
+                self.block(site, Template::One(added), cost, schema, most);
+            }
+            return;
+        }
+        // What is added to a condition with effects has holes of its own.
+        if self.space.hole.captured.is_some() {
+            return;
+        }
+        let Some(whole) = self.fixed(&term) else {
+            return;
+        };
+        // What is added goes behind, unless the term can be undefined: then in front of it too.
+        let may_fail = may_be_undefined(&term);
+        let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
+        for added in additions {
+            let cost = 1 + self.size(added);
+            let schema = Schema::Refinement;
+            self.block(site, Template::And(whole, added), cost, schema, most);
+            self.block(site, Template::Or(whole, added), cost, schema, most);
+            if may_fail && !captured {
+                self.block(site, Template::And(added, whole), cost, schema, most);
+                self.block(site, Template::Or(added, whole), cost, schema, most);
+            }
+        }
+    }
+
+    fn is_expression(&self) -> bool {
+        matches!(self.space.hole.kind, HoleKind::Expression { .. })
+    }
+
+    fn unary_leaves(&mut self, site: usize, most: usize) {
+        self.refine(site, 1, most);
+        self.refine(site, 2, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let cost = 1 + term.size();
+        for leaf in self.leaves.clone() {
+            if truth {
+                let template = Template::Unary(UnaryOp::Not, leaf);
+                self.block(site, template, cost, Schema::Expression, most);
+            } else {
+                for op in [UnaryOp::Neg, UnaryOp::Complement] {
+                    self.block(
+                        site,
+                        Template::Unary(op, leaf),
+                        cost,
+                        Schema::Expression,
+                        most,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Terms of two leaves, the site's term combined with a leaf, and choices.
+    fn pairs_at(&mut self, site: usize, most: usize) {
+        self.refine(site, 3, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let schema = Schema::Expression;
+        let ops: Vec<BinaryOp> = RELATIONAL.into_iter().chain(ARITHMETIC).collect();
+        let leaves = self.leaves.clone();
+        let Some(whole) = self.fixed(&term) else {
+            return;
+        };
+        for &op in &ops {
+            if let Kind::Binary(_, l, r) = term.kind().clone()
+                && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
+            {
+                for &leaf in &leaves {
+                    // The operator and one operand change.
+                    let cost = 1 + r.size();
+                    self.block(site, Template::Binary(op, l_pool, leaf), cost, schema, most);
+                    let cost = 1 + l.size();
+                    self.block(site, Template::Binary(op, leaf, r_pool), cost, schema, most);
+                }
+            }
+            let relational = op.is_comparison();
+            if relational && !truth {
+                continue;
+            }
+            for &a in &leaves {
+                for &b in &leaves {
+                    let cost = match term.kind() {
+                        Kind::Binary(_, l, r) => 1 + l.size() + r.size(),
+                        _ => 2 + term.size(),
+                    };
+                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
+                }
+                if !matches!(term.kind(), Kind::Constant(..)) {
+                    let cost = 1 + self.size(a);
+                    self.block(site, Template::Binary(op, whole, a), cost, schema, most);
+                    if !op.is_commutative() && !relational {
+                        self.block(site, Template::Binary(op, a, whole), cost, schema, most);
+                    }
+                }
+            }
+        }
+        if !truth {
+            for &a in &leaves {
+                for &b in &leaves {
+                    self.block(site, Template::Select(a, whole, b), 3, schema, most);
+                    self.block(site, Template::Select(a, b, whole), 3, schema, most);
+                }
+            }
+        }
+    }
+
+    fn products_at(&mut self, site: usize, most: usize) {
+        self.refine(site, 5, most);
+        if !self.is_expression() {
+            return;
+        }
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        let schema = Schema::Expression;
+        let leaves = self.leaves.clone();
+        let products = self.product_pools();
+        let ops: &[BinaryOp] = if truth { &RELATIONAL } else { &ARITHMETIC };
+        let cost = 4 + term.size();
+        for &op in ops {
+            for &a in &products {
+                for &b in &leaves {
+                    self.block(site, Template::Binary(op, a, b), cost, schema, most);
+                    if !truth && !op.is_commutative() {
+                        self.block(site, Template::Binary(op, b, a), cost, schema, most);
+                    }
+                }
+            }
+        }
+    }
+
+    fn large_at(&mut self, site: usize, most: usize) {
+        let Site { term, truth, .. } = self.space.sites[site].clone();
+        if !self.is_expression() || !truth {
+            return;
+        }
+        let products = self.product_pools();
+        let cost = 6 + term.size();
+        for op in RELATIONAL {
+            for &a in &products {
+                for &b in &products {
+                    let template = Template::Binary(op, a, b);
+                    self.block(site, template, cost, Schema::Expression, most);
+                }
+            }
+        }
+    }
+}
+
+/// Whether people write one operator where they mean the other.
+fn are_mixed_up(a: BinaryOp, b: BinaryOp) -> bool {
+    let kind = |op: BinaryOp| match op {
+        BinaryOp::Add | BinaryOp::Sub => 0,
+        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 1,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => 2,
+        op if op.is_shift() => 3,
+        _ => 4,
+    };
+    kind(a) == kind(b)
+}
+
+/// A term can be undefined in some state: it loads, divides, shifts, or overflows.
+fn may_be_undefined(term: &Term) -> bool {
+    match term.kind() {
+        Kind::Constant(..) => false,
+        Kind::Atom(_) => true,
+        _ => operands(term).into_iter().any(may_be_undefined),
+    }
+}

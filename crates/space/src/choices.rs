@@ -1,0 +1,290 @@
+//! Changes that are no terms: their text is woven in, one number for each.
+//!
+//! INITIALIZATION, FUNCTION, SWAP and MOVE have few candidates at a location, and each does something of its own, so
+//! their classes are themselves: such a hole has no atoms, the value that fills it is the number of an alternative
+//! (0 is the original), and what a test sees there is one empty state. The exits of [`crate::exits`] have a
+//! condition, whose values make classes as those of guards do.
+
+use std::collections::BTreeMap;
+
+use patchwright_csource::{ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind};
+use patchwright_text::{Edit, Span};
+use rustc_hash::FxHashSet;
+
+use crate::{
+    calls, exits,
+    holes::{Hole, HoleKind},
+    initialization, moves,
+    slots::{AtomBuilder, Atoms},
+    space::{Schema, Schemas},
+    term::{CType, Context},
+};
+
+/// A change whose text is woven in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The kind of change.
+    pub schema: Schema,
+    /// Its cost in nodes.
+    pub cost: u32,
+    /// C text: an expression or statements, as [`Form`] says. `__PW_LINKED` and `__pw_absent` are names of the glue.
+    pub woven: String,
+    /// The change of the source.
+    pub edit: Edit,
+}
+
+/// What the alternatives of a location are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Expressions that are evaluated instead of the one that is there. Their value is of the hole's type; it is not
+    /// used if the hole has none.
+    Expression,
+    /// Statements that are executed before the one that is there.
+    Before {
+        /// The statement stands alone where the grammar wants one.
+        is_body: bool,
+    },
+    /// Statements that are executed after the declaration that is there.
+    After {
+        /// Statements that give what it declares without a value an unlikely one, always the same.
+        unset: String,
+    },
+    /// The statement itself, executed at another place of its block: for each alternative where that is.
+    Moved(Vec<Destination>),
+}
+
+/// Where a statement can be moved to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The statement of the same block beside which it comes to stand.
+    pub beside: Span,
+    /// After that one, not before it.
+    pub after: bool,
+}
+
+/// A location with changes that are no terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What its alternatives are.
+    pub form: Form,
+    /// They; the number of the first is 1.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// Which functions can be called in place of others.
+pub struct Callees<'a> {
+    /// Functions that the source defines, or calls already: its object code can name them.
+    pub direct: &'a FxHashSet<String>,
+    /// Whether some part of the program defines or imports a function of this name.
+    pub linked: &'a dyn Fn(&str) -> bool,
+}
+
+/// The locations of [`choices()`], and what is left alone.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// The locations.
+    pub holes: Vec<Hole>,
+    /// Number of changes that were left alone, by reason.
+    pub refused: BTreeMap<&'static str, usize>,
+}
+
+impl Choices {
+    pub(crate) fn refuse(&mut self, reason: &'static str) {
+        *self.refused.entry(reason).or_default() += 1;
+    }
+}
+
+/// A statement, and what it stands in.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) id: StmtId,
+    /// Its text.
+    pub(crate) span: Span,
+    /// It stands alone where the grammar wants one statement.
+    pub(crate) is_body: bool,
+    /// Its block, and its place there; `None` for bodies.
+    pub(crate) block: Option<(StmtId, usize)>,
+    /// `continue` can stand here.
+    pub(crate) in_loop: bool,
+    /// `break` can stand here.
+    pub(crate) breakable: bool,
+    /// What can be named here.
+    pub(crate) scope: Scope,
+}
+
+/// What the schemas of this module look at.
+pub(crate) struct Finder<'b, 'a, 'f> {
+    pub(crate) builder: &'b mut AtomBuilder<'a>,
+    pub(crate) function_index: usize,
+    pub(crate) function: &'f Function,
+    pub(crate) statements: Vec<Standing>,
+    pub(crate) found: Choices,
+}
+
+/// Finds the locations of `function` for the changes among `schemas` that are no terms.
+pub fn choices(
+    builder: &mut AtomBuilder<'_>,
+    function_index: usize,
+    function: &Function,
+    scopes: &ScopeMap,
+    schemas: Schemas,
+    callees: &Callees<'_>,
+) -> Choices {
+    let mut statements = Vec::new();
+    let mut walker = Walker {
+        function,
+        scopes,
+        found: &mut statements,
+    };
+    walker.stmt(function.body, None, Surroundings::default());
+    let mut finder = Finder {
+        builder,
+        function_index,
+        function,
+        statements,
+        found: Choices::default(),
+    };
+    if schemas.initialization {
+        initialization::find(&mut finder);
+    }
+    if schemas.function || schemas.swap || schemas.initialization {
+        calls::find(&mut finder, schemas, callees);
+    }
+    if schemas.moves {
+        moves::find(&mut finder);
+    }
+    if schemas.exits {
+        exits::find(&mut finder);
+    }
+    finder.found
+}
+
+impl Finder<'_, '_, '_> {
+    /// Adds a location, if it has alternatives.
+    pub(crate) fn add(
+        &mut self,
+        span: Span,
+        ctype: Option<CType>,
+        form: Form,
+        alternatives: Vec<Alternative>,
+    ) {
+        if alternatives.is_empty() {
+            return;
+        }
+        let kind = HoleKind::Choice(Choice { form, alternatives });
+        self.push(span, kind, ctype, Scope::default());
+    }
+
+    /// Adds a location whose value is a number.
+    pub(crate) fn push(&mut self, span: Span, kind: HoleKind, ctype: Option<CType>, scope: Scope) {
+        self.found.holes.push(Hole {
+            function: self.function_index,
+            span,
+            kind,
+            context: Context::Convert(CType::Int),
+            ctype,
+            atoms: Atoms::default(),
+            scope,
+            expr: None,
+            in_macro_argument: false,
+            captured: None,
+        });
+    }
+
+    /// The text of a span of the source.
+    pub(crate) fn text(&self, span: Span) -> String {
+        self.builder.unit.text(span).into_owned()
+    }
+
+    /// Whether a function of this name is declared before the function at hand, and no variable hides it.
+    pub(crate) fn can_name(&self, name: &str) -> bool {
+        let declared = self.builder.unit.declarations.get(name);
+        declared.is_some_and(|declared| {
+            !declared.implicit && declared.order < self.function.details.position
+        }) && !self.is_hidden(name)
+    }
+
+    /// Whether an expression contains statements: repeating it would repeat what they declare.
+    pub(crate) fn has_statements(&self, id: ExprId) -> bool {
+        matches!(
+            self.function.expr(id).kind,
+            ExprKind::Other { body: Some(_), .. }
+        ) || self
+            .function
+            .children(id)
+            .into_iter()
+            .any(|child| self.has_statements(child))
+    }
+
+    /// Whether some variable of the function has this name.
+    pub(crate) fn is_hidden(&self, name: &str) -> bool {
+        let mut locals = self.function.locals.iter();
+        locals.any(|&id| self.builder.unit.variable(id).name == name)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Surroundings {
+    in_loop: bool,
+    breakable: bool,
+}
+
+impl Surroundings {
+    const LOOP: Surroundings = Surroundings {
+        in_loop: true,
+        breakable: true,
+    };
+}
+
+struct Walker<'w> {
+    function: &'w Function,
+    scopes: &'w ScopeMap,
+    found: &'w mut Vec<Standing>,
+}
+
+impl Walker<'_> {
+    /// A statement in the block and at the place that are given, or the body of another statement.
+    fn stmt(&mut self, id: StmtId, block: Option<(StmtId, usize)>, around: Surroundings) {
+        let stmt = self.function.stmt(id);
+        if let (Place::Written(span), Some(scope)) = (stmt.place, self.scopes.at_stmt(id)) {
+            self.found.push(Standing {
+                id,
+                span,
+                is_body: block.is_none(),
+                block,
+                in_loop: around.in_loop,
+                breakable: around.breakable,
+                scope: scope.clone(),
+            });
+        }
+        match &stmt.kind {
+            StmtKind::Compound(inner) => {
+                for (place, &stmt) in inner.iter().enumerate() {
+                    self.stmt(stmt, Some((id, place)), around);
+                }
+            }
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                self.stmt(*then, None, around);
+                if let Some(otherwise) = otherwise {
+                    self.stmt(*otherwise, None, around);
+                }
+            }
+            StmtKind::While { body, .. }
+            | StmtKind::Do { body, .. }
+            | StmtKind::For { body, .. } => self.stmt(*body, None, Surroundings::LOOP),
+            StmtKind::Switch { body, .. } => {
+                let around = Surroundings {
+                    breakable: true,
+                    ..around
+                };
+                self.stmt(*body, None, around);
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
+                self.stmt(*body, None, around);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! EXIT: a function, a loop or a `switch` left early, under a condition.
+//!
+//! What is inserted before a statement is `if (c) return e;`, `if (c) break;` or `if (c) continue;`. The value of the
+//! hole is 0 where the condition does not hold, and else the number of the way out: so the values of the condition make
+//! classes as those of a guard do, and one execution serves all conditions and ways that agree in it. Such changes
+//! overfit more than others (f1x, section 5), and are tried only when asked for.
+
+use patchwright_csource::{
+    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+};
+
+use crate::{
+    choices::{Finder, Standing},
+    holes::HoleKind,
+    initialization::null,
+    term::CType,
+};
+
+/// Most values that are returned at one place.
+const MOST_VALUES: usize = 5;
+
+/// A way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The statement: `return -1;`, `break;`.
+    pub text: String,
+    /// Its cost without the condition: the `if`, and its own nodes.
+    pub cost: u32,
+}
+
+/// A place before which the function, the loop or the `switch` can be left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exits {
+    /// The statement stands alone where the grammar wants one.
+    pub is_body: bool,
+    /// The ways out; the number of the first is 1.
+    pub ways: Vec<Exit>,
+}
+
+/// A value that some `return` of the function has.
+enum Returned {
+    Constant(String),
+    Variable(VarId, String),
+}
+
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
+    let returned = returned(finder);
+    for standing in finder.statements.clone() {
+        let stmt = finder.function.stmt(standing.id);
+        let (is_break, is_continue, is_return) = match stmt.kind {
+            StmtKind::Expression(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Do { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Switch { .. }
+            | StmtKind::Goto(_) => (false, false, false),
+            StmtKind::Break => (true, false, false),
+            StmtKind::Continue => (false, true, false),
+            StmtKind::Return(None) => (false, false, true),
+            StmtKind::Return(Some(_)) => (false, false, false),
+            _ => continue,
+        };
+        let mut ways = Vec::new();
+        let mut way = |text: String, size: u32| {
+            ways.push(Exit {
+                text,
+                cost: 1 + size,
+            });
+        };
+        if standing.breakable && !is_break {
+            way("break;".to_owned(), 1);
+        }
+        if standing.in_loop && !is_continue {
+            way("continue;".to_owned(), 1);
+        }
+        if matches!(
+            finder.builder.unit.types.kind(finder.function.return_type),
+            TypeKind::Void
+        ) {
+            if !is_return {
+                way("return;".to_owned(), 1);
+            }
+        } else {
+            for value in values(&returned, &standing) {
+                let size = if value.starts_with('-') { 3 } else { 2 };
+                way(format!("return {value};"), size);
+            }
+        }
+        if ways.is_empty() {
+            continue;
+        }
+        let is_body = standing.is_body;
+        let kind = HoleKind::Exit(Exits { is_body, ways });
+        finder.push(standing.span, kind, None, standing.scope.clone());
+    }
+}
+
+/// The values of the function's own returns that can be repeated anywhere, and the usual ones.
+fn returned(finder: &mut Finder<'_, '_, '_>) -> Vec<Returned> {
+    let ty = finder.function.return_type;
+    let usual: &[&str] = match finder.builder.ctype(ty) {
+        Some(CType::Pointer(_)) => &[null(&finder.builder.unit.source)],
+        Some(CType::Bool) => &["0", "1"],
+        Some(ctype) if ctype.is_integer() => &["0", "1", "-1"],
+        Some(_) => &["0"],
+        None => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    for stmt in &finder.function.stmts {
+        if let StmtKind::Return(Some(value)) = stmt.kind {
+            found.extend(simple(finder, value));
+        }
+    }
+    found.extend(
+        usual
+            .iter()
+            .map(|text| Returned::Constant((*text).to_owned())),
+    );
+    found
+}
+
+fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
+    let id = finder.function.stripped(value);
+    let expr = finder.function.expr(id);
+    let text = finder.text(expr.place.editable()?);
+    match expr.kind {
+        ExprKind::Integer { .. } => Some(Returned::Constant(text)),
+        ExprKind::Unary {
+            operator: UnaryOperator::Minus,
+            operand,
+        } => {
+            let operand = finder.function.stripped(operand);
+            let is_number = matches!(finder.function.expr(operand).kind, ExprKind::Integer { .. });
+            is_number.then_some(Returned::Constant(text))
+        }
+        ExprKind::Variable(id) => {
+            let variable = finder.builder.unit.variable(id);
+            let ordinary = variable.storage != Storage::Global && variable.name == text;
+            ordinary.then_some(Returned::Variable(id, text))
+        }
+        _ => None,
+    }
+}
+
+fn values(returned: &[Returned], standing: &Standing) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for value in returned {
+        let text = match value {
+            Returned::Constant(text) => text,
+            Returned::Variable(id, text) if standing.scope.assigned.contains(id) => text,
+            Returned::Variable(..) => continue,
+        };
+        if found.len() < MOST_VALUES && !found.contains(text) {
+            found.push(text.clone());
+        }
+    }
+    found
+}

@@ -1,0 +1,299 @@
+//! INITIALIZATION: variables, arrays, structures and fresh memory that begin as zero.
+//!
+//! A declaration without an initialiser gets one; an array or a structure that a statement mentions is cleared
+//! before it. (Fresh memory, `malloc` to `calloc`, is a change of a call: [`crate::calls`].) Reading a variable
+//! without a value is undefined, so what the unchanged program does depends on what its stack holds; with the
+//! change it does not, and one execution for each test decides.
+
+use patchwright_csource::{ExprId, ExprKind, StmtKind, Storage, VarId, types::TypeKind};
+use patchwright_text::Edit;
+
+use crate::{
+    assign::insertion,
+    choices::{Alternative, Finder, Form, Standing},
+    space::Schema,
+};
+
+/// The declaration and its initialiser.
+const DECLARED_COST: u32 = 2;
+
+/// The statement, the call and what it is given.
+const CLEARED_COST: u32 = 5;
+
+/// Each byte of what has no value, where the instrumented program must not find zeros by chance.
+const UNSET: &str = "0xa5";
+
+/// Most objects that are cleared before one statement.
+const MOST_CLEARED: usize = 3;
+
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
+    for standing in finder.statements.clone() {
+        let declared = match &finder.function.stmt(standing.id).kind {
+            StmtKind::Declaration(variables) => Some(variables.clone()),
+            _ => None,
+        };
+        match declared {
+            Some(variables) if standing.block.is_some() => {
+                let found = variables
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(i, &id)| declared_zero(finder, id, &variables[i + 1..]));
+                // The finder is borrowed by the filter.
+                let found: Vec<(Alternative, String)> = found.collect();
+                let (found, unset): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+                let unset = unset.concat();
+                finder.add(standing.span, None, Form::After { unset }, found);
+            }
+            Some(_) => {}
+            None => cleared(finder, &standing),
+        }
+    }
+}
+
+/// `T x;` as `T x = 0;`, and what gives it a value that no program expects. The woven text comes after the whole declaration, so the `later` variables of it must not
+/// read this one.
+fn declared_zero(
+    finder: &mut Finder<'_, '_, '_>,
+    id: VarId,
+    later: &[VarId],
+) -> Option<(Alternative, String)> {
+    let variable = finder.builder.unit.variable(id).clone();
+    if variable.storage != Storage::Local || variable.initializer.is_some() {
+        return None;
+    }
+    let types = &finder.builder.unit.types;
+    if types.qualifiers(variable.ty).is_const {
+        finder.found.refuse("INITIALIZATION of a constant variable");
+        return None;
+    }
+    let (value, by_bytes) = match types.kind(variable.ty) {
+        TypeKind::VariableArray(_) => {
+            finder
+                .found
+                .refuse("INITIALIZATION of an array of variable length");
+            return None;
+        }
+        TypeKind::Array(of, _) if types.qualifiers(*of).is_const => {
+            finder.found.refuse("INITIALIZATION of a constant variable");
+            return None;
+        }
+        TypeKind::Record(record) if types.record(*record).is_union => {
+            // An initialiser sets its first member only.
+            finder.found.refuse("INITIALIZATION of a union");
+            return None;
+        }
+        TypeKind::Record(_) | TypeKind::Array(..) => {
+            types.size(variable.ty)?;
+            ("{0}", true)
+        }
+        TypeKind::Pointer(_) => (null(finder.builder.unit.source.as_slice()), false),
+        TypeKind::Integer(_) | TypeKind::Enum { .. } => ("0", false),
+        TypeKind::Float(_) => ("0.0", false),
+        _ => {
+            finder
+                .found
+                .refuse("INITIALIZATION of a type that is not modelled");
+            return None;
+        }
+    };
+    let reads = |other: &VarId| {
+        let initializer = finder.builder.unit.variable(*other).initializer;
+        initializer.is_some_and(|value| mentions(finder, value, id))
+    };
+    if later.iter().any(reads) {
+        finder
+            .found
+            .refuse("INITIALIZATION of a variable that its own declaration reads");
+        return None;
+    }
+    let source = &finder.builder.unit.source;
+    let end = declarator_end(source, variable.declared_at?, &variable.name);
+    let Some(end) = end else {
+        finder
+            .found
+            .refuse("INITIALIZATION of a variable whose declaration is not plain text");
+        return None;
+    };
+    let name = &variable.name;
+    let woven = match by_bytes {
+        true => format!("__builtin_memset((void *)&{name},0,sizeof({name}));"),
+        false => format!("{name}=0;"),
+    };
+    let unset = format!("__builtin_memset((void *)&{name},{UNSET},sizeof({name}));");
+    let alternative = Alternative {
+        schema: Schema::Initialization,
+        cost: DECLARED_COST,
+        woven,
+        edit: Edit::insert(end, format!(" = {value}")),
+    };
+    Some((alternative, unset))
+}
+
+/// The null pointer constant as the file writes it.
+pub(crate) fn null(source: &[u8]) -> &'static str {
+    match source.windows(4).any(|text| text == b"NULL") {
+        true => "NULL",
+        false => "0",
+    }
+}
+
+/// Where the initialiser of a declarator belongs: behind its last token. `None` where the text has comments,
+/// directives or attributes there, or the name comes from a macro.
+fn declarator_end(source: &[u8], name_at: u32, name: &str) -> Option<u32> {
+    let start = name_at as usize;
+    let rest = source.get(start..)?.strip_prefix(name.as_bytes())?;
+    let before = source[..start].trim_ascii_end();
+    let stars = before.iter().rev().take_while(|&&c| c == b'*').count();
+    // `(*f)(int)`: the name stands in parentheses.
+    let mut depth = usize::from(stars > 0 && before[..before.len() - stars].ends_with(b"("));
+    let mut end = start + name.len();
+    for (i, &c) in rest.iter().enumerate() {
+        match c {
+            b',' | b';' if depth == 0 => return Some(end as u32),
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.checked_sub(1)?,
+            b'/' | b'#' | b'"' | b'\'' | b'{' | b'=' => return None,
+            c if depth == 0 && (c.is_ascii_alphabetic() || c == b'_') => return None,
+            _ => {}
+        }
+        if !c.is_ascii_whitespace() {
+            end = start + name.len() + i + 1;
+        }
+    }
+    None
+}
+
+/// Whether an expression mentions a variable.
+pub(crate) fn mentions(finder: &Finder<'_, '_, '_>, expr: ExprId, id: VarId) -> bool {
+    matches!(finder.function.expr(expr).kind, ExprKind::Variable(other) if other == id)
+        || finder
+            .function
+            .children(expr)
+            .into_iter()
+            .any(|child| mentions(finder, child, id))
+}
+
+/// `memset(&s, 0, sizeof s);` before a statement that mentions `s` first.
+fn cleared(finder: &mut Finder<'_, '_, '_>, standing: &Standing) {
+    let heads: Vec<ExprId> = match &finder.function.stmt(standing.id).kind {
+        StmtKind::Expression(expr) => vec![*expr],
+        StmtKind::If { condition, .. }
+        | StmtKind::While { condition, .. }
+        | StmtKind::Switch { condition, .. } => vec![*condition],
+        StmtKind::Return(Some(value)) => vec![*value],
+        StmtKind::For {
+            init: None,
+            condition,
+            ..
+        } => condition.iter().copied().collect(),
+        _ => return,
+    };
+    let mut variables = Vec::new();
+    for head in heads {
+        named(finder, head, &mut variables);
+    }
+    let mut found = Vec::new();
+    for id in variables {
+        if found.len() == MOST_CLEARED {
+            break;
+        }
+        if standing.scope.visible.contains(&id) {
+            found.extend(clear(finder, standing, id));
+        }
+    }
+    let is_body = standing.is_body;
+    finder.add(standing.span, None, Form::Before { is_body }, found);
+}
+
+fn named(finder: &Finder<'_, '_, '_>, expr: ExprId, found: &mut Vec<VarId>) {
+    if !finder.function.expr(expr).evaluated {
+        return;
+    }
+    if let ExprKind::Variable(id) = finder.function.expr(expr).kind
+        && !found.contains(&id)
+    {
+        found.push(id);
+    }
+    for child in finder.function.children(expr) {
+        named(finder, child, found);
+    }
+}
+
+fn clear(finder: &mut Finder<'_, '_, '_>, standing: &Standing, id: VarId) -> Option<Alternative> {
+    let variable = finder.builder.unit.variable(id).clone();
+    if variable.storage == Storage::Global {
+        return None;
+    }
+    let types = &finder.builder.unit.types;
+    let qualifiers = types.qualifiers(variable.ty);
+    if qualifiers.is_volatile || qualifiers.is_atomic {
+        return None;
+    }
+    let name = &variable.name;
+    let is_record = |ty| matches!(types.kind(ty), TypeKind::Record(_)) && types.size(ty).is_some();
+    let (object, size, record) = match types.kind(variable.ty) {
+        TypeKind::Record(_) if is_record(variable.ty) && !qualifiers.is_const => (
+            format!("&{name}"),
+            format!("sizeof {name}"),
+            Some(variable.ty),
+        ),
+        TypeKind::Array(of, Some(_)) if !types.qualifiers(*of).is_const => {
+            types.size(variable.ty)?;
+            (name.clone(), format!("sizeof {name}"), None)
+        }
+        TypeKind::Pointer(to)
+            if is_record(*to)
+                && !types.qualifiers(*to).is_const
+                && standing.scope.assigned.contains(&id) =>
+        {
+            (name.clone(), format!("sizeof *{name}"), None)
+        }
+        _ => return None,
+    };
+    let text = if finder.can_name("memset") {
+        format!("memset({object}, 0, {size});")
+    } else {
+        let spelling = record.and_then(|ty| finder.builder.unit.types.spelling(ty));
+        let Some(spelling) = spelling else {
+            finder
+                .found
+                .refuse("INITIALIZATION by memset, which the source does not declare");
+            return None;
+        };
+        format!("{name} = ({spelling}){{0}};")
+    };
+    let source = &finder.builder.unit.source;
+    Some(Alternative {
+        schema: Schema::Initialization,
+        cost: CLEARED_COST,
+        edit: insertion(source, standing.span, standing.is_body, &text),
+        woven: text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declarator_end;
+
+    #[test]
+    fn an_initialiser_stands_behind_the_declarator() {
+        let end = |source: &str, name: &str| {
+            let at = source.find(name).unwrap();
+            let end = declarator_end(source.as_bytes(), at as u32, name)? as usize;
+            Some(source[..end].to_owned())
+        };
+        assert_eq!(end("int x;", "x").as_deref(), Some("int x"));
+        assert_eq!(end("int *p , q;", "p").as_deref(), Some("int *p"));
+        assert_eq!(
+            end("char a[2][N + 1] ;", "a").as_deref(),
+            Some("char a[2][N + 1]")
+        );
+        assert_eq!(
+            end("int (*f)(int, char);", "f").as_deref(),
+            Some("int (*f)(int, char)")
+        );
+        assert_eq!(end("int x __attribute__((unused));", "x"), None);
+        assert_eq!(end("int x /* ; */;", "x"), None);
+        assert_eq!(end("DECLARE(y);", "y"), None);
+    }
+}
