@@ -117,9 +117,10 @@ pub fn check(name: &str, modules: Vec<Module>, tally: &mut Tally) -> Result<(), 
             Some(line) => format!("{name}, line {}", line.line),
             None => name.to_owned(),
         };
-        let fixed = graph.backward(&[criterion]);
-        let dynamic = recorder.slice(&[criterion], Occurrence::Every, false);
-        let relevant = recorder.slice(&[criterion], Occurrence::Every, true);
+        let value = graph.with_value(criterion);
+        let fixed = graph.backward(&value);
+        let dynamic = recorder.slice(&value, Occurrence::Every, false);
+        let relevant = recorder.slice(&value, Occurrence::Every, true);
         tally.slices += 1;
         tally.instructions += total;
         tally.in_static += graph.instructions_of(&fixed).count();
@@ -137,7 +138,7 @@ pub fn check(name: &str, modules: Vec<Module>, tally: &mut Tally) -> Result<(), 
                 "{place}: line {line} contributed, and is not relevant"
             ));
         }
-        let reduced = reduce(&graph, &[criterion]);
+        let reduced = reduce(&graph, &value);
         for module in &reduced.modules {
             if let Err(violations) = verify(module) {
                 tally

@@ -53,7 +53,8 @@ Shows what a line depends on, or what depends on it: a slice of the program.
 A static slice has all lines that may contribute to what the line does, or to the value of a variable \
 there, for any input: through variables, memory, calls and decisions. With --dynamic the program is \
 executed in the interpreter of `patchwright run`, with the arguments after `--` and standard input; then \
-only what contributed in this execution is shown, to the last time that the line was executed. With \
+only what contributed in this execution is shown, to the last time that the line was executed; what the \
+program prints goes to standard error. With \
 --relevant also the decisions without which the value might have been another one.
 
   patchwright slice sum.c:12:total            what may contribute to `total` on line 12

@@ -115,6 +115,12 @@ impl Host {
         }
     }
 
+    /// What the program prints goes to standard error; standard output is the command's own.
+    pub fn with_output_on_standard_error(mut self) -> Host {
+        self.open[1] = self.open[2].as_ref().and_then(|file| file.try_clone().ok());
+        self
+    }
+
     fn file(&mut self, descriptor: i32) -> Result<&mut File, i32> {
         usize::try_from(descriptor)
             .ok()

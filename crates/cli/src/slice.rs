@@ -30,7 +30,7 @@ pub struct SliceArgs {
     pub criterion: String,
 
     /// Further C files of the program
-    #[arg(long = "with", value_name = "FILE", num_args = 1..)]
+    #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<OsString>,
 
     /// Show what the line depends on (this is the default)
@@ -194,7 +194,7 @@ fn execute(
     criterion: &[VertexId],
 ) -> Result<(Bits, report::Execution), String> {
     let mut recorder = Recorder::new(graph, MOST_DEPENDENCES);
-    let mut world = Host::new(None);
+    let mut world = Host::new(None).with_output_on_standard_error();
     let modules = graph.program().modules.clone();
     let mut machine =
         Machine::link(modules, Limits::default(), &mut world).map_err(|e| e.to_string())?;

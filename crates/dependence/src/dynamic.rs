@@ -133,7 +133,7 @@ pub struct Recorder<'g, 'p> {
     activations: Vec<Activation>,
     count: u32,
     instances: Vec<u32>,
-    /// The activation of each instance.
+    /// The activation of each instance; none for those that only stand for a part of a call.
     owners: Vec<u32>,
     edges: Vec<Edge>,
     decisions: Vec<Decision>,
@@ -171,7 +171,8 @@ impl<'g, 'p> Recorder<'g, 'p> {
 
     /// How many instructions were executed, and how many dependences there are between them.
     pub fn size(&self) -> (usize, usize) {
-        (self.instances.len(), self.edges.len())
+        let executed = self.owners.iter().filter(|&&owner| owner != NONE);
+        (executed.count(), self.edges.len())
     }
 
     fn instance(&mut self, vertex: u32) -> Instance {
@@ -370,7 +371,13 @@ impl<'g, 'p> Recorder<'g, 'p> {
                 last.insert(vertex, instance as u32);
             }
         }
-        let occurrences = start.len();
+        let mut times: FxHashMap<u32, usize> = FxHashMap::default();
+        for &instance in &start {
+            if self.owners[instance as usize] != NONE {
+                *times.entry(self.instances[instance as usize]).or_default() += 1;
+            }
+        }
+        let occurrences = times.into_values().max().unwrap_or(0);
         if occurrence == Occurrence::Last {
             start = last.into_values().collect();
         }
@@ -393,7 +400,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
             {
                 continue;
             }
-            count += 1;
+            count += usize::from(self.owners[instance as usize] != NONE);
             vertices.insert(vertex);
             let (a, b) = (first[instance as usize], first[instance as usize + 1]);
             for edge in &self.edges[a as usize..b as usize] {

@@ -281,6 +281,14 @@ impl<'p> Graph<'p> {
         }
     }
 
+    /// An instruction and its value: of a call of routines with a body that is a vertex of its own.
+    pub fn with_value(&self, id: VertexId) -> Vec<VertexId> {
+        let is_value =
+            |&other: &VertexId| matches!(self.vertex(other), Vertex::ActualOut(_, Slot::Result));
+        let values = self.site_vertices(id).filter(is_value);
+        std::iter::once(id).chain(values).collect()
+    }
+
     /// What a call hands in and gets back.
     pub(crate) fn site_vertices(&self, node: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let site = self.sites.binary_search_by_key(&node, |site| site.node);

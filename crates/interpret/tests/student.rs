@@ -4,9 +4,9 @@
 use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
 use patchwright_csource::{Clang, parse};
-use patchwright_exec::runner::Ending as HowEnded;
+use patchwright_exec::runner::{Ending as HowEnded, Stdin};
 use patchwright_exec::{
-    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram, Stdin,
+    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram,
 };
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 
