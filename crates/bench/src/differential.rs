@@ -23,6 +23,7 @@ use patchwright_repair::{
     search::search,
     verify::{CleanCopy, Rejection},
 };
+use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};
 
 /// What is compared.
@@ -39,6 +40,9 @@ pub struct Arguments {
     /// Chooses the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Explore exits as well, which a repair does not try unless it is told to
+    #[arg(long)]
+    exits: bool,
     /// Candidates above this cost are not explored
     #[arg(long, default_value_t = 3)]
     max_cost: u32,
@@ -83,6 +87,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         jobs: arguments.jobs,
         all: true,
         max_cost: arguments.max_cost,
+        schemas: match arguments.exits {
+            true => Schemas::ALL,
+            false => Schemas::default(),
+        },
         budget: Some(Duration::from_secs(arguments.budget)),
         keep_verdicts: true,
         ..Default::default()

@@ -233,7 +233,7 @@ impl Search<'_> {
         }
         let place = changed.and_then(|(unit, _)| units.iter().position(|&other| other == unit));
         hasher
-            .field(format!("{place:?} {calls_touch}"))
+            .field(format!("{place:?} {calls_touch} {}", self.unset))
             .field(format!("{:?}", changed.map(|(_, code)| code)))
             .field(&self.prepared.baseline.tests[test].name);
         hasher.finish()

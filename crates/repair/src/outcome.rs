@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+use patchwright_text::Edit;
+
 use crate::{
     found::Found,
     instrument::{Instrumented, LeftOut},
@@ -132,6 +134,8 @@ pub struct Verified {
     pub patches: Vec<Patch>,
     /// Candidates that did not, and how.
     pub rejected: Vec<String>,
+    /// They, as edits with the index of their hole.
+    pub distrusted: Vec<(usize, Edit)>,
     /// Candidates that are the same as the untouched program or another patch.
     pub duplicates: usize,
     /// It was ended before all were verified.

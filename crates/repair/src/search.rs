@@ -80,6 +80,8 @@ pub(crate) struct Search<'a> {
     first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
+    /// See [`Instrumented::unset`].
+    pub(crate) unset: bool,
     pub(crate) found: Found,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
@@ -138,6 +140,7 @@ pub fn search(
         first_after: None,
         failing,
         set_aside: &instrumented.set_aside,
+        unset: instrumented.unset,
         found: Found::default(),
         bytes: 0,
         decided: Vec::new(),
@@ -496,6 +499,12 @@ impl Search<'_> {
 
     /// Adds plausible candidates, to their class if it is known.
     pub(crate) fn keep_plausible(&mut self, new: FoundClass) {
+        let distrusted = &self.options.distrusted;
+        if distrusted.iter().any(|(entry, edit)| {
+            *entry == new.entry && new.members.iter().any(|(member, _)| member == edit)
+        }) {
+            return;
+        }
         let known = self.found.classes.iter_mut().find(|class| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
         });

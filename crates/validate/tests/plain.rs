@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
+use patchwright_exec::{
+    CancelToken, JournalOptions, Project, ProjectFlags, RunnerProgram, Scratch,
+};
 use patchwright_patches::{FolderTree, Source};
 use patchwright_validate::{
-    Event, Failure, JournalOptions, PatchVerdict, Surroundings, ValidateError, ValidateOptions,
-    Validation, Way, read_set, rebuild::Rebuild, validate,
+    Event, Failure, PatchVerdict, Surroundings, ValidateError, ValidateOptions, Validation, Way,
+    read_set, rebuild::Rebuild, validate,
 };
 
 /// A project in a folder of its own: `calc` adds, subtracts and doubles, the last one wrongly.

@@ -159,7 +159,7 @@ impl Session<'_> {
                 (HoleKind::Guard { .. }, _) => "statements (guards)",
                 (HoleKind::Assignment(_), _) => "places for assignments",
                 (HoleKind::Choice(_), _) => "alternatives",
-                (HoleKind::Exit(_), _) => "places for exits",
+                (HoleKind::Exit(_), _) => "exits",
             };
             let kind = kinds.entry(name.to_owned()).or_default();
             kind.locations += 1;
@@ -383,15 +383,8 @@ fn relations(
             relations,
             max_cost: 3,
             schemas: Schemas {
-                expression: false,
-                refinement: false,
-                guard: false,
                 assignment: true,
-                initialization: false,
-                function: false,
-                swap: false,
-                moves: false,
-                exits: false,
+                ..Schemas::NONE
             },
             ..all.clone()
         };
