@@ -31,7 +31,7 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) enumerations: Vec<Vec<(String, i128)>>,
     bit_fields: FxHashMap<RawId, ()>,
     records: FxHashMap<RawId, crate::types::RecordId>,
-    enums: FxHashMap<RawId, bool>,
+    enums: FxHashMap<RawId, crate::types::IntegerKind>,
     pub(crate) fields: FxHashMap<RawId, (crate::types::RecordId, usize)>,
     pub(crate) functions_in_headers: Vec<Function>,
     pub(crate) files: Vec<String>,

@@ -6,7 +6,7 @@ use crate::{
     clang::{Clang, ParseError},
     detail::Detail,
     tree::Function,
-    types::{FloatKind, IntegerKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
+    types::{FloatKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
 };
 
 /// Where the members of a record are.
@@ -24,18 +24,11 @@ impl TypeTable {
     /// Size and alignment of a complete type of constant size, in bytes; `void` and functions
     /// count as 1, as GNU C has it; arrays of unknown length have no element.
     pub fn size_and_align(&self, id: TypeId) -> Option<(u64, u64)> {
-        use IntegerKind::*;
         let scalar = |size| Some((size, size));
         match self.kind(id) {
             TypeKind::Void | TypeKind::Function => scalar(1),
-            TypeKind::Integer(kind) => scalar(match kind {
-                Bool | Char | SignedChar | UnsignedChar => 1,
-                Short | UnsignedShort => 2,
-                Int | UnsignedInt => 4,
-                Long | UnsignedLong | LongLong | UnsignedLongLong => 8,
-                Int128 | UnsignedInt128 => 16,
-            }),
-            TypeKind::Enum { .. } => scalar(4),
+            TypeKind::Integer(kind) => scalar(kind.size()),
+            TypeKind::Enum { name } => scalar(self.enum_kind(name).size()),
             TypeKind::Float(FloatKind::Float) => scalar(4),
             TypeKind::Float(FloatKind::Double) => scalar(8),
             TypeKind::Float(FloatKind::LongDouble) => scalar(16),

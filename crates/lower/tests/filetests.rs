@@ -195,3 +195,23 @@ fn packed_records_have_the_layout_that_the_pragma_asks_for() {
         assert_eq!(returned(&source), Some(size), "{of}");
     }
 }
+
+#[test]
+fn enumerations_are_as_wide_as_their_enumerators_need() {
+    let types = "enum small { A = 7 }; enum wide { B = 1L << 40 }; enum low { C = -1, D = 1L << 32 };\n\
+        enum __attribute__((packed)) tiny { E = 200 };\n";
+    for (of, size) in [
+        ("enum small", 4),
+        ("enum wide", 8),
+        ("enum low", 8),
+        ("enum tiny", 1),
+    ] {
+        let source = format!("{types}unsigned long f(void) {{ return sizeof({of}); }}\n");
+        assert_eq!(returned(&source), Some(size), "{of}");
+    }
+    let source = format!("{types}unsigned long f(void) {{ enum wide w = B; return w >> 32; }}\n");
+    let (_, module) = read(&source);
+    let id = module.function_named("f").expect("it is there");
+    let text = print_function(module.function(id));
+    assert!(text.contains("u64:1099511627776"), "{text}");
+}

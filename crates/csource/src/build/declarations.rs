@@ -8,7 +8,7 @@ use crate::{
     macros::MacroTable,
     raw::{Node, RawId},
     tree::*,
-    types::{Field, TypeId, TypeKind, TypeTable},
+    types::{Field, IntegerKind, TypeId, TypeKind, TypeTable},
 };
 
 impl<'a> UnitBuilder<'a> {
@@ -203,7 +203,7 @@ impl<'a> UnitBuilder<'a> {
 
     pub(super) fn enumeration(&mut self, node: &Node) {
         let mut next = 0i128;
-        let mut negative = false;
+        let (mut least, mut greatest) = (0, 0);
         let mut members = Vec::new();
         for child in &node.inner {
             if child.kind != "EnumConstantDecl" {
@@ -216,19 +216,22 @@ impl<'a> UnitBuilder<'a> {
             {
                 next = value;
             }
-            negative |= next < 0;
+            least = least.min(next);
+            greatest = greatest.max(next);
             self.enumerators.insert(child.id, next);
             members.push((child.name.clone(), next));
             next += 1;
         }
         self.enumerations.push(members);
+        let packed = node.inner.iter().any(|child| child.kind == "PackedAttr");
+        let kind = IntegerKind::of_enumeration(least, greatest, packed);
         if node.name.is_empty() {
             let name = self.unnamed(node);
-            self.types.set_enum_signedness(&name, !negative);
+            self.types.set_enum_kind(&name, kind);
         } else {
-            self.types.set_enum_signedness(&node.name, !negative);
+            self.types.set_enum_kind(&node.name, kind);
         }
-        self.enums.insert(node.id, negative);
+        self.enums.insert(node.id, kind);
     }
 
     /// The name of a record or enumeration without a tag: where it is declared.
@@ -260,11 +263,11 @@ impl<'a> UnitBuilder<'a> {
         let Some(ty) = &node.ty else { return };
         // So does an anonymous enumeration.
         if let Some(target) = node.inner.first().and_then(tag_below)
-            && let Some(&negative) = self.enums.get(&target)
+            && let Some(&kind) = self.enums.get(&target)
             && !ty.spelled.contains(['*', '[', '('])
             && let Some(name) = ty.spelled.strip_prefix("enum ")
         {
-            self.types.set_enum_signedness(name, !negative);
+            self.types.set_enum_kind(name, kind);
         }
         // An anonymous structure takes the typedef's name.
         if let Some(target) = node.inner.first().and_then(tag_below)
