@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     bits::Bits,
     control::Decider,
-    graph::{Graph, Vertex, VertexId},
+    graph::{Graph, Slot, Vertex, VertexId, find},
 };
 
 /// An executed instruction, by its number in the order of execution.
@@ -549,9 +549,15 @@ impl Observer for Recorder<'_, '_> {
             if let Some(pending) = &mut caller.pending {
                 if pending.own.contains(&routine) {
                     entry = pending.instance;
+                    let call = self.instances[entry as usize];
+                    let site = graph
+                        .sites
+                        .binary_search_by_key(&VertexId(call), |site| site.node);
+                    let ins = site.map_or(&[][..], |site| &graph.sites[site].ins);
                     for index in 0..pending.arguments.len() {
-                        let vertex = self.instances[entry as usize];
-                        let actual = self.instance(vertex);
+                        let declared = find(ins, Slot::Parameter(index as u32));
+                        let vertex = declared.or_else(|| find(ins, Slot::Rest));
+                        let actual = self.instance(vertex.map_or(call, |vertex| vertex.0));
                         self.depends(actual, entry, Read::Fixed);
                         self.depends(actual, pending.arguments[index], Read::Fixed);
                         arguments.push(actual);

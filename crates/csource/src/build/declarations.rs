@@ -209,11 +209,7 @@ impl<'a> UnitBuilder<'a> {
             if child.kind != "EnumConstantDecl" {
                 continue;
             }
-            if let Some(value) = child
-                .inner
-                .iter()
-                .find_map(|n| n.value.as_ref()?.0.parse::<i128>().ok())
-            {
+            if let Some(value) = child.inner.iter().find_map(enumerator) {
                 next = value;
             }
             least = least.min(next);
@@ -343,4 +339,13 @@ fn tag_below(node: &Node) -> Option<RawId> {
 
 fn has_body(node: &Node) -> bool {
     node.inner.iter().any(|n| n.kind == "CompoundStmt")
+}
+
+/// The value of an enumerator's expression, which may be converted to the enumeration's type.
+fn enumerator(node: &Node) -> Option<i128> {
+    match (&node.value, &node.inner[..]) {
+        (Some(value), _) => value.0.parse().ok(),
+        (None, [inner]) if node.kind == "ImplicitCastExpr" => enumerator(inner),
+        _ => None,
+    }
 }
