@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs};
 use common::{Subject, explore};
 use patchwright_repair::{Relations, RepairOptions, found::Found};
 use patchwright_space::Schemas;
+use patchwright_text::apply_edits;
 
 const ASSIGNMENT: Schemas = Schemas {
     assignment: true,
@@ -72,8 +73,13 @@ int main(int argc, char **argv) {
     assert!(effort.explored > 100, "{effort:?}");
     let verdict_of = |wanted: &str| {
         let group = found.verdicts.iter().find(|group| {
-            let mut members = group.candidates.iter();
-            group.entry == condition && members.any(|one| one.edit.text == wanted.as_bytes())
+            group.entry == condition
+                && group.candidates.iter().any(|one| {
+                    let edit = std::slice::from_ref(&one.edit);
+                    let text = apply_edits(subject.source.as_bytes(), edit).unwrap();
+                    let text = String::from_utf8(text).unwrap();
+                    text.contains(&format!("  if ({wanted})\n"))
+                })
         });
         group
             .unwrap_or_else(|| panic!("{wanted} is a candidate"))
@@ -105,7 +111,8 @@ int main(int argc, char **argv) {
 }
 "#,
         names: &[],
-        cases: &[("1 2", "3\n"), ("4 0", "0\n")],
+        // The paper speaks of one test, in which the branch is taken.
+        cases: &[("1 2", "3\n")],
         schemas: ASSIGNMENT,
         max_cost: 3,
     };

@@ -51,17 +51,18 @@ impl<'a> Developer<'a> {
                 return Ok(Some("the same object code at -O2".to_owned()));
             }
         }
-        let added: Vec<String> = String::from_utf8_lossy(&patch.diff)
-            .lines()
-            .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
-            .map(|line| without_blanks(&line[1..]))
-            .collect();
-        let mark = self.entry.listed.same_effect.iter();
-        let mark = mark.map(|mark| (without_blanks(&mark.adds), mark));
-        Ok(mark
-            .into_iter()
-            .find(|(line, _)| added.contains(line))
-            .map(|(_, mark)| format!("by hand: {}", mark.why)))
+        let text = String::from_utf8_lossy(&patch.diff);
+        let lines = |sign: char| -> Vec<String> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(sign));
+            lines.map(without_blanks).collect()
+        };
+        let (added, removed) = (lines('+'), lines('-'));
+        let mut marks = self.entry.listed.same_effect.iter();
+        let mark = marks.find(|mark| {
+            added.contains(&without_blanks(&mark.adds))
+                && removed.contains(&without_blanks(&mark.removes))
+        });
+        Ok(mark.map(|mark| format!("by hand: {}", mark.why)))
     }
 }
 

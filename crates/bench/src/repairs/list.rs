@@ -40,6 +40,8 @@ pub struct Listed {
 pub struct SameEffect {
     /// A line that the patch adds, blanks aside.
     pub adds: String,
+    /// A line that it removes.
+    pub removes: String,
     /// Why it has the same effect.
     pub why: String,
 }

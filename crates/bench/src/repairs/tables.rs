@@ -145,10 +145,10 @@ fn speed(text: &mut String, projects: &[Measured]) {
             })
         };
         let complete = project.full.as_ref().map_or("–", |run| {
-            if run.out_of_time {
-                "no, time up"
-            } else {
-                "yes"
+            match (run.out_of_time, run.out_of_executions) {
+                (true, _) => "no, time up",
+                (_, true) => "no, executions used up",
+                _ => "yes",
             }
         });
         let _ = writeln!(
