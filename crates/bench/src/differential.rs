@@ -26,6 +26,8 @@ use patchwright_repair::{
 use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};
 
+use crate::random::Random;
+
 /// What is compared.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -58,9 +60,11 @@ pub struct Arguments {
 const MEMBERS: usize = 4;
 
 /// A candidate with the verdict of its class.
-struct Sampled<'a> {
-    explored: &'a Explored,
-    candidate: &'a ExploredCandidate,
+pub struct Sampled<'a> {
+    /// Its group.
+    pub explored: &'a Explored,
+    /// It.
+    pub candidate: &'a ExploredCandidate,
 }
 
 /// Prints what was compared; false if anything disagrees.
@@ -105,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &mut phases,
     )?;
     let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
-    let samples = sample(&found.verdicts, arguments.sample, arguments.seed);
+    let samples = sample(&found.verdicts, arguments.sample, arguments.seed, MEMBERS);
     eprintln!(
         "comparing {} of {} explored candidates at {} locations",
         samples.len(),
@@ -228,7 +232,9 @@ fn describe(sampled: &Sampled<'_>, instrumented: &Instrumented, rejection: Optio
 
 /// A sample of the candidates whose behaviour is defined: half of them pass, as far as there are
 /// so many; locations take turns, so that none has all.
-fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
+///
+/// Of each group there are `members` at most.
+pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -> Vec<Sampled<'_>> {
     let mut random = Random(seed);
     let mut of_kind = |pass: bool| {
         let mut by_location: BTreeMap<usize, Vec<&Explored>> = BTreeMap::new();
@@ -247,7 +253,7 @@ fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
                 let mut all = Vec::new();
                 for explored in groups {
                     let mut chosen = BTreeSet::new();
-                    for _ in 0..MEMBERS {
+                    for _ in 0..members {
                         chosen.insert(random.below(explored.candidates.len()));
                     }
                     all.extend(chosen.into_iter().map(|member| Sampled {
@@ -274,24 +280,4 @@ fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
     fail.truncate(wanted - pass.len());
     pass.extend(fail);
     pass
-}
-
-/// Marsaglia's xorshift: the same numbers for the same seed, everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        // Zero is the one state that never changes.
-        self.0 |= u64::from(self.0 == 0);
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
 }

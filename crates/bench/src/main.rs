@@ -1,6 +1,7 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod agreement;
 mod compiled;
 mod complexity;
 mod differential;
@@ -11,9 +12,12 @@ mod lowering;
 mod overhead;
 mod plot;
 mod programs;
+mod random;
 mod repairs;
+mod sample;
 mod slices;
 mod validation;
+mod validation_report;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -102,6 +106,12 @@ enum Command {
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
     Differential(differential::Arguments),
+    /// Explores small programs, and compares thousands of verdicts with those of plainly compiling and running each
+    /// candidate, hundreds of them in one program; fails if any differs
+    Agreement(agreement::Arguments),
+    /// Prints a sample of the candidates of a project's own space, as JSON lines for `patchwright
+    /// validate`
+    SampleSpace(sample::Arguments),
     /// Times a program as it is and instrumented, alternately, and prints the ratios
     Overhead(overhead::Arguments),
     /// Repairs a list of projects with test-equivalence classes and without, with each relation, and explores
@@ -118,13 +128,24 @@ enum Command {
         /// Measure each step, not only plain validation and all techniques together
         #[arg(long)]
         steps: bool,
-        /// Workers of the last step
+        /// Workers
         #[arg(short, value_name = "N", default_value_t = 2)]
         jobs: usize,
+        /// Take the results of plain validation from this file if it is there, else write them to it
+        #[arg(long, value_name = "FILE")]
+        plain: Option<PathBuf>,
         /// Add the results to this file of JSON
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
         /// Plot the times of all sets in the file of JSON
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+    /// Prints all results in a file that `validate --json` has written as a Markdown table, with geometric means
+    ValidateReport {
+        /// The file
+        results: PathBuf,
+        /// Plot the times of all sets
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -159,6 +180,8 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Agreement(arguments) => agreement::run(&arguments),
+        Command::SampleSpace(arguments) => sample::run(&arguments),
         Command::Repair(arguments) => repairs::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
         Command::Validate {
@@ -166,6 +189,7 @@ fn main() -> ExitCode {
             patches,
             steps,
             jobs,
+            plain,
             json,
             svg,
         } => validation::run(&validation::Request {
@@ -173,9 +197,13 @@ fn main() -> ExitCode {
             patches: &patches,
             steps,
             jobs,
+            plain: plain.as_deref(),
             results: json.as_deref(),
             svg: svg.as_deref(),
         }),
+        Command::ValidateReport { results, svg } => {
+            validation_report::run(&results, svg.as_deref())
+        }
         Command::Complexity {
             repository,
             range,

@@ -12,12 +12,12 @@ const BAR: f64 = 14.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 70.0;
 
-/// A bar for each step of each set: its time, on a logarithmic axis.
+/// A bar for each step of each set: its processor time, on a logarithmic axis.
 pub fn steps(sets: &[SetResult]) -> String {
     let times = || {
         sets.iter()
             .flat_map(|set| &set.steps)
-            .map(|step| step.seconds.max(0.01))
+            .map(|step| step.processor_seconds.max(0.01))
     };
     let low = times().fold(f64::INFINITY, f64::min).log10().floor();
     let high = times().fold(0.01, f64::max).log10().ceil().max(low + 1.0);
@@ -55,7 +55,7 @@ pub fn steps(sets: &[SetResult]) -> String {
         );
         y += 14.0;
         for (number, step) in set.steps.iter().enumerate() {
-            let end = x(step.seconds);
+            let end = x(step.processor_seconds);
             let _ = writeln!(
                 svg,
                 "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
@@ -69,7 +69,7 @@ pub fn steps(sets: &[SetResult]) -> String {
                 COLOURS[number % COLOURS.len()],
                 end + 4.0,
                 y + 10.0,
-                step.seconds
+                step.processor_seconds
             );
             y += BAR;
         }
@@ -92,9 +92,12 @@ mod tests {
         let step = |seconds| StepResult {
             step: "plain".into(),
             seconds,
+            processor_seconds: seconds,
             builds: 1,
             executions: 1,
             woven: 0,
+            phases: vec![],
+            apart: std::collections::BTreeMap::new(),
             different: vec![],
         };
         let set = SetResult {

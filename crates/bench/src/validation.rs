@@ -1,5 +1,6 @@
 //! Validation of a set of patches, plainly and with each technique added to those before it.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::time::Duration;
 use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, files};
 use patchwright_patches::{FolderTree, Source};
 use patchwright_validate::{
-    Event, PatchSet, PatchVerdict, Surroundings, ValidateOptions, Validation, read_set, validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateOptions, Validation, read_set,
+    validate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +24,10 @@ pub struct Request<'a> {
     pub patches: &'a [PathBuf],
     /// Measure each step, not only the first and the last.
     pub steps: bool,
-    /// Workers in the step that adds them.
+    /// Workers.
     pub jobs: usize,
+    /// The results of plain validation, which are taken from this file if it is there, and else written to it.
+    pub plain: Option<&'a Path>,
     /// A file of results, to which these are added.
     pub results: Option<&'a Path>,
     /// Where to plot all results.
@@ -50,28 +54,50 @@ pub struct StepResult {
     pub step: String,
     /// The time of validation, without the baseline.
     pub seconds: f64,
+    /// The time that processors spent on the whole run, the baseline included: what other programs
+    /// of the machine do does not count.
+    #[serde(default)]
+    pub processor_seconds: f64,
+    /// The phases of the whole run.
+    #[serde(default)]
+    pub phases: Vec<(String, f64)>,
     /// Builds.
     pub builds: usize,
     /// Executions of tests.
     pub executions: usize,
     /// Patches that were validated in woven programs.
     pub woven: usize,
+    /// Those of them that could have been: they change sources.
+    #[serde(default)]
+    pub apart: BTreeMap<String, usize>,
     /// Patches with another verdict than plainly.
     pub different: Vec<String>,
 }
 
+/// What plain validation says, kept for later runs.
+#[derive(Serialize, Deserialize)]
+struct Reference {
+    row: StepResult,
+    /// For each patch its name and its verdict in a word.
+    verdicts: Vec<(String, String)>,
+}
+
+/// The results of many sets.
 #[derive(Default, Serialize, Deserialize)]
-struct Results {
-    sets: Vec<SetResult>,
+pub struct Results {
+    /// The sets, in the order in which they were measured.
+    pub sets: Vec<SetResult>,
 }
 
 /// The options of each step, each with one technique more.
 fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
+    // Once for each patch and test: whatever else is done is not what validating takes.
     let plain = ValidateOptions {
-        jobs: 1,
+        jobs,
         prioritize: false,
         schemata: false,
         dedup: false,
+        confirm: Confirm::Never,
         ..ValidateOptions::default()
     };
     let prioritized = ValidateOptions {
@@ -86,8 +112,8 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         dedup: true,
         ..woven.clone()
     };
-    let parallel = ValidateOptions {
-        jobs,
+    let confirmed = ValidateOptions {
+        confirm: Confirm::Classes,
         ..deduplicated.clone()
     };
     let mut steps = vec![
@@ -95,7 +121,7 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         ("+ prioritization", prioritized),
         ("+ mutant schemata", woven),
         ("+ deduplication", deduplicated),
-        ("+ parallelization", parallel),
+        ("+ confirmation", confirmed),
     ];
     if !all {
         steps.drain(1..4);
@@ -136,29 +162,97 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
     let sources: Vec<Source> = request.patches.iter().cloned().map(Source::Path).collect();
     let tree = FolderTree::new(&project.root);
     let set = read_set(&tree, &sources, &mut std::io::empty(), None, |_| {})?;
-    let mut reference: Option<Validation> = None;
+    let mut reference = known_reference(request.plain)?;
     let mut rows = Vec::new();
-    for (step, options) in steps(request.steps, request.jobs) {
+    for (number, (step, options)) in steps(request.steps, request.jobs).into_iter().enumerate() {
+        if let (0, Some(known)) = (number, &reference) {
+            rows.push(known.row.clone());
+            continue;
+        }
         eprintln!("{step}");
+        let before = processor_seconds();
         let outcome = validate_once(&project, &set, &options)?;
-        let plain = reference.get_or_insert_with(|| outcome.clone());
+        let processor_seconds = processor_seconds() - before;
         let woven = outcome.stats.woven.clone().unwrap_or_default();
-        rows.push(StepResult {
+        let verdicts = verdicts(&outcome);
+        let mut row = StepResult {
             step: step.to_owned(),
             seconds: outcome.stats.validate.as_secs_f64(),
+            processor_seconds,
+            phases: outcome
+                .stats
+                .phases
+                .iter()
+                .map(|phase| (phase.name.to_owned(), phase.time.as_secs_f64()))
+                .collect(),
             builds: outcome.stats.builds + woven.builds,
             executions: outcome.stats.executions + woven.executions,
             woven: woven.patches,
-            different: differences(plain, &outcome),
-        });
+            apart: woven.apart,
+            different: Vec::new(),
+        };
+        match &reference {
+            Some(plain) => row.different = differences(&plain.verdicts, &verdicts),
+            None => {
+                let known = Reference {
+                    row: row.clone(),
+                    verdicts,
+                };
+                if let Some(file) = request.plain {
+                    files::write_atomic(file, &serde_json::to_vec(&known)?)?;
+                }
+                reference = Some(known);
+            }
+        }
+        rows.push(row);
     }
     let name = project.root.file_name().unwrap_or_default();
+    let plausible = |plain: Reference| {
+        let words = plain.verdicts.iter().map(|(_, word)| word);
+        words.filter(|word| *word == "plausible").count()
+    };
     Ok(SetResult {
         set: name.to_string_lossy().into_owned(),
         patches: set.entries.len(),
-        plausible: reference.map_or(0, |outcome| outcome.plausible()),
+        plausible: reference.map_or(0, plausible),
         steps: rows,
     })
+}
+
+fn known_reference(file: Option<&Path>) -> Result<Option<Reference>, Box<dyn Error>> {
+    match file {
+        Some(file) if file.exists() => Ok(serde_json::from_slice(&files::read(file)?)?),
+        _ => Ok(None),
+    }
+}
+
+/// The verdicts in words.
+fn verdicts(outcome: &Validation) -> Vec<(String, String)> {
+    let word = |verdict: &Option<PatchVerdict>| {
+        let verdict = verdict.as_ref();
+        verdict.map_or("not validated", PatchVerdict::word)
+    };
+    let patches = outcome.patches.iter();
+    patches
+        .map(|patch| (patch.id.to_string(), word(&patch.verdict).to_owned()))
+        .collect()
+}
+
+/// The time that processors spent on this process and on those that have ended below it.
+fn processor_seconds() -> f64 {
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+        .into_iter()
+        .map(|who| {
+            // SAFETY: all zeros are a value of the structure, which the call fills.
+            let usage = unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                libc::getrusage(who, &mut usage);
+                usage
+            };
+            let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+            seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        })
+        .sum()
 }
 
 fn validate_once(
@@ -187,46 +281,59 @@ fn validate_once(
 }
 
 /// Patches with different verdicts, in words.
-fn differences(plain: &Validation, other: &Validation) -> Vec<String> {
-    let word = |verdict: &Option<PatchVerdict>| {
-        let verdict = verdict.as_ref();
-        verdict.map_or("not validated", PatchVerdict::word)
-    };
-    let pairs = plain.patches.iter().zip(&other.patches);
-    pairs
-        .filter(|(plain, other)| word(&plain.verdict) != word(&other.verdict))
-        .map(|(plain, other)| {
-            format!(
-                "{} is {}, plainly {}",
-                plain.id,
-                word(&other.verdict),
-                word(&plain.verdict)
-            )
+fn differences(plain: &[(String, String)], other: &[(String, String)]) -> Vec<String> {
+    let pairs = plain.iter().zip(other);
+    let mut found: Vec<String> = pairs
+        .filter(|(plain, other)| plain != other)
+        .map(|((plain_id, plain), (id, other))| match plain_id == id {
+            true => format!("{id} is {other}, plainly {plain}"),
+            false => format!("{id} was validated, plainly {plain_id}"),
         })
-        .collect()
+        .collect();
+    if plain.len() != other.len() {
+        found.push(format!("{} patches, plainly {}", other.len(), plain.len()));
+    }
+    found
 }
 
 fn table(set: &SetResult) -> String {
     let mut text = format!(
         "{}: {} patches, {} of them plausible\n\n\
-         | step | time, s | plain / this | builds | executions of tests | woven | other verdicts |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         | step | time, s | plain / this | processor time, s | plain / this | builds | \
+         executions of tests | woven | other verdicts |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         set.set, set.patches, set.plausible
     );
-    let plain = set.steps.first().map_or(0.0, |step| step.seconds);
+    let shortest = Duration::from_millis(1).as_secs_f64();
+    let first = set.steps.first();
     for step in &set.steps {
-        let shortest = Duration::from_millis(1).as_secs_f64();
+        let (times, processor) = first.map_or((1.0, 1.0), |plain| {
+            (
+                plain.seconds / step.seconds.max(shortest),
+                plain.processor_seconds / step.processor_seconds.max(shortest),
+            )
+        });
         let _ = writeln!(
             text,
-            "| {} | {:.1} | {:.1} | {} | {} | {} | {} |",
+            "| {} | {:.1} | {times:.1} | {:.1} | {processor:.1} | {} | {} | {} | {} |",
             step.step,
             step.seconds,
-            plain / step.seconds.max(shortest),
+            step.processor_seconds,
             step.builds,
             step.executions,
             step.woven,
             step.different.len()
         );
+    }
+    let Some(last) = set.steps.last() else {
+        return text;
+    };
+    text.push_str("\n| phase of the last step | time, s |\n| --- | ---: |\n");
+    for (phase, seconds) in &last.phases {
+        let _ = writeln!(text, "| {phase} | {seconds:.2} |");
+    }
+    for (reason, patches) in &last.apart {
+        let _ = writeln!(text, "\nvalidated by themselves: {patches} ({reason})");
     }
     text
 }

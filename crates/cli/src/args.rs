@@ -373,6 +373,17 @@ pub struct LocalizeArgs {
     pub json: bool,
 }
 
+/// Values of `--confirm`.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+pub enum ConfirmArg {
+    /// One of those that did the same in every test
+    Classes,
+    /// Every one
+    Each,
+    /// None
+    None,
+}
+
 /// Flags of `patchwright validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
@@ -408,9 +419,16 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_dedup: bool,
 
-    /// Do not build plausible patches by themselves, or run their tests a second time
-    #[arg(long, help_heading = "Validation")]
-    pub no_confirm: bool,
+    /// Which plausible patches are built by themselves and tested again: of those that did the same in every test, one
+    /// (classes); every one (each); or none
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_enum,
+        default_value = "classes",
+        help_heading = "Validation"
+    )]
+    pub confirm: ConfirmArg,
 
     /// Time after which a build has failed, such as 30s, 10m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m", help_heading = "Validation")]
@@ -434,6 +452,10 @@ pub struct ValidateArgs {
     /// Also write JUnit XML to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub junit: Option<PathBuf>,
+
+    /// Also print where the time went, and why patches could not be woven
+    #[arg(long, help_heading = "Output")]
+    pub stats: bool,
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

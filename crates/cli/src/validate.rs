@@ -8,11 +8,17 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{FolderTree, InputError, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
-    Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set, validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set,
+    validate,
 };
 
 use crate::{
-    Exit, args::ValidateArgs, places::Places, progress::Progress, project, repair::default_jobs,
+    Exit,
+    args::{ConfirmArg, ValidateArgs},
+    places::Places,
+    progress::Progress,
+    project,
+    repair::default_jobs,
     signals, state,
 };
 
@@ -87,10 +93,8 @@ impl Display<'_> {
             Event::Verdict { index, patch } => {
                 if let Some(stream) = &self.stream {
                     let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                    let same_as = patch
-                        .same_as
-                        .map(|first| &self.set.entries[first].id().0[..]);
-                    self.print(&stream.verdict(index, patch, same_as));
+                    let id = |number: usize| &self.set.entries[number].id().0[..];
+                    self.print(&stream.verdict(index, patch, id));
                 }
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 told.0 += 1;
@@ -154,7 +158,11 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         prioritize: !args.no_prioritize,
         schemata: !args.no_schemata,
         dedup: !args.no_dedup,
-        confirm: !args.no_confirm,
+        confirm: match args.confirm {
+            ConfirmArg::Classes => Confirm::Classes,
+            ConfirmArg::Each => Confirm::Each,
+            ConfirmArg::None => Confirm::Never,
+        },
         build_timeout: args.build_timeout,
         journal: state::journal(&args.resuming, "validate"),
         ..Default::default()
@@ -194,6 +202,9 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     } else {
         let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         display.print(&validation::table(&outcome, Style { colour }));
+        if args.stats {
+            display.print(&validation::stats(&outcome.stats));
+        }
     }
     Ok(if outcome.interrupted {
         Exit::Interrupted

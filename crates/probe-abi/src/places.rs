@@ -126,6 +126,18 @@ impl SplitReason {
             _ => None,
         }
     }
+
+    /// A phrase for tables.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Effect => "its effect was another one",
+            Self::NotCaptured => {
+                "its text, or the one it was compared with, cannot be tried and undone"
+            }
+            Self::Abandoned => "trying it would have trapped, looped for long, or written too much",
+            Self::Budget => "too much was compared in this execution",
+        }
+    }
 }
 
 /// Start of the channel. The first part is written by the host between runs, the second by the processes of a run.

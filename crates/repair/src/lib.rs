@@ -46,7 +46,7 @@ use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scra
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
-pub use relations::{Relations, Sample};
+pub use relations::{Bounds, Relations, Sample};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -87,6 +87,8 @@ pub struct RepairOptions {
     pub relations: Relations,
     /// Of candidates that are executed by themselves, explore only these.
     pub sample: Option<Sample>,
+    /// Ends the search after so much work, whatever the time that it takes.
+    pub bounds: Bounds,
 }
 
 impl Default for RepairOptions {
@@ -109,6 +111,7 @@ impl Default for RepairOptions {
             keep_verdicts: false,
             relations: Relations::Both,
             sample: None,
+            bounds: Bounds::default(),
         }
     }
 }

@@ -101,6 +101,8 @@ pub struct Stats {
     pub complete_cost: Option<u32>,
     /// The search ended because its time was up.
     pub out_of_time: bool,
+    /// The search ended because it had done as much as it was to do ([`crate::Bounds`]).
+    pub out_of_bounds: bool,
     /// The search ended because patches had been found and more would have taken much longer.
     pub stopped_early: bool,
     /// The run was interrupted: plausible candidates may not have been verified.

@@ -1,19 +1,21 @@
 //! The outcome of a validation: a table, JSON, a stream of JSON lines, JUnit XML.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
 use patchwright_exec::{Ending, FailReason, TimeKind, runner::signal_name};
 use patchwright_validate::outcome::Untouched;
 use patchwright_validate::rebuild::Rebuild;
-use patchwright_validate::{
-    Failure, PatchVerdict, Stats, TestResult, Tests, Validated, Validation, Way,
-};
+use patchwright_validate::{Failure, PatchVerdict, TestResult, Tests, Validated, Validation, Way};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use crate::text::{Style, count, grouped};
+
+mod stats;
+
+pub use stats::stats;
+use stats::{StatsOf, milliseconds};
 
 /// The version of the schemas of [`json`] and [`Stream`].
 pub const SCHEMA_VERSION: u32 = 1;
@@ -52,6 +54,7 @@ struct PatchOf<'a> {
     same_as: Option<&'a str>,
     tests: Vec<ResultOf<'a>>,
     way: Option<&'static str>,
+    confirmed_by: Option<&'a str>,
     resumed: bool,
     build_milliseconds: f64,
     total_milliseconds: f64,
@@ -111,35 +114,6 @@ struct Summary {
     does_not_compile: usize,
     unstable: usize,
     not_validated: usize,
-}
-
-#[derive(Serialize)]
-struct StatsOf {
-    builds: usize,
-    full_builds: usize,
-    executions: usize,
-    resumed: usize,
-    duplicates: usize,
-    woven: Option<WovenOf>,
-    renewed_copies: usize,
-    prepare_milliseconds: f64,
-    validate_milliseconds: f64,
-}
-
-#[derive(Serialize)]
-struct WovenOf {
-    patches: usize,
-    apart: BTreeMap<String, usize>,
-    compilations: usize,
-    builds: usize,
-    executions: usize,
-    classes: usize,
-    overruled: usize,
-    milliseconds: f64,
-}
-
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
 }
 
 fn tests_of(tests: &Tests) -> Vec<TestOf<'_>> {
@@ -220,7 +194,22 @@ fn results<'a>(results: &'a [TestResult], tests: &'a Tests) -> Vec<ResultOf<'a>>
         .collect()
 }
 
-fn patch_of<'a>(patch: &'a Validated, same_as: Option<&'a str>, tests: &'a Tests) -> PatchOf<'a> {
+/// Ids of other patches that the line of a patch names.
+struct Named<'a> {
+    same_as: Option<&'a str>,
+    confirmed_by: Option<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    fn new(patch: &Validated, id: impl Fn(usize) -> &'a str) -> Self {
+        Named {
+            same_as: patch.same_as.map(&id),
+            confirmed_by: patch.confirmed_by.map(&id),
+        }
+    }
+}
+
+fn patch_of<'a>(patch: &'a Validated, named: Named<'a>, tests: &'a Tests) -> PatchOf<'a> {
     let killer = match &patch.verdict {
         Some(PatchVerdict::Implausible(killer) | PatchVerdict::Unstable(killer)) => Some(killer),
         _ => None,
@@ -249,13 +238,14 @@ fn patch_of<'a>(patch: &'a Validated, same_as: Option<&'a str>, tests: &'a Tests
         failure: killer.map(|killer| failure_of(&killer.failure)),
         compiler,
         notes: &patch.notes,
-        same_as,
+        same_as: named.same_as,
         tests: results(&patch.tests, tests),
         way: patch.way.map(|way| match way {
             Way::Woven => "woven",
             Way::Plain(Rebuild::Incremental) => "incremental_build",
             Way::Plain(Rebuild::Full) => "full_build",
         }),
+        confirmed_by: named.confirmed_by,
         resumed: patch.resumed,
         build_milliseconds: milliseconds(patch.build),
         total_milliseconds: milliseconds(patch.total),
@@ -275,29 +265,6 @@ fn summary_of(outcome: &Validation) -> Summary {
     }
 }
 
-fn stats_of(stats: &Stats) -> StatsOf {
-    StatsOf {
-        builds: stats.builds,
-        full_builds: stats.full_builds,
-        executions: stats.executions,
-        resumed: stats.resumed,
-        duplicates: stats.duplicates,
-        woven: stats.woven.as_ref().map(|woven| WovenOf {
-            patches: woven.patches,
-            apart: woven.apart.clone(),
-            compilations: woven.compilations,
-            builds: woven.builds,
-            executions: woven.executions,
-            classes: woven.classes,
-            overruled: woven.overruled,
-            milliseconds: milliseconds(woven.time),
-        }),
-        renewed_copies: stats.renewed_copies,
-        prepare_milliseconds: milliseconds(stats.prepare),
-        validate_milliseconds: milliseconds(stats.validate),
-    }
-}
-
 /// Strings and numbers only: this cannot fail.
 fn line_of(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string(value).unwrap_or_default();
@@ -307,17 +274,17 @@ fn line_of(value: &impl Serialize) -> String {
 
 /// The outcome as JSON text, with a newline at the end.
 pub fn json(outcome: &Validation) -> String {
-    let same_as = |patch: &Validated| patch.same_as.map(|first| &outcome.patches[first].id.0[..]);
+    let id = |number: usize| &outcome.patches[number].id.0[..];
     let patches = outcome.patches.iter();
     let document = Document {
         schema: "patchwright-validate",
         schema_version: SCHEMA_VERSION,
         tests: tests_of(&outcome.tests),
         patches: patches
-            .map(|patch| patch_of(patch, same_as(patch), &outcome.tests))
+            .map(|patch| patch_of(patch, Named::new(patch, id), &outcome.tests))
             .collect(),
         summary: summary_of(outcome),
-        stats: stats_of(&outcome.stats),
+        stats: StatsOf::new(&outcome.stats),
         interrupted: outcome.interrupted,
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -370,13 +337,18 @@ impl Stream {
         })
     }
 
-    /// The line of a verdict on the patch with this number. `same_as` is the id of the earlier
-    /// patch that makes the same tree.
-    pub fn verdict(&self, index: usize, patch: &Validated, same_as: Option<&str>) -> String {
+    /// The line of a verdict on the patch with this number. `id` gives the id of any patch by its
+    /// number.
+    pub fn verdict<'a>(
+        &'a self,
+        index: usize,
+        patch: &'a Validated,
+        id: impl Fn(usize) -> &'a str,
+    ) -> String {
         line_of(&VerdictLine {
             kind: "verdict",
             index,
-            patch: patch_of(patch, same_as, &self.tests),
+            patch: patch_of(patch, Named::new(patch, id), &self.tests),
         })
     }
 
@@ -385,7 +357,7 @@ impl Stream {
         line_of(&EndLine {
             kind: "end",
             summary: summary_of(outcome),
-            stats: stats_of(&outcome.stats),
+            stats: StatsOf::new(&outcome.stats),
             interrupted: outcome.interrupted,
         })
     }

@@ -134,7 +134,7 @@ impl Compiler {
                     given.next();
                 }
                 "-M" | "-MM" | "-MD" | "-MMD" | "-MP" | "-MG" | "-w" | "-c" | "-S"
-                | "-save-temps" | "-pipe" => {}
+                | "-save-temps" | "-pipe" | "-Wfatal-errors" => {}
                 text if text.starts_with("-MF") || text.starts_with("-Wp,-M") => {}
                 _ => arguments.push(argument.clone()),
             }

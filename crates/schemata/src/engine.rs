@@ -15,7 +15,7 @@ use patchwright_probe_image::{PROBE, PatchChannel};
 use crate::batch::{Batch, Batcher};
 use crate::plan::{Plan, Planner};
 use crate::rounds::{RoundResult, RoundWorker, Rounds};
-use crate::{Apart, EngineError, Event, Fate, Options, Stats};
+use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
 /// How often a batch that does not build is halved, looking for the culprit.
 const MOST_HALVINGS: usize = 4;
@@ -44,13 +44,15 @@ pub struct Engine<'a> {
     clang: Clang,
     fates: Vec<Fate>,
     stats: Stats,
+    /// Classes that were told.
+    classes: u32,
     probe: PathBuf,
     unobserved: PathBuf,
 }
 
 impl<'a> Engine<'a> {
     /// Looks at every patch and finds out which compile. `base` is a built copy of the untouched program, which is left
-    /// as it is; `progress` is told how many patches have been looked at.
+    /// as it is; `sink` is told of phases and progress.
     ///
     /// # Errors
     /// No clang, and processes or files that fail. A patch that cannot be dealt with is no error but a [`Fate`].
@@ -59,7 +61,7 @@ impl<'a> Engine<'a> {
         base: &mut Worker,
         patches: &[Patch],
         options: Options,
-        progress: &mut dyn FnMut(usize),
+        sink: &mut dyn FnMut(Event),
     ) -> Result<Self, EngineError> {
         let clang = Clang::find(&mut base.runner)?;
         let probe = context.scratch.path().join("patches-probe.so");
@@ -74,7 +76,7 @@ impl<'a> Engine<'a> {
             clang: &clang,
             stats: &mut stats,
         }
-        .plan(patches, &mut fates, progress)?;
+        .plan(patches, &mut fates, sink)?;
         Ok(Engine {
             context,
             options,
@@ -85,6 +87,7 @@ impl<'a> Engine<'a> {
                 .map(|fate| fate.unwrap_or(Fate::Woven))
                 .collect(),
             stats,
+            classes: 0,
             probe,
             unobserved,
         })
@@ -275,6 +278,7 @@ impl<'a> Engine<'a> {
         let mut live: Vec<u32> = (0..batch.members.len() as u32).collect();
         let stats = Mutex::new(std::mem::take(&mut self.stats));
         let mut outcome = Ok(());
+        let mut classes = self.classes;
         for &test in tests {
             if live.is_empty() {
                 break;
@@ -307,7 +311,7 @@ impl<'a> Engine<'a> {
                     rounds.run(workers, live, stats, &deliver)
                 });
                 for result in receiver {
-                    self.tell(batch, test, result, &mut failed, sink);
+                    self.tell(batch, test, result, (&mut failed, &mut classes), sink);
                 }
                 match running.join() {
                     Ok(result) => result,
@@ -322,6 +326,7 @@ impl<'a> Engine<'a> {
                 live.retain(|patch| !failed[*patch as usize]);
             }
         }
+        self.classes = classes;
         self.stats = stats
             .into_inner()
             .unwrap_or_else(|error| error.into_inner());
@@ -337,7 +342,7 @@ impl<'a> Engine<'a> {
         batch: &Batch,
         test: usize,
         result: RoundResult,
-        failed: &mut [bool],
+        (failed, classes): (&mut [bool], &mut u32),
         sink: &mut dyn FnMut(Event),
     ) {
         let index = |patch: u32| self.plan.patches[batch.members[patch as usize]].patch;
@@ -347,13 +352,19 @@ impl<'a> Engine<'a> {
                 verdict,
                 as_original,
             } => {
-                for (number, patch) in patches.into_iter().enumerate() {
+                let behaviour = if as_original {
+                    Behaviour::AsOriginal
+                } else {
+                    *classes += 1;
+                    Behaviour::Class(*classes)
+                };
+                for patch in patches {
                     failed[patch as usize] |= !verdict.is_pass();
                     sink(Event::Verdict {
                         patch: index(patch),
                         test,
                         verdict: verdict.clone(),
-                        shared: as_original || number > 0,
+                        behaviour,
                     });
                 }
             }

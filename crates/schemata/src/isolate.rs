@@ -2,8 +2,11 @@
 //!
 //! A function is the *isolation unit* of C's compilers: an error inside of one keeps its messages there. So each patched
 //! function is put behind the original as a *clone* under another name, and the file with all clones is compiled once,
-//! up to the types. Clones with errors are left out, and what remains must compile; a compiler that lost its place
-//! after an error of syntax may have blamed what follows, so that is asked again without the culprit.
+//! up to the types. A compiler that lost its place after an error of syntax may blame what follows. So behind each clone
+//! stands a *barrier*, a function with an error that is known: where exactly that error is reported, the compiler had
+//! its place again, and what it says of the next clone is about that one. Clones with errors of their own are left out,
+//! and the second compilation, without barriers, must have no errors. Clones behind a barrier that did not hold are asked
+//! about again.
 
 use patchwright_csource::{Function, lex};
 use patchwright_exec::Worker;
@@ -18,10 +21,66 @@ const PASSES: usize = 6;
 pub struct Clone {
     /// Index of the function in its unit.
     pub function: usize,
+    /// What stands before the body, if that is patched too.
+    pub head: Option<Vec<u8>>,
     /// The body, from `{` to `}`.
     pub body: Vec<u8>,
-    /// The line of the patched file on which the body begins.
+    /// The line of the patched file on which the body begins, or the patched head.
     pub line: u32,
+}
+
+impl Clone {
+    /// A function whose head is patched. `None` when what the compiler says of it under another name need not hold under
+    /// its own, or would not stay inside of it.
+    pub fn with_head(
+        source: &[u8],
+        functions: &[Function],
+        index: usize,
+        text: Vec<u8>,
+        line: u32,
+    ) -> Option<Self> {
+        let function = &functions[index];
+        let own = |word: &String| *word == function.name;
+        let behind = lex::words(function.body_span.slice(source)?);
+        let calls_itself = behind.iter().any(own);
+        let named_once = lex::words(&text).iter().filter(|word| own(word)).count() == 1;
+        (!calls_itself && named_once && !swallows(&text)).then_some(Self {
+            function: index,
+            head: Some(text),
+            body: Vec::new(),
+            line,
+        })
+    }
+
+    fn head<'a>(&'a self, source: &'a [u8], function: &Function) -> &'a [u8] {
+        let original = Span::new(function.span.start, function.body_span.start);
+        match &self.head {
+            Some(head) => head,
+            None => original.slice(source).unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether what follows a text would belong to it: a brace, a comment or a literal is open.
+pub fn swallows(text: &[u8]) -> bool {
+    let (mut at, mut open) = (0, 0i64);
+    loop {
+        at = lex::skip_blank(text, at);
+        match text.get(at) {
+            None => break,
+            Some(b'{') => open += 1,
+            Some(b'}') => open -= 1,
+            // A macro may be behind it, or a condition round what follows.
+            Some(b'#') => return true,
+            Some(_) => {}
+        }
+        at = lex::step(text, at);
+    }
+    let with_end = [text, b"\n__pw_end"].concat();
+    let seen = lex::words(&with_end)
+        .last()
+        .is_some_and(|word| word == "__pw_end");
+    open > 0 || !seen
 }
 
 /// What the compiler says of a clone.
@@ -43,8 +102,7 @@ pub enum Compiles {
 }
 
 /// The head of a function under another name; `None` when its name is not written in it.
-fn renamed(source: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
-    let head = Span::new(function.span.start, function.body_span.start).slice(source)?;
+fn renamed(head: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
     let mut at = 0;
     while at < head.len() {
         at = lex::skip_blank(head, at);
@@ -60,14 +118,24 @@ fn renamed(source: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// What is not declared in a barrier, and nowhere else.
+const BARRIER: &str = "__pw_barrier_error";
+
 /// A text with clones, and the lines of each.
 struct Cloned {
     text: Vec<u8>,
-    /// For each clone in it: its number, the first line of its body, the line behind its last.
+    /// For each clone in it: its number, the first line of its body, the line behind its last. There stands its barrier,
+    /// if it has one.
     lines: Vec<(usize, u32, u32)>,
 }
 
-fn cloned(source: &[u8], functions: &[Function], clones: &[Clone], wanted: &[usize]) -> Cloned {
+fn cloned(
+    source: &[u8],
+    functions: &[Function],
+    clones: &[Clone],
+    wanted: &[usize],
+    barriers: bool,
+) -> Cloned {
     let mut order: Vec<usize> = wanted.to_vec();
     order.sort_by_key(|number| (functions[clones[*number].function].span.end, *number));
     let mut text = Vec::with_capacity(source.len());
@@ -83,7 +151,7 @@ fn cloned(source: &[u8], functions: &[Function], clones: &[Clone], wanted: &[usi
         let clone = &clones[number];
         let function = &functions[clone.function];
         let name = format!("__pw_clone_{number}");
-        let Some(head) = renamed(source, function, &name) else {
+        let Some(head) = renamed(clone.head(source, function), function, &name) else {
             continue;
         };
         let end = function.span.end as usize;
@@ -95,6 +163,10 @@ fn cloned(source: &[u8], functions: &[Function], clones: &[Clone], wanted: &[usi
         push(&mut text, &mut line, &clone.body);
         lines.push((number, first, line + 1));
         push(&mut text, &mut line, b"\n");
+        if barriers {
+            let barrier = format!("static void __pw_fence_{number}(void) {{ {BARRIER}; }}\n");
+            push(&mut text, &mut line, barrier.as_bytes());
+        }
     }
     push(&mut text, &mut line, &source[copied..]);
     Cloned { text, lines }
@@ -118,12 +190,24 @@ pub struct Isolation<'a> {
 
 /// What one compilation of clones says.
 struct Answer {
-    /// Clones with errors, in order of the text: number, line counted from its first, message.
-    errors: Vec<(usize, u32, String)>,
+    /// Clones with errors, in order of the text.
+    errors: Vec<CloneError>,
     /// An error that is about no clone.
     elsewhere: Option<String>,
     /// Clones that use functions that are not declared.
     undeclared: Vec<(usize, String)>,
+    /// Clones whose barriers held.
+    held: Vec<usize>,
+    /// The clones in order of the text.
+    order: Vec<usize>,
+}
+
+/// The first error of a clone.
+struct CloneError {
+    number: usize,
+    /// The line, counted from its first.
+    offset: u32,
+    message: String,
 }
 
 impl Isolation<'_> {
@@ -137,11 +221,75 @@ impl Isolation<'_> {
             .iter()
             .map(|clone| self.unnamed(clone))
             .collect();
+        let open = |verdicts: &[Option<Compiles>]| -> Vec<usize> {
+            let open = verdicts.iter().enumerate();
+            open.filter(|(_, verdict)| verdict.is_none())
+                .map(|(number, _)| number)
+                .collect()
+        };
+        let mut wanted = open(&verdicts);
+        while !wanted.is_empty() {
+            let before = wanted.len();
+            let clean = self.between_barriers(&wanted, &mut verdicts)?;
+            self.without_barriers(clean, &mut verdicts)?;
+            wanted = open(&verdicts);
+            if wanted.len() == before {
+                // No barrier holds.
+                self.without_barriers(std::mem::take(&mut wanted), &mut verdicts)?;
+            }
+        }
+        // Every clone has a verdict when the loop ends.
+        Ok(verdicts.into_iter().flatten().collect())
+    }
+
+    /// Says which of the clones surely do not compile, with one compilation: line of the patched file and message.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run.
+    pub fn reject(&mut self) -> Result<Vec<Option<(u32, String)>>, CompilerError> {
+        let all: Vec<usize> = (0..self.clones.len()).collect();
+        let mut verdicts: Vec<Option<Compiles>> = vec![None; all.len()];
+        self.between_barriers(&all, &mut verdicts)?;
+        let rejected = verdicts.into_iter().map(|verdict| match verdict {
+            Some(Compiles::No { line, message }) => Some((line, message)),
+            _ => None,
+        });
+        Ok(rejected.collect())
+    }
+
+    /// Notes which of these clones have errors of their own, and returns those that seem to have none.
+    fn between_barriers(
+        &mut self,
+        wanted: &[usize],
+        verdicts: &mut [Option<Compiles>],
+    ) -> Result<Vec<usize>, CompilerError> {
+        let answer = self.ask(wanted, true)?;
+        let mut clean = Vec::new();
+        let mut in_place = true;
+        for number in &answer.order {
+            let error = answer.errors.iter().find(|error| error.number == *number);
+            let held = answer.held.contains(number);
+            match error {
+                Some(error) if in_place => verdicts[*number] = Some(self.rejected(error)),
+                None if held => clean.push(*number),
+                // It may have been blamed for the one before it, or swallowed what follows.
+                _ => {}
+            }
+            in_place = held;
+        }
+        Ok(clean)
+    }
+
+    /// Says of these clones whether they compile. An error of syntax is believed only of the first that has one.
+    fn without_barriers(
+        &mut self,
+        mut open: Vec<usize>,
+        verdicts: &mut [Option<Compiles>],
+    ) -> Result<(), CompilerError> {
         let mut suspended: Vec<usize> = Vec::new();
         for pass in 0.. {
-            let mut wanted: Vec<usize> = (0..self.clones.len())
-                .filter(|number| verdicts[*number].is_none())
-                .collect();
+            open.retain(|number| verdicts[*number].is_none());
+            let mut wanted = open.clone();
             if wanted.is_empty() {
                 break;
             }
@@ -149,7 +297,7 @@ impl Isolation<'_> {
                 // One suspect at a time.
                 wanted = suspended.drain(..1).collect();
             }
-            let answer = self.ask(&wanted)?;
+            let answer = self.ask(&wanted, false)?;
             match (answer.errors.is_empty(), answer.elsewhere) {
                 (true, None) => {
                     for number in wanted {
@@ -162,7 +310,7 @@ impl Isolation<'_> {
                 }
                 // Nothing says whose fault it is: halves, until one clone is left.
                 (true, Some(message)) => {
-                    self.bisect(&wanted, &message, &mut verdicts)?;
+                    self.bisect(&wanted, &message, verdicts)?;
                     // No half shows the error: only together are they wrong.
                     if wanted.iter().all(|number| verdicts[*number].is_none()) {
                         for number in wanted {
@@ -174,59 +322,70 @@ impl Isolation<'_> {
                 (false, _) => {
                     suspended.clear();
                     let mut lost = false;
-                    for (number, offset, message) in answer.errors {
+                    for error in &answer.errors {
                         if lost {
-                            suspended.push(number);
+                            suspended.push(error.number);
                             continue;
                         }
-                        lost = is_syntax_error(&message);
-                        let clone = &self.clones[number];
-                        let line = (clone.line + offset).saturating_sub(self.head_lines(clone));
-                        verdicts[number] = Some(Compiles::No { line, message });
+                        lost = is_syntax_error(&error.message);
+                        verdicts[error.number] = Some(self.rejected(error));
                     }
                 }
             }
         }
-        // Every clone has a verdict when the loop ends.
-        Ok(verdicts.into_iter().flatten().collect())
+        Ok(())
+    }
+
+    fn rejected(&self, error: &CloneError) -> Compiles {
+        let clone = &self.clones[error.number];
+        Compiles::No {
+            line: (clone.line + error.offset).saturating_sub(self.head_lines(clone)),
+            message: error.message.clone(),
+        }
     }
 
     fn unnamed(&self, clone: &Clone) -> Option<Compiles> {
-        let known = renamed(self.source, &self.functions[clone.function], "x").is_some();
+        let function = &self.functions[clone.function];
+        let known = renamed(clone.head(self.source, function), function, "x").is_some();
         (!known).then(|| Compiles::Unknown("its function's name is not in its text".into()))
     }
 
     /// Line breaks in the head of a clone's function.
     fn head_lines(&self, clone: &Clone) -> u32 {
-        let function = &self.functions[clone.function];
-        let head = Span::new(function.span.start, function.body_span.start);
-        let head = head.slice(self.source).unwrap_or_default();
+        if clone.head.is_some() {
+            return 0;
+        }
+        let head = clone.head(self.source, &self.functions[clone.function]);
         head.iter().filter(|byte| **byte == b'\n').count() as u32
     }
 
     /// Compiles these clones.
-    fn ask(&mut self, wanted: &[usize]) -> Result<Answer, CompilerError> {
+    fn ask(&mut self, wanted: &[usize], barriers: bool) -> Result<Answer, CompilerError> {
         *self.compilations += 1;
-        let with = cloned(self.source, self.functions, self.clones, wanted);
+        let with = cloned(self.source, self.functions, self.clones, wanted, barriers);
         let diagnostics = self
             .compiler
             .check(self.worker, &with.text, Depth::Syntax)?;
+        // The clone at or before a line, and how many lines behind its first that is; its barrier is its last line.
         let clone_at = |line: u32| {
             let place = with.lines.partition_point(|(_, first, _)| *first <= line);
-            with.lines[..place]
-                .last()
-                .filter(|(_, _, behind)| line < *behind)
-                .map(|(number, first, _)| (*number, line - first))
+            let (number, first, behind) = *with.lines[..place].last()?;
+            (line < behind + u32::from(barriers)).then_some((number, line - first, line == behind))
         };
         let mut answer = Answer {
             errors: Vec::new(),
             elsewhere: None,
             undeclared: Vec::new(),
+            held: Vec::new(),
+            order: with.lines.iter().map(|(number, ..)| *number).collect(),
         };
+        let mut broken = Vec::new();
         // That a clone is not used, or not declared before, says nothing about the patch.
-        let about_patches = diagnostics
-            .into_iter()
-            .filter(|diagnostic| !diagnostic.message.contains("__pw_clone_"));
+        let about_patches = diagnostics.into_iter().filter(|diagnostic| {
+            let message = &diagnostic.message;
+            let unused = message.contains("not used") || message.contains("unused");
+            !message.contains("__pw_clone_") && !(message.contains("__pw_fence_") && unused)
+        });
         for Diagnostic {
             line,
             is_error,
@@ -234,21 +393,35 @@ impl Isolation<'_> {
         } in about_patches
         {
             match line.and_then(clone_at) {
-                Some((number, offset)) if is_error => {
-                    let known = answer.errors.iter().any(|(known, ..)| *known == number);
-                    if !known {
-                        answer.errors.push((number, offset, message));
+                Some((number, _, true)) if is_error => {
+                    let own = message.contains(BARRIER) && !answer.held.contains(&number);
+                    match own {
+                        true => answer.held.push(number),
+                        false => broken.push(number),
                     }
                 }
-                Some((number, _)) if message.contains("implicit declaration of function") => {
+                Some((number, offset, false)) if is_error => {
+                    let known = answer.errors.iter().any(|error| error.number == number);
+                    if !known {
+                        answer.errors.push(CloneError {
+                            number,
+                            offset,
+                            message,
+                        });
+                    }
+                }
+                Some((number, _, false))
+                    if message.contains("implicit declaration of function") =>
+                {
                     answer.undeclared.push((number, message));
                 }
                 None if is_error => answer.elsewhere = Some(message),
                 _ => {}
             }
         }
-        let place = |number: usize| with.lines.iter().position(|(known, ..)| *known == number);
-        answer.errors.sort_by_key(|(number, ..)| place(*number));
+        answer.held.retain(|number| !broken.contains(number));
+        let place = |number: usize| answer.order.iter().position(|known| *known == number);
+        answer.errors.sort_by_key(|error| place(error.number));
         Ok(answer)
     }
 
@@ -265,16 +438,32 @@ impl Isolation<'_> {
         }
         let (low, high) = wanted.split_at(wanted.len() / 2);
         for half in [low, high] {
-            let answer = self.ask(half)?;
-            let first = answer
-                .errors
-                .into_iter()
-                .next()
-                .map(|(_, _, message)| message);
+            let answer = self.ask(half, false)?;
+            let first = answer.errors.into_iter().next();
+            let first = first.map(|error| error.message);
             if let Some(message) = first.or(answer.elsewhere) {
                 self.bisect(half, &message, verdicts)?;
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_swallows_what_follows_when_a_brace_or_a_comment_is_open() {
+        for (text, is) in [
+            ("int f(void) { return 1; }", false),
+            ("int f(void) { return 1; } }", false),
+            ("int f(void) { if (a) { return 1; }", true),
+            ("int f(void) { return 1; /* }", true),
+            ("int f(void) { s(\"{\"); }", false),
+            ("int f(void) {\n#if A\n}", true),
+        ] {
+            assert_eq!(swallows(text.as_bytes()), is, "{text}");
+        }
     }
 }

@@ -134,11 +134,22 @@ impl Apart {
     }
 }
 
+/// What a patch did in a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Behaviour {
+    /// What the untouched program does.
+    AsOriginal,
+    /// What all patches of this class did, and none else of the batch; each class of each test has its own number.
+    Class(u32),
+}
+
 /// What the engine tells while it works.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A phase begins.
     Phase(&'static str),
+    /// So many patches have been looked at.
+    Progress(usize),
     /// A patch has a verdict in a test.
     Verdict {
         /// Index of the patch.
@@ -147,8 +158,8 @@ pub enum Event {
         test: usize,
         /// The verdict.
         verdict: Verdict,
-        /// It is that of another patch, or of the original program, which did the same.
-        shared: bool,
+        /// What it did; patches with the same behaviour share the verdict.
+        behaviour: Behaviour,
     },
     /// Whether the patch passes this test must be found out by a build of its own.
     Open {
@@ -193,6 +204,8 @@ pub struct Stats {
     pub threads: usize,
     /// Tests that did not do the same twice.
     pub unsteady: usize,
+    /// Executions that ended with the time-out.
+    pub time_outs: usize,
 }
 
 /// Why patches could not be validated.

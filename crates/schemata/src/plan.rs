@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use patchwright_csource::{Clang, Refusal, TranslationUnit, lex};
 use patchwright_exec::{CompileCommand, Worker, files};
-use patchwright_patches::{Digest, FileChange, Hasher, Patch};
+use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap, Span};
 use rustc_hash::FxHashMap;
 
 use crate::compiler::{Compiler, Depth};
 use crate::edits::{is_blank, trimmed};
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
-use crate::{Apart, EngineError, Fate, Stats};
+use crate::{Apart, EngineError, Event, Fate, Stats};
 
 /// A source file that patches change.
 pub struct SourceFile {
@@ -100,7 +100,7 @@ impl Planner<'_> {
         &mut self,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
-        progress: &mut dyn FnMut(usize),
+        sink: &mut dyn FnMut(Event),
     ) -> Result<Plan, EngineError> {
         let mut plan = Plan::default();
         let mut known: BTreeMap<PathBuf, Result<usize, Apart>> = BTreeMap::new();
@@ -110,8 +110,10 @@ impl Planner<'_> {
                 Err(reason) => fates[index] = Some(Fate::Apart(reason)),
             }
         }
-        self.compile_functions(&mut plan, patches, fates, progress)?;
-        self.compile_files(&mut plan, patches, fates, progress)?;
+        sink(Event::Phase("finding out which patches compile"));
+        self.compile_functions(&mut plan, patches, fates)?;
+        self.compile_files(&mut plan, patches, fates, sink)?;
+        self.compile_apart(&plan, patches, fates, sink)?;
         Ok(plan)
     }
 
@@ -215,7 +217,6 @@ impl Planner<'_> {
         plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
-        progress: &mut dyn FnMut(usize),
     ) -> Result<(), EngineError> {
         for file in 0..plan.sources.len() {
             let source = &plan.sources[file];
@@ -239,6 +240,7 @@ impl Planner<'_> {
                             |(function, body)| {
                                 clones.push(FunctionClone {
                                     function: *function,
+                                    head: None,
                                     body: body.clone(),
                                     line: u32::try_from(line).unwrap_or(1),
                                 });
@@ -280,7 +282,6 @@ impl Planner<'_> {
                     fates[patch] = Some(fate);
                 }
             }
-            progress(plan.patches.len());
         }
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
@@ -294,52 +295,179 @@ impl Planner<'_> {
         plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
-        progress: &mut dyn FnMut(usize),
+        sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        let mut known: FxHashMap<(usize, Digest), Option<(u32, String)>> = FxHashMap::default();
+        let mut known = KnownFiles::default();
         for planned in &plan.patches {
             for own in &planned.files {
                 let source = &plan.sources[own.file];
                 if !source.compiler.warnings_are_errors() {
                     continue;
                 }
-                let change = patches[planned.patch]
-                    .changes
-                    .iter()
-                    .find(|change| change.path().as_path() == source.relative);
+                let mut changes = patches[planned.patch].changes.iter();
+                let change = changes.find(|change| change.path().as_path() == source.relative);
                 let Some(text) = change.and_then(FileChange::text) else {
                     continue;
                 };
-                let digest = Hasher::new().pieces(text.pieces()).finish();
-                let error = match known.get(&(own.file, digest)) {
-                    Some(error) => error.clone(),
-                    None => {
-                        self.stats.compilations += 1;
-                        let found =
-                            source
-                                .compiler
-                                .check(self.worker, &text.to_vec(), Depth::Full)?;
-                        let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
-                        let error = error.map(|error| (error.line.unwrap_or(0), error.message));
-                        known.insert((own.file, digest), error.clone());
-                        error
-                    }
+                let error = self.file_error(own.file, source, text, Depth::Full, &mut known)?;
+                if error.is_some() {
+                    fates[planned.patch] = error;
+                }
+            }
+            sink(Event::Progress(planned.patch));
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+
+    /// Of patches that cannot be woven, those that do not compile need no build to be known: many change the head of a
+    /// function, or leave a bracket open.
+    fn compile_apart(
+        &mut self,
+        plan: &Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        self.reject_apart(plan, patches, fates)?;
+        let mut known = KnownFiles::default();
+        for (number, (patch, fate)) in patches.iter().zip(fates).enumerate() {
+            if !matches!(fate, Some(Fate::Apart(_))) {
+                continue;
+            }
+            sink(Event::Progress(number));
+            // Nothing else that is compiled changes.
+            let changes = patch.changes.iter().map(|change| {
+                let FileChange::Modify { path, text } = change else {
+                    return None;
                 };
-                if let Some((line, message)) = error {
-                    fates[planned.patch] = Some(Fate::DoesNotCompile {
+                let mut sources = plan.sources.iter();
+                let file = sources.position(|source| source.relative == path.as_path())?;
+                Some((file, text))
+            });
+            let Some(changes) = changes.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            for (file, text) in changes {
+                let source = &plan.sources[file];
+                let error = self.file_error(file, source, text, Depth::Syntax, &mut known)?;
+                if error.is_some() {
+                    *fate = error;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of the patches that cannot be woven because they change the head of a function or leave brackets unbalanced, those
+    /// that surely do not compile, found for all patches of a file at once.
+    fn reject_apart(
+        &mut self,
+        plan: &Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+    ) -> Result<(), EngineError> {
+        for source in &plan.sources {
+            let (mut clones, mut users) = (Vec::new(), Vec::new());
+            for (number, patch) in patches.iter().enumerate() {
+                let reason = match &fates[number] {
+                    Some(Fate::Apart(reason)) => reason,
+                    _ => continue,
+                };
+                if !matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced) {
+                    continue;
+                }
+                let [FileChange::Modify { path, text }] = &patch.changes[..] else {
+                    continue;
+                };
+                if source.relative != path.as_path() {
+                    continue;
+                }
+                if let Some(clone) = whole_function(source, text.edits()) {
+                    clones.push(clone);
+                    users.push(number);
+                }
+            }
+            if clones.is_empty() {
+                continue;
+            }
+            let rejected = Isolation {
+                worker: self.worker,
+                compiler: &source.compiler,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones: &clones,
+                compilations: &mut self.stats.compilations,
+            }
+            .reject()?;
+            for (number, rejected) in users.into_iter().zip(rejected) {
+                if let Some((line, message)) = rejected {
+                    fates[number] = Some(Fate::DoesNotCompile {
                         file: source.relative.clone(),
                         line,
                         message,
                     });
                 }
             }
-            progress(planned.patch);
         }
-        plan.patches
-            .retain(|planned| fates[planned.patch].is_none());
         Ok(())
     }
+
+    /// What the compiler says against a patched source.
+    fn file_error(
+        &mut self,
+        file: usize,
+        source: &SourceFile,
+        text: &NewText,
+        depth: Depth,
+        known: &mut KnownFiles,
+    ) -> Result<Option<Fate>, EngineError> {
+        let digest = Hasher::new().pieces(text.pieces()).finish();
+        let error = match known.get(&(file, digest)) {
+            Some(error) => error.clone(),
+            None => {
+                self.stats.compilations += 1;
+                let found = source.compiler.check(self.worker, &text.to_vec(), depth)?;
+                let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
+                let error = error.map(|error| (error.line.unwrap_or(0), error.message));
+                known.insert((file, digest), error.clone());
+                error
+            }
+        };
+        Ok(error.map(|(line, message)| Fate::DoesNotCompile {
+            file: source.relative.clone(),
+            line,
+            message,
+        }))
+    }
 }
+
+/// The one function that edits change, its head included, as a clone; `None` when they change anything else.
+fn whole_function(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
+    let base = &source.unit.source;
+    let edits: Vec<Edit> = edits
+        .iter()
+        .filter_map(|edit| trimmed(base, edit))
+        .collect();
+    let first = edits.first()?;
+    let functions = &source.unit.functions;
+    let index = functions.iter().position(|function| {
+        let span = function.span;
+        span.start <= first.span.start && first.span.end <= span.end
+    })?;
+    let span = functions[index].span;
+    let inside = |edit: &Edit| span.start <= edit.span.start && edit.span.end <= span.end;
+    if !edits.iter().all(inside) {
+        return None;
+    }
+    let text = crate::runs::alternative(base, span, &edits);
+    FunctionClone::with_head(base, functions, index, text, source.lines.line(span.start))
+}
+
+/// The first errors of patched sources: line and message.
+type KnownFiles = FxHashMap<(usize, Digest), Option<(u32, String)>>;
 
 /// Whether lines of the text are said to be lines of something else.
 fn has_line_directives(text: &[u8]) -> bool {

@@ -174,10 +174,8 @@ impl Rounds<'_> {
             self.limits,
         )?;
         let report = channel.report();
-        // What goes another way than the untouched program may leave behind what that would not.
-        if run.verdict.is_pass() != self.passes || is_limit(&run) {
-            snapshot.restore(&worker.sandbox, self.pristine)?;
-        }
+        // Whatever its verdict, a patch may leave behind what the next one would stumble over.
+        snapshot.restore(&worker.sandbox, self.pristine)?;
         Ok((run, report))
     }
 
@@ -213,6 +211,7 @@ impl Rounds<'_> {
             stats.executions += 1;
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
+            stats.time_outs += usize::from(is_limit(&run));
         }
         let patches = || {
             task.representative

@@ -11,7 +11,7 @@ use crate::{
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
-    space::{Block, Schema, Space, SpaceLimits, Step, Template, original},
+    space::{Block, Schema, Space, SpaceLimits, Step, TRUTH_FACTOR, Template, original},
     term::{
         self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
@@ -74,12 +74,17 @@ impl Space {
             HoleKind::Choice(choice) => builder.choices(&choice),
             HoleKind::Exit(_) => {}
         }
+        // Conditions have two values, so candidates are nearly free there.
+        let wanted = match builder.space.hole.context {
+            Context::Truth => limits.wanted.saturating_mul(TRUTH_FACTOR),
+            _ => limits.wanted,
+        };
         for level in [2, 3, 5, 7] {
             if level > limits.term_size {
                 break;
             }
             builder.level(level, limits.most);
-            if builder.space.candidates >= limits.wanted && level >= 3 {
+            if builder.space.candidates >= wanted && level >= 3 {
                 break;
             }
         }

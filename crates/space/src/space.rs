@@ -203,13 +203,16 @@ pub(crate) enum Step {
 /// How large a space may be.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceLimits {
-    /// Terms get larger until a space has this many candidates…
+    /// Terms get larger until a space has this many candidates (of conditions [`TRUTH_FACTOR`] times as many)…
     pub wanted: usize,
     /// …or this many nodes…
     pub term_size: u32,
     /// …but never so many candidates that this is exceeded.
     pub most: usize,
 }
+
+/// Spaces of conditions get so many times as large as others: they have few classes.
+pub const TRUTH_FACTOR: usize = 20;
 
 impl Default for SpaceLimits {
     fn default() -> Self {

@@ -5,7 +5,8 @@
 //! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
 //!    nothing is ever run again), and the tests of the untouched program are run twice.
 //! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
-//!    `schemata`. A patch that is plausible there is confirmed by the next step.
+//!    `schemata`. Of the patches that are plausible there and did the same in every test, one is
+//!    confirmed by the next step.
 //! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
 //!    build command, tested; then the copy is put back to what it was.
 //!
@@ -13,8 +14,8 @@
 //!
 //! # Invariants
 //! * The user's tree is only read.
-//! * A patch that is called plausible has passed all tests in a build of exactly its tree (unless
-//!   the run is told not to confirm). A verdict against a patch comes from such a build, or from a
+//! * A patch that is called plausible has passed all tests in a build of exactly its tree, or did in
+//!   every test what one that has passed them did (unless the run is told not to confirm). A verdict against a patch comes from such a build, or from a
 //!   woven program that did what the patched one does. Patches that make the same tree share a
 //!   verdict, and that is said.
 //! * Which verdict a patch gets, and which test is named for it, depends neither on the number of
@@ -32,6 +33,9 @@ pub mod set;
 pub mod verdict;
 pub mod woven;
 
+mod board;
+mod phases;
+mod promising;
 mod run;
 
 use std::time::Duration;
@@ -39,7 +43,7 @@ use std::time::Duration;
 use patchwright_exec::{CancelToken, JournalOptions, RunnerProgram, Scratch};
 
 pub use error::ValidateError;
-pub use outcome::{Stats, Tests, Validated, Validation, WovenStats};
+pub use outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
 pub use plain::Way;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
@@ -60,15 +64,28 @@ pub struct ValidateOptions {
     pub schemata: bool,
     /// Of woven patches that a test cannot tell apart, execute one.
     pub dedup: bool,
-    /// Run all tests a second time on patches that pass them, and call those that then fail
-    /// unstable.
-    pub confirm: bool,
+    /// Which plausible patches are tested a second time.
+    pub confirm: Confirm,
     /// The longest time that the build of a patch may take.
     pub build_timeout: Duration,
     /// How the time-outs of tests follow from the baseline, where the project does not say them.
     pub timeouts: patchwright_exec::TimeoutRule,
     /// Where verdicts are kept.
     pub journal: Option<JournalOptions>,
+}
+
+/// Which plausible patches are tested a second time. One that then fails is unstable; one that passed woven with others
+/// is built by itself for that, and if it fails twice, that build's verdict counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confirm {
+    /// None.
+    Never,
+    /// Of woven patches that did the same as each other in every test, the first; none of those that did what the untouched
+    /// program does, for that was tested twice. All others.
+    #[default]
+    Classes,
+    /// All.
+    Each,
 }
 
 impl Default for ValidateOptions {
@@ -83,7 +100,7 @@ impl Default for ValidateOptions {
             prioritize: true,
             schemata: true,
             dedup: true,
-            confirm: true,
+            confirm: Confirm::Classes,
             build_timeout: Duration::from_secs(600),
             timeouts: patchwright_exec::TimeoutRule {
                 floor: Duration::ZERO,

@@ -76,6 +76,9 @@ pub struct Validated {
     pub tests: Vec<TestResult>,
     /// How it was built; `None` if it was not.
     pub way: Option<Way>,
+    /// It is plausible, woven with others, and this patch of the set, which did the same in every test, was built by itself
+    /// and passed too.
+    pub confirmed_by: Option<usize>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
     /// How long its build took.
@@ -105,6 +108,17 @@ pub struct Stats {
     pub prepare: Duration,
     /// As above.
     pub validate: Duration,
+    /// The parts of both, in the order in which they began. Parts of one name are one.
+    pub phases: Vec<Phase>,
+}
+
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// What was done.
+    pub name: &'static str,
+    /// How long.
+    pub time: Duration,
 }
 
 /// What validating patches together took.
@@ -121,11 +135,23 @@ pub struct WovenStats {
     pub builds: usize,
     /// Executions of tests.
     pub executions: usize,
+    /// Of these, those that ended with the time-out.
+    pub time_outs: usize,
     /// Classes of patches that a test could not tell apart, over all tests.
     pub classes: usize,
+    /// Groups of patches that parted from others in an execution, by reason.
+    pub splits: BTreeMap<&'static str, usize>,
+    /// Texts of patches that can be tried and undone, so that their effects are compared.
+    pub captured: usize,
+    /// Those that cannot, by reason.
+    pub uncaptured: BTreeMap<&'static str, usize>,
+    /// Tests that did not do the same twice, so that nothing was shared in them.
+    pub unsteady: usize,
     /// Plausible by a woven program, and not by a build of their own: bugs of ours, or tests that
     /// are not stable.
     pub overruled: usize,
+    /// Plausible patches that did the same in every test as one that was confirmed.
+    pub confirmed_by_others: usize,
     /// The time that it took.
     pub time: Duration,
 }

@@ -17,7 +17,7 @@ use crate::error::ValidateError;
 use crate::prepare::{Prepared, worker_options};
 use crate::rebuild::{Rebuild, write_patch};
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
-use crate::{Surroundings, ValidateOptions};
+use crate::{Confirm, Surroundings, ValidateOptions};
 
 /// What was found out about a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,8 @@ impl<'a> Plain<'a> {
     }
 
     /// Validates a patch in the worker's copy, which is as the pristine one before and after.
-    /// `order` is asked for the order of the tests if the patch builds.
+    /// `order` is asked for the order of the tests if the patch builds. With `promised`, it has
+    /// passed them once, woven with others.
     ///
     /// # Errors
     /// When the run is cancelled, or its own files and processes fail. Whatever the patch does is a
@@ -96,6 +97,7 @@ impl<'a> Plain<'a> {
         &self,
         worker: &mut Worker,
         patch: &Patch,
+        promised: bool,
         order: impl FnOnce() -> Vec<usize>,
     ) -> Result<Checked, ValidateError> {
         let started = Instant::now();
@@ -109,7 +111,7 @@ impl<'a> Plain<'a> {
             total: Duration::ZERO,
         };
         match write_patch(&worker.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(worker, order, &mut checked)?,
+            Ok(()) => self.build_and_test(worker, promised, order, &mut checked)?,
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
                 checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
@@ -124,6 +126,7 @@ impl<'a> Plain<'a> {
     fn build_and_test(
         &self,
         worker: &mut Worker,
+        promised: bool,
         order: impl FnOnce() -> Vec<usize>,
         checked: &mut Checked,
     ) -> Result<(), ValidateError> {
@@ -163,10 +166,20 @@ impl<'a> Plain<'a> {
         let killer = self.run_tests(worker, &order, self.options.keep_going, &mut checked.tests)?;
         checked.executions = checked.tests.len();
         if let Some(killer) = killer {
-            checked.verdict = PatchVerdict::Implausible(killer);
+            let mut again = Vec::new();
+            // Woven it passed: does this test always fail?
+            let passes = promised
+                && self
+                    .run_tests(worker, &[killer.test], false, &mut again)?
+                    .is_none();
+            checked.executions += again.len();
+            checked.verdict = match passes {
+                true => PatchVerdict::Unstable(killer),
+                false => PatchVerdict::Implausible(killer),
+            };
             return Ok(());
         }
-        if self.options.confirm {
+        if self.options.confirm != Confirm::Never && !promised {
             let mut again = Vec::new();
             if let Some(killer) = self.run_tests(worker, &order, false, &mut again)? {
                 checked.verdict = PatchVerdict::Unstable(killer);

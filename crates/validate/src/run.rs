@@ -1,25 +1,28 @@
 //! A run from end to end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use patchwright_exec::{Baseline, BaselineTest, Pool, Project, Snapshot, TestKind, Worker};
-use patchwright_patches::{Applied, FileChange, Patch};
+use patchwright_exec::{BaselineTest, Pool, Project, Snapshot, Worker};
+use patchwright_patches::{FileChange, Patch};
+use patchwright_schemata::Behaviour;
 
+use crate::board::Board;
 use crate::error::ValidateError;
-use crate::journal::{Journal, Record};
-use crate::outcome::{Stats, Tests, Validated, Validation, WovenStats};
-use crate::plain::{Checked, Plain, Way};
+use crate::journal::Journal;
+use crate::outcome::Validation;
+use crate::phases::Phases;
+use crate::plain::Plain;
 use crate::prepare::{Prepared, prepare, worker_options};
-use crate::rebuild::{Rebuild, remarks};
+use crate::promising::Promising;
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
-use crate::{Event, Surroundings, ValidateOptions};
+use crate::{Confirm, Event, Surroundings, ValidateOptions};
 
 /// Validates the patches of a set, which was applied to the tree of `project`.
 ///
@@ -33,6 +36,19 @@ pub fn validate(
     options: &ValidateOptions,
     surroundings: &Surroundings<'_>,
 ) -> Result<Validation, ValidateError> {
+    let phases = Phases::default();
+    let events = |event: Event<'_>| {
+        if let Event::Phase(name) = event {
+            phases.begin(name);
+        }
+        (surroundings.events)(event);
+    };
+    let surroundings = &Surroundings {
+        program: surroundings.program,
+        scratch: surroundings.scratch,
+        cancel: surroundings.cancel.clone(),
+        events: &events,
+    };
     let started = Instant::now();
     project.require_tests()?;
     let journal = open_journal(project, options, surroundings)?;
@@ -51,7 +67,7 @@ pub fn validate(
         && !set.distinct().any(|entry| is_open(&entry))
     {
         let _nothing_to_do = board.begin(baseline);
-        return Ok(board.finish(started.elapsed(), Duration::ZERO));
+        return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
     let changed = changed_sources(set, options, &is_open);
     let ready = prepare(project, known.cloned(), &changed, options, surroundings);
@@ -59,7 +75,7 @@ pub fn validate(
         // Nothing more is known than the journal had.
         (Err(error), Some(baseline)) if error.is_cancelled() => {
             let _nothing_can_be_done = board.begin(baseline);
-            return Ok(board.finish(started.elapsed(), Duration::ZERO));
+            return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
         }
         (other, _) => other?,
     };
@@ -71,7 +87,7 @@ pub fn validate(
     if board.begin(&ready.0.baseline).is_continue() {
         run_tasks(project, set, ready, &board, journal.as_ref())?;
     }
-    Ok(board.finish(preparing, started.elapsed()))
+    Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
 
 /// The sources that the open patches change, if they are going to be woven.
@@ -149,7 +165,7 @@ fn run_tasks(
         .enumerate()
         .map(|(number, entry)| Task { number, entry })
         .collect();
-    let mut promising = BTreeSet::new();
+    let mut promising = Promising::default();
     if options.schemata {
         let woven = Woven {
             project,
@@ -165,13 +181,19 @@ fn run_tasks(
         snapshot.restore(&worker.sandbox, prepared.pristine.sandbox.folder())?;
     }
     let mut open = Vec::new();
+    let mut waiting: BTreeMap<usize, Task> = BTreeMap::new();
     for task in distinct {
-        match board.is_settled(task.entry) {
-            true => schedule.done(task.number, board.killer(task.entry)),
-            false => open.push(task),
+        if board.is_settled(task.entry) {
+            schedule.done(task.number, board.killer(task.entry));
+        } else if promising.waits(task.entry) {
+            // No order depends on its verdict, which is that of another or comes last.
+            schedule.done(task.number, None);
+            waiting.insert(task.entry, task);
+        } else {
+            open.push(task);
         }
     }
-    if board.deliver().is_break() {
+    if board.deliver().is_break() || open.is_empty() {
         return Ok(());
     }
     (surroundings.events)(Event::Phase("validating patches one by one"));
@@ -185,10 +207,11 @@ fn run_tasks(
         workers.push(worker);
     }
     let plain = Plain::new(project, &prepared, options, surroundings, snapshots);
-    let work = |worker: &mut Worker, task: Task| -> Result<Task, ValidateError> {
+    let refuted = Mutex::new(Vec::new());
+    let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
         // Others wait for this patch, whatever becomes of it.
         let mut done = Done {
-            schedule: &schedule,
+            schedule: (!waiting.contains_key(&task.entry)).then_some(&schedule),
             number: task.number,
             killer: None,
         };
@@ -196,26 +219,52 @@ fn run_tasks(
             .patch()
             .zip(set.entries[task.entry].tree)
         else {
-            return Ok(task);
+            return Ok(());
         };
-        let checked = plain.check(worker, patch, || schedule.order(task.number))?;
+        let promised = promising.has(task.entry);
+        let checked = plain.check(worker, patch, promised, || schedule.order(task.number))?;
         if let Some(journal) = journal {
             journal.keep(tree, &checked)?;
         }
-        let overruled =
-            promising.contains(&task.entry) && checked.verdict != PatchVerdict::Plausible;
-        board.settle(task.entry, &checked, overruled);
+        let is_confirmed = checked.verdict == PatchVerdict::Plausible;
+        board.settle(task.entry, &checked, promised && !is_confirmed);
         done.killer = board.killer(task.entry);
-        Ok(task)
+        for (entry, checked) in promising.others(task.entry) {
+            if !is_confirmed {
+                let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
+                refuted.extend(waiting.get(entry));
+                continue;
+            }
+            if let (Some(journal), Some(tree)) = (journal, set.entries[*entry].tree) {
+                journal.keep(tree, checked)?;
+            }
+            board.settle_with(*entry, checked, task.entry);
+        }
+        Ok(())
     };
     let mut failure = None;
-    Pool::of(workers).run_until(open, work, |result| match result {
-        Ok(_) => board.deliver(),
-        Err(error) => {
-            failure = Some(error);
-            ControlFlow::Break(())
+    let mut workers = Pool::of(workers);
+    while !open.is_empty() {
+        let tasks = std::mem::take(&mut open);
+        let mut stopped = false;
+        workers.run_until(tasks, work, |result| {
+            let next = match result {
+                Ok(()) => board.deliver(),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            };
+            stopped = next.is_break();
+            next
+        });
+        if !stopped {
+            // Then each of its class by itself.
+            let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
+            open = std::mem::take(&mut refuted);
+            open.sort_by_key(|task| task.entry);
         }
-    });
+    }
     board.count_renewed(plain.renewed());
     match failure {
         Some(error) if !error.is_cancelled() => Err(error),
@@ -232,7 +281,7 @@ fn run_woven(
     order: &[usize],
     board: &Board<'_>,
     journal: Option<&Journal>,
-) -> Result<BTreeSet<usize>, ValidateError> {
+) -> Result<Promising, ValidateError> {
     let open: Vec<usize> = set
         .distinct()
         .filter(|entry| !board.is_settled(*entry))
@@ -241,12 +290,14 @@ fn run_woven(
         .iter()
         .filter_map(|entry| set.entries[*entry].patch().cloned())
         .collect();
-    let mut promising = BTreeSet::new();
+    let mut promising = Promising::default();
     let mut kept = Ok(());
-    let result = woven.run(worker, &patches, order, &mut |index, checked| {
+    let result = woven.run(worker, &patches, order, &mut |index, checked, behaviour| {
         let entry = open[index];
-        if checked.verdict == PatchVerdict::Plausible && woven.options.confirm {
-            promising.insert(entry);
+        if checked.verdict == PatchVerdict::Plausible
+            && !is_confirmed(woven.options.confirm, behaviour)
+        {
+            promising.add(entry, checked, behaviour, woven.options.confirm);
             return;
         }
         if let (Some(journal), Some(tree), true) = (journal, set.entries[entry].tree, kept.is_ok())
@@ -266,258 +317,27 @@ fn run_woven(
     Ok(promising)
 }
 
-/// Tells the schedule that a patch is done when it goes out of scope.
+/// Whether a patch that is plausible in a woven program, in which it behaved so, needs no further test.
+fn is_confirmed(confirm: Confirm, behaviour: &[Behaviour]) -> bool {
+    let as_original = |behaviour: &Behaviour| *behaviour == Behaviour::AsOriginal;
+    match confirm {
+        Confirm::Never => true,
+        Confirm::Classes => behaviour.iter().all(as_original),
+        Confirm::Each => false,
+    }
+}
+
+/// Tells the schedule, if it waits for it, that a patch is done when it goes out of scope.
 struct Done<'s> {
-    schedule: &'s Schedule,
+    schedule: Option<&'s Schedule>,
     number: usize,
     killer: Option<usize>,
 }
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        self.schedule.done(self.number, self.killer);
-    }
-}
-
-/// The verdicts so far, and what of them has been told.
-struct Board<'b> {
-    options: &'b ValidateOptions,
-    surroundings: &'b Surroundings<'b>,
-    /// For each patch of the set, the later ones that make the same tree.
-    followers: Vec<Vec<usize>>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    tests: Tests,
-    patches: Vec<Validated>,
-    stats: Stats,
-    /// With `stop_after`: patches before this one have been told.
-    told: usize,
-    /// Plausible ones among these, without those that are the same as another.
-    plausible: usize,
-    /// The patch at which that number was reached.
-    stopped: Option<usize>,
-}
-
-impl<'b> Board<'b> {
-    fn new(
-        project: &Project,
-        set: &PatchSet,
-        options: &'b ValidateOptions,
-        surroundings: &'b Surroundings<'b>,
-    ) -> Self {
-        let mut followers = vec![Vec::new(); set.entries.len()];
-        let mut state = State::default();
-        for (number, entry) in set.entries.iter().enumerate() {
-            if let Some(first) = entry.same_as {
-                followers[first].push(number);
-                state.stats.duplicates += 1;
-            }
-            let (verdict, notes) = match &entry.applied {
-                Applied::DoesNotApply(not) => {
-                    let reason = not.reason.to_string();
-                    (Some(PatchVerdict::DoesNotApply(reason)), Vec::new())
-                }
-                Applied::Patch(patch) => {
-                    let mut notes: Vec<String> =
-                        patch.notes.iter().map(ToString::to_string).collect();
-                    notes.extend(remarks(patch, |path| is_test(project, path)));
-                    (None, notes)
-                }
-            };
-            state.patches.push(Validated {
-                id: entry.id().clone(),
-                origin: entry.origin().clone(),
-                notes,
-                same_as: entry.same_as,
-                verdict,
-                tests: Vec::new(),
-                way: None,
-                resumed: false,
-                build: Duration::ZERO,
-                total: Duration::ZERO,
-            });
-        }
-        Board {
-            options,
-            surroundings,
-            followers,
-            state: Mutex::new(state),
+        if let Some(schedule) = self.schedule {
+            schedule.done(self.number, self.killer);
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_settled(&self, entry: usize) -> bool {
-        self.state().patches[entry].verdict.is_some()
-    }
-
-    /// The test that spoke against a patch.
-    fn killer(&self, entry: usize) -> Option<usize> {
-        match &self.state().patches[entry].verdict {
-            Some(PatchVerdict::Implausible(killer)) => Some(killer.test),
-            _ => None,
-        }
-    }
-
-    fn tell(&self, state: &State, index: usize) {
-        let patch = &state.patches[index];
-        (self.surroundings.events)(Event::Verdict { index, patch });
-    }
-
-    /// Takes a verdict from the journal.
-    fn resume(&self, entry: usize, record: &Record) {
-        let checked = Checked {
-            verdict: record.verdict.clone(),
-            tests: record.tests.clone(),
-            executions: record.tests.len(),
-            way: record.way,
-            build: record.build,
-            total: record.total,
-        };
-        let mut state = self.state();
-        self.write(&mut state, entry, &checked);
-        state.stats.resumed += 1;
-        for number in self.and_followers(entry) {
-            state.patches[number].resumed = true;
-        }
-    }
-
-    fn and_followers(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::once(entry).chain(self.followers[entry].iter().copied())
-    }
-
-    fn write(&self, state: &mut State, entry: usize, checked: &Checked) {
-        for number in self.and_followers(entry) {
-            let patch = &mut state.patches[number];
-            patch.verdict = Some(checked.verdict.clone());
-            patch.tests.clone_from(&checked.tests);
-            patch.way = Some(checked.way);
-            patch.build = checked.build;
-            patch.total = checked.total;
-        }
-    }
-
-    /// The tests are known, and perhaps some verdicts. Whether there is more to do.
-    fn begin(&self, baseline: &Baseline) -> ControlFlow<()> {
-        let mut state = self.state();
-        state.tests = Tests::of(baseline);
-        (self.surroundings.events)(Event::Tests(&state.tests));
-        if self.options.stop_after.is_none() {
-            for index in 0..state.patches.len() {
-                if state.patches[index].verdict.is_some() {
-                    self.tell(&state, index);
-                }
-            }
-        }
-        drop(state);
-        self.deliver()
-    }
-
-    /// A verdict is known. It is told at once, unless the run stops after a number of plausible
-    /// patches: then the order counts.
-    ///
-    /// `overruled` says that woven with others the patch was plausible, and is not by itself.
-    fn settle(&self, entry: usize, checked: &Checked, overruled: bool) {
-        let mut state = self.state();
-        if let Way::Plain(rebuild) = checked.way {
-            state.stats.builds += 1;
-            state.stats.full_builds += usize::from(rebuild == Rebuild::Full);
-        }
-        if overruled {
-            let note = "woven into one program with other patches, it passed all tests";
-            state.patches[entry].notes.push(note.to_owned());
-            if let Some(woven) = &mut state.stats.woven {
-                woven.overruled += 1;
-            }
-        }
-        state.stats.executions += checked.executions;
-        self.write(&mut state, entry, checked);
-        if self.options.stop_after.is_none() {
-            for number in self.and_followers(entry) {
-                self.tell(&state, number);
-            }
-        }
-    }
-
-    /// Tells what comes next in the order of the set, if the order counts; breaks when enough
-    /// patches are plausible.
-    fn deliver(&self) -> ControlFlow<()> {
-        let Some(wanted) = self.options.stop_after else {
-            return ControlFlow::Continue(());
-        };
-        let mut state = self.state();
-        while state.stopped.is_none()
-            && let Some(patch) = state.patches.get(state.told)
-            && let Some(verdict) = &patch.verdict
-        {
-            let new = *verdict == PatchVerdict::Plausible && patch.same_as.is_none();
-            self.tell(&state, state.told);
-            state.plausible += usize::from(new);
-            if state.plausible >= wanted {
-                state.stopped = Some(state.told);
-            }
-            state.told += 1;
-        }
-        match state.stopped {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        }
-    }
-
-    fn count_woven(&self, woven: WovenStats) {
-        self.state().stats.woven = Some(woven);
-    }
-
-    fn count_renewed(&self, copies: usize) {
-        self.state().stats.renewed_copies = copies;
-    }
-
-    fn finish(self, prepare: Duration, validate: Duration) -> Validation {
-        let state = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let (mut patches, mut stats) = (state.patches, state.stats);
-        (stats.prepare, stats.validate) = (prepare, validate);
-        let end = state.stopped.map_or(patches.len(), |last| last + 1);
-        // What workers found out beyond that depends on how fast they were.
-        for patch in &mut patches[end..] {
-            patch.verdict = None;
-            patch.tests.clear();
-            patch.way = None;
-        }
-        let complete = patches[..end].iter().all(|patch| patch.verdict.is_some());
-        Validation {
-            tests: state.tests,
-            patches,
-            stats,
-            interrupted: !complete,
-        }
-    }
-}
-
-/// Whether a file of the project belongs to its tests: the driver, what the cases are, and what
-/// lies in a folder that is called so.
-fn is_test(project: &Project, path: &Path) -> bool {
-    let tests = project.tests.iter().flat_map(|suite| &suite.tests);
-    let mut named = tests.map(|test| match &test.kind {
-        TestKind::Driver { driver } => driver == path,
-        TestKind::Case(case) => case
-            .stdin
-            .as_ref()
-            .and_then(|file| file.parent())
-            .is_some_and(|folder| project.root.join(path).starts_with(folder)),
-    });
-    named.any(|is| is)
-        || path.parent().is_some_and(|folder| {
-            let names = ["test", "tests", "testsuite", "check"];
-            folder
-                .iter()
-                .any(|part| names.iter().any(|name| part == *name))
-        })
 }

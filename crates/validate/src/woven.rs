@@ -1,14 +1,16 @@
 //! Validating patches together, in programs that crate `schemata` weaves.
 //!
 //! What it says against a patch is taken as it is. What it says for one is confirmed by plain
-//! validation (section IX-C of the paper recommends it): that is one build for each plausible patch,
-//! and there are few. What it cannot say is left to plain validation too.
+//! validation (section IX-C of the paper recommends it), for one of those that did the same in every
+//! test. What it cannot say is left to plain validation too.
 
 use std::time::Instant;
 
 use patchwright_exec::{Ending, Project, Verdict, Worker};
 use patchwright_patches::Patch;
-use patchwright_schemata::{Context, Engine, EngineError, Event as EngineEvent, Fate, Options};
+use patchwright_schemata::{
+    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, Options,
+};
 
 use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
@@ -32,7 +34,8 @@ impl Woven<'_> {
     /// Validates patches. `base` has a built copy of the untouched program, which is to be restored
     /// afterwards. The tests are run in the order `order`. `settle` is told each verdict against a
     /// patch, by the patch's index, as soon as it is known; and, at the end, with
-    /// [`PatchVerdict::Plausible`] those that pass all tests.
+    /// [`PatchVerdict::Plausible`] those that pass all tests. With a verdict come the classes that the
+    /// patch was in, for each test that was run.
     ///
     /// # Errors
     /// When the run is cancelled, or the engine's own processes and files fail. Patches without a
@@ -42,7 +45,7 @@ impl Woven<'_> {
         base: &mut Worker,
         patches: &[Patch],
         order: &[usize],
-        settle: &mut dyn FnMut(usize, Checked),
+        settle: &mut dyn FnMut(usize, Checked, &[Behaviour]),
     ) -> Result<WovenStats, EngineError> {
         let (options, surroundings) = (self.options, self.surroundings);
         let (project, prepared) = (self.project, self.prepared);
@@ -68,14 +71,26 @@ impl Woven<'_> {
             ..Options::default()
         };
         let total = patches.len();
-        let mut engine = Engine::prepare(context, base, patches, engine_options, &mut |done| {
-            events(Event::Progress { done, total });
-        })?;
+        let mut engine =
+            Engine::prepare(
+                context,
+                base,
+                patches,
+                engine_options,
+                &mut |event| match event {
+                    EngineEvent::Phase(name) => events(Event::Phase(name)),
+                    EngineEvent::Progress(done) => events(Event::Progress { done, total }),
+                    // Nothing is run yet.
+                    EngineEvent::Verdict { .. }
+                    | EngineEvent::Open { .. }
+                    | EngineEvent::Apart { .. } => {}
+                },
+            )?;
         // What each patch has passed and failed so far; nothing once it is settled or set apart.
-        let mut known: Vec<Option<Vec<TestResult>>> = Vec::with_capacity(total);
+        let mut known: Vec<Option<Known>> = Vec::with_capacity(total);
         for (index, fate) in engine.fates().iter().enumerate() {
             known.push(match fate {
-                Fate::Woven => Some(Vec::new()),
+                Fate::Woven => Some(Known::default()),
                 Fate::Apart(reason) => {
                     *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
                     None
@@ -95,7 +110,7 @@ impl Woven<'_> {
                         output: String::new(),
                     };
                     let verdict = PatchVerdict::DoesNotCompile(failure);
-                    settle(index, checked(verdict, Vec::new()));
+                    settle(index, checked(verdict, Vec::new()), &[]);
                     stats.patches += 1;
                     None
                 }
@@ -103,6 +118,7 @@ impl Woven<'_> {
         }
         let ran = engine.run(base, order, &mut |event| match event {
             EngineEvent::Phase(name) => events(Event::Phase(name)),
+            EngineEvent::Progress(done) => events(Event::Progress { done, total }),
             EngineEvent::Apart { patch, reason } => {
                 *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
                 known[patch] = None;
@@ -118,11 +134,12 @@ impl Woven<'_> {
                 patch,
                 test,
                 verdict,
-                ..
+                behaviour,
             } => {
-                let Some(results) = &mut known[patch] else {
+                let Some(Known { results, classes }) = &mut known[patch] else {
                     return;
                 };
+                classes.push(behaviour);
                 let failure = match verdict {
                     Verdict::Pass => None,
                     Verdict::Fail(reason) => Some(Failure::Ran(reason)),
@@ -138,7 +155,7 @@ impl Woven<'_> {
                     let done = checked(verdict, std::mem::take(results));
                     known[patch] = None;
                     stats.patches += 1;
-                    settle(patch, done);
+                    settle(patch, done, &[]);
                 }
             }
         });
@@ -146,11 +163,22 @@ impl Woven<'_> {
         stats.compilations = done.compilations;
         stats.builds = done.builds;
         stats.executions = done.executions;
+        stats.time_outs = done.time_outs;
         stats.classes = done.classes;
+        let splits = done.splits.iter();
+        stats.splits = splits
+            .map(|(why, number)| (why.reason(), *number))
+            .collect();
+        stats.captured = done.captured;
+        let uncaptured = done.uncaptured.iter();
+        stats.uncaptured = uncaptured
+            .map(|(why, number)| (why.reason(), *number))
+            .collect();
+        stats.unsteady = done.unsteady;
         stats.time = started.elapsed();
         ran?;
         for (index, known) in known.into_iter().enumerate() {
-            let Some(results) = known else {
+            let Some(Known { results, classes }) = known else {
                 continue;
             };
             if results.len() < order.len() {
@@ -165,10 +193,18 @@ impl Woven<'_> {
             });
             let verdict = killer.map_or(PatchVerdict::Plausible, PatchVerdict::Implausible);
             stats.patches += 1;
-            settle(index, checked(verdict, results));
+            settle(index, checked(verdict, results), &classes);
         }
         Ok(stats)
     }
+}
+
+/// What is known of a patch that is not settled.
+#[derive(Default)]
+struct Known {
+    results: Vec<TestResult>,
+    /// Its class in each of these tests.
+    classes: Vec<Behaviour>,
 }
 
 fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {

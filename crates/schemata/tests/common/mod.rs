@@ -188,7 +188,7 @@ pub fn validate_project(
                 );
             }
             Event::Open { patch, test, .. } => found.open.push((patch, test)),
-            Event::Apart { .. } | Event::Phase(_) => {}
+            Event::Apart { .. } | Event::Phase(_) | Event::Progress(_) => {}
         })
         .unwrap();
     found.fates = engine.fates().to_vec();

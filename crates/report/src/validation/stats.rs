@@ -1,0 +1,150 @@
+//! What a validation took: numbers for programs and for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use patchwright_validate::{Stats, WovenStats};
+use serde::Serialize;
+
+use crate::text::{count, grouped};
+
+/// The numbers as JSON.
+#[derive(Serialize)]
+pub struct StatsOf {
+    builds: usize,
+    full_builds: usize,
+    executions: usize,
+    resumed: usize,
+    duplicates: usize,
+    woven: Option<WovenOf>,
+    renewed_copies: usize,
+    prepare_milliseconds: f64,
+    validate_milliseconds: f64,
+    phases: Vec<PhaseOf>,
+}
+
+#[derive(Serialize)]
+struct PhaseOf {
+    name: &'static str,
+    milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct WovenOf {
+    patches: usize,
+    apart: BTreeMap<String, usize>,
+    compilations: usize,
+    builds: usize,
+    executions: usize,
+    time_outs: usize,
+    classes: usize,
+    splits: BTreeMap<&'static str, usize>,
+    captured: usize,
+    uncaptured: BTreeMap<&'static str, usize>,
+    unsteady: usize,
+    overruled: usize,
+    confirmed_by_others: usize,
+    milliseconds: f64,
+}
+
+/// A time as JSON has it.
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+impl StatsOf {
+    /// These numbers.
+    pub fn new(stats: &Stats) -> Self {
+        let phases = stats.phases.iter().map(|phase| PhaseOf {
+            name: phase.name,
+            milliseconds: milliseconds(phase.time),
+        });
+        StatsOf {
+            builds: stats.builds,
+            full_builds: stats.full_builds,
+            executions: stats.executions,
+            resumed: stats.resumed,
+            duplicates: stats.duplicates,
+            woven: stats.woven.as_ref().map(WovenOf::new),
+            renewed_copies: stats.renewed_copies,
+            prepare_milliseconds: milliseconds(stats.prepare),
+            validate_milliseconds: milliseconds(stats.validate),
+            phases: phases.collect(),
+        }
+    }
+}
+
+impl WovenOf {
+    fn new(woven: &WovenStats) -> Self {
+        WovenOf {
+            patches: woven.patches,
+            apart: woven.apart.clone(),
+            compilations: woven.compilations,
+            builds: woven.builds,
+            executions: woven.executions,
+            time_outs: woven.time_outs,
+            classes: woven.classes,
+            splits: woven.splits.clone(),
+            captured: woven.captured,
+            uncaptured: woven.uncaptured.clone(),
+            unsteady: woven.unsteady,
+            overruled: woven.overruled,
+            confirmed_by_others: woven.confirmed_by_others,
+            milliseconds: milliseconds(woven.time),
+        }
+    }
+}
+
+/// Where the time went, what was shared, and why other patches could not share.
+pub fn stats(stats: &Stats) -> String {
+    let mut text = String::from("\nTime, s:\n");
+    for phase in &stats.phases {
+        let seconds = phase.time.as_secs_f64();
+        let _ = writeln!(text, "{seconds:>9.2}  {}", phase.name);
+    }
+    let Some(woven) = &stats.woven else {
+        return text;
+    };
+    let _ = writeln!(
+        text,
+        "\nWoven: {} in {}; {}, {} in {} ({}); {} confirmed by one that did the same.",
+        count(woven.patches as u64, "patch", "patches"),
+        count(woven.builds as u64, "program", "programs"),
+        count(
+            woven.compilations as u64,
+            "call of the compiler",
+            "calls of the compiler"
+        ),
+        count(woven.classes as u64, "class", "classes"),
+        count(woven.executions as u64, "execution", "executions"),
+        count(woven.time_outs as u64, "time-out", "time-outs"),
+        grouped(woven.confirmed_by_others as u64),
+    );
+    let mut list = |title: &str, lines: Vec<(&str, usize)>| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "{title}:");
+        }
+        for (reason, number) in lines {
+            let _ = writeln!(text, "{:>9}  {reason}", grouped(number as u64));
+        }
+    };
+    let apart = woven.apart.iter();
+    list(
+        "Validated by themselves",
+        apart
+            .map(|(reason, number)| (&reason[..], *number))
+            .collect(),
+    );
+    let pairs = |map: &BTreeMap<&'static str, usize>| -> Vec<(&str, usize)> {
+        map.iter()
+            .map(|(reason, number)| (*reason, *number))
+            .collect()
+    };
+    list(
+        "Texts that cannot be tried and undone",
+        pairs(&woven.uncaptured),
+    );
+    list("Partings from a class", pairs(&woven.splits));
+    text
+}

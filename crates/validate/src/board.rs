@@ -1,0 +1,277 @@
+//! The verdicts of a run as they become known.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use patchwright_exec::{Baseline, Project, TestKind};
+use patchwright_patches::Applied;
+
+use crate::journal::Record;
+use crate::outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
+use crate::plain::{Checked, Way};
+use crate::rebuild::{Rebuild, remarks};
+use crate::set::PatchSet;
+use crate::verdict::PatchVerdict;
+use crate::{Event, Surroundings, ValidateOptions};
+
+/// The verdicts so far, and what of them has been told.
+pub(crate) struct Board<'b> {
+    pub options: &'b ValidateOptions,
+    pub surroundings: &'b Surroundings<'b>,
+    /// For each patch of the set, the later ones that make the same tree.
+    followers: Vec<Vec<usize>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tests: Tests,
+    patches: Vec<Validated>,
+    stats: Stats,
+    /// With `stop_after`: patches before this one have been told.
+    told: usize,
+    /// Plausible ones among these, without those that are the same as another.
+    plausible: usize,
+    /// The patch at which that number was reached.
+    stopped: Option<usize>,
+}
+
+impl<'b> Board<'b> {
+    pub fn new(
+        project: &Project,
+        set: &PatchSet,
+        options: &'b ValidateOptions,
+        surroundings: &'b Surroundings<'b>,
+    ) -> Self {
+        let mut followers = vec![Vec::new(); set.entries.len()];
+        let mut state = State::default();
+        for (number, entry) in set.entries.iter().enumerate() {
+            if let Some(first) = entry.same_as {
+                followers[first].push(number);
+                state.stats.duplicates += 1;
+            }
+            let (verdict, notes) = match &entry.applied {
+                Applied::DoesNotApply(not) => {
+                    let reason = not.reason.to_string();
+                    (Some(PatchVerdict::DoesNotApply(reason)), Vec::new())
+                }
+                Applied::Patch(patch) => {
+                    let mut notes: Vec<String> =
+                        patch.notes.iter().map(ToString::to_string).collect();
+                    notes.extend(remarks(patch, |path| is_test(project, path)));
+                    (None, notes)
+                }
+            };
+            state.patches.push(Validated {
+                id: entry.id().clone(),
+                origin: entry.origin().clone(),
+                notes,
+                same_as: entry.same_as,
+                verdict,
+                tests: Vec::new(),
+                way: None,
+                confirmed_by: None,
+                resumed: false,
+                build: Duration::ZERO,
+                total: Duration::ZERO,
+            });
+        }
+        Board {
+            options,
+            surroundings,
+            followers,
+            state: Mutex::new(state),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_settled(&self, entry: usize) -> bool {
+        self.state().patches[entry].verdict.is_some()
+    }
+
+    /// The test that spoke against a patch.
+    pub fn killer(&self, entry: usize) -> Option<usize> {
+        match &self.state().patches[entry].verdict {
+            Some(PatchVerdict::Implausible(killer)) => Some(killer.test),
+            _ => None,
+        }
+    }
+
+    fn tell(&self, state: &State, index: usize) {
+        let patch = &state.patches[index];
+        (self.surroundings.events)(Event::Verdict { index, patch });
+    }
+
+    /// Takes a verdict from the journal.
+    pub fn resume(&self, entry: usize, record: &Record) {
+        let checked = Checked {
+            verdict: record.verdict.clone(),
+            tests: record.tests.clone(),
+            executions: record.tests.len(),
+            way: record.way,
+            build: record.build,
+            total: record.total,
+        };
+        let mut state = self.state();
+        self.write(&mut state, entry, &checked);
+        state.stats.resumed += 1;
+        for number in self.and_followers(entry) {
+            state.patches[number].resumed = true;
+        }
+    }
+
+    fn and_followers(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::once(entry).chain(self.followers[entry].iter().copied())
+    }
+
+    fn write(&self, state: &mut State, entry: usize, checked: &Checked) {
+        for number in self.and_followers(entry) {
+            let patch = &mut state.patches[number];
+            patch.verdict = Some(checked.verdict.clone());
+            patch.tests.clone_from(&checked.tests);
+            patch.way = Some(checked.way);
+            patch.build = checked.build;
+            patch.total = checked.total;
+        }
+    }
+
+    /// The tests are known, and perhaps some verdicts. Whether there is more to do.
+    pub fn begin(&self, baseline: &Baseline) -> ControlFlow<()> {
+        let mut state = self.state();
+        state.tests = Tests::of(baseline);
+        (self.surroundings.events)(Event::Tests(&state.tests));
+        if self.options.stop_after.is_none() {
+            for index in 0..state.patches.len() {
+                if state.patches[index].verdict.is_some() {
+                    self.tell(&state, index);
+                }
+            }
+        }
+        drop(state);
+        self.deliver()
+    }
+
+    /// A verdict is known. It is told at once, unless the run stops after a number of plausible
+    /// patches: then the order counts.
+    ///
+    /// `overruled` says that woven with others the patch was plausible, and is not by itself.
+    pub fn settle(&self, entry: usize, checked: &Checked, overruled: bool) {
+        let mut state = self.state();
+        if let Way::Plain(rebuild) = checked.way {
+            state.stats.builds += 1;
+            state.stats.full_builds += usize::from(rebuild == Rebuild::Full);
+        }
+        if overruled {
+            let note = "woven into one program with other patches, it passed all tests";
+            state.patches[entry].notes.push(note.to_owned());
+            if let Some(woven) = &mut state.stats.woven {
+                woven.overruled += 1;
+            }
+        }
+        state.stats.executions += checked.executions;
+        self.write(&mut state, entry, checked);
+        if self.options.stop_after.is_none() {
+            for number in self.and_followers(entry) {
+                self.tell(&state, number);
+            }
+        }
+    }
+
+    /// A patch is plausible in a woven program, and `representative`, of which that is confirmed, did the same in every
+    /// test.
+    pub fn settle_with(&self, entry: usize, checked: &Checked, representative: usize) {
+        {
+            let mut state = self.state();
+            for number in self.and_followers(entry) {
+                state.patches[number].confirmed_by = Some(representative);
+            }
+            if let Some(woven) = &mut state.stats.woven {
+                woven.confirmed_by_others += 1;
+            }
+        }
+        self.settle(entry, checked, false);
+    }
+
+    /// Tells what comes next in the order of the set, if the order counts; breaks when enough
+    /// patches are plausible.
+    pub fn deliver(&self) -> ControlFlow<()> {
+        let Some(wanted) = self.options.stop_after else {
+            return ControlFlow::Continue(());
+        };
+        let mut state = self.state();
+        while state.stopped.is_none()
+            && let Some(patch) = state.patches.get(state.told)
+            && let Some(verdict) = &patch.verdict
+        {
+            let new = *verdict == PatchVerdict::Plausible && patch.same_as.is_none();
+            self.tell(&state, state.told);
+            state.plausible += usize::from(new);
+            if state.plausible >= wanted {
+                state.stopped = Some(state.told);
+            }
+            state.told += 1;
+        }
+        match state.stopped {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    pub fn count_woven(&self, woven: WovenStats) {
+        self.state().stats.woven = Some(woven);
+    }
+
+    pub fn count_renewed(&self, copies: usize) {
+        self.state().stats.renewed_copies = copies;
+    }
+
+    pub fn finish(self, prepare: Duration, validate: Duration, phases: Vec<Phase>) -> Validation {
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut patches, mut stats) = (state.patches, state.stats);
+        (stats.prepare, stats.validate) = (prepare, validate);
+        stats.phases = phases;
+        let end = state.stopped.map_or(patches.len(), |last| last + 1);
+        // What workers found out beyond that depends on how fast they were.
+        for patch in &mut patches[end..] {
+            patch.verdict = None;
+            patch.tests.clear();
+            patch.way = None;
+        }
+        let complete = patches[..end].iter().all(|patch| patch.verdict.is_some());
+        Validation {
+            tests: state.tests,
+            patches,
+            stats,
+            interrupted: !complete,
+        }
+    }
+}
+
+/// Whether a file of the project belongs to its tests: the driver, what the cases are, and what
+/// lies in a folder that is called so.
+fn is_test(project: &Project, path: &Path) -> bool {
+    let tests = project.tests.iter().flat_map(|suite| &suite.tests);
+    let mut named = tests.map(|test| match &test.kind {
+        TestKind::Driver { driver } => driver == path,
+        TestKind::Case(case) => case
+            .stdin
+            .as_ref()
+            .and_then(|file| file.parent())
+            .is_some_and(|folder| project.root.join(path).starts_with(folder)),
+    });
+    named.any(|is| is)
+        || path.parent().is_some_and(|folder| {
+            let names = ["test", "tests", "testsuite", "check"];
+            folder
+                .iter()
+                .any(|part| names.iter().any(|name| part == *name))
+        })
+}

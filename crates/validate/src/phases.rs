@@ -1,0 +1,68 @@
+//! Where the time of a run goes.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::outcome::Phase;
+
+/// Adds up the times between the events that begin phases.
+#[derive(Default)]
+pub struct Phases(Mutex<Record>);
+
+#[derive(Default)]
+struct Record {
+    known: Vec<Phase>,
+    /// The current one, and when it began.
+    current: Option<(&'static str, Instant)>,
+}
+
+impl Record {
+    fn close(&mut self) {
+        let Some((name, began)) = self.current.take() else {
+            return;
+        };
+        let time = began.elapsed();
+        match self.known.iter_mut().find(|phase| phase.name == name) {
+            Some(phase) => phase.time += time,
+            None => self.known.push(Phase { name, time }),
+        }
+    }
+}
+
+impl Phases {
+    /// A phase begins, and the one before it ends.
+    pub fn begin(&self, name: &'static str) {
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.close();
+        if !record.known.iter().any(|phase| phase.name == name) {
+            record.known.push(Phase {
+                name,
+                time: Duration::ZERO,
+            });
+        }
+        record.current = Some((name, Instant::now()));
+    }
+
+    /// The last phase ends.
+    pub fn finish(&self) -> Vec<Phase> {
+        let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.close();
+        std::mem::take(&mut record.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_of_one_name_are_one_in_the_order_of_their_first_beginning() {
+        let phases = Phases::default();
+        for name in ["weaving", "building", "weaving"] {
+            phases.begin(name);
+        }
+        let names: Vec<&str> = phases.finish().iter().map(|phase| phase.name).collect();
+        assert_eq!(names, ["weaving", "building"]);
+        assert!(phases.finish().is_empty());
+    }
+}

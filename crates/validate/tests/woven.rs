@@ -1,0 +1,184 @@
+//! Sets of patches that are woven into one program, validated from end to end.
+
+mod common;
+
+use std::fs;
+
+use common::{Place, in_calc};
+use patchwright_exec::{CancelToken, ProjectFlags};
+use patchwright_validate::{Confirm, PatchVerdict, ValidateOptions, Validation, Way};
+
+fn woven(place: &Place, confirm: Confirm) -> ValidateOptions {
+    ValidateOptions {
+        schemata: true,
+        confirm,
+        ..place.options()
+    }
+}
+
+/// Two ways to double, which no test can tell apart, one that only a test of other numbers could, and a wrong one.
+fn patches() -> Vec<(&'static str, String)> {
+    let body = "    return a * FACTOR;";
+    vec![
+        ("sum", in_calc(body, "    return a + a;")),
+        ("product", in_calc(body, "    return 2 * a;")),
+        ("wrong", in_calc(body, "    return a + 3;")),
+        ("shift", in_calc(body, "    return a << 1;")),
+    ]
+}
+
+fn words(outcome: &Validation) -> Vec<&'static str> {
+    let verdicts = outcome.patches.iter().map(|patch| patch.verdict.as_ref());
+    verdicts
+        .map(|verdict| verdict.map_or("none", PatchVerdict::word))
+        .collect()
+}
+
+#[test]
+fn of_plausible_patches_that_did_the_same_one_is_confirmed_by_a_build() {
+    let place = Place::new();
+    let outcome = place
+        .run(&patches(), &woven(&place, Confirm::Classes))
+        .unwrap();
+    assert_eq!(
+        words(&outcome),
+        ["plausible", "plausible", "implausible", "plausible"]
+    );
+    let by: Vec<Option<usize>> = outcome
+        .patches
+        .iter()
+        .map(|patch| patch.confirmed_by)
+        .collect();
+    assert_eq!(by, [None, Some(0), None, Some(0)]);
+    assert_eq!(outcome.stats.builds, 1);
+    assert_eq!(outcome.patches[1].way, Some(Way::Woven));
+    assert_eq!(outcome.stats.woven.unwrap().confirmed_by_others, 2);
+    let names: Vec<&str> = outcome
+        .stats
+        .phases
+        .iter()
+        .map(|phase| phase.name)
+        .collect();
+    assert!(names.contains(&"weaving patches"), "{names:?}");
+}
+
+#[test]
+fn each_plausible_patch_is_built_or_none_if_the_run_is_told_so() {
+    let place = Place::new();
+    for (confirm, builds) in [(Confirm::Each, 3), (Confirm::Never, 0)] {
+        let outcome = place.run(&patches(), &woven(&place, confirm)).unwrap();
+        assert_eq!(outcome.plausible(), 3);
+        assert_eq!(outcome.stats.builds, builds, "{confirm:?}");
+    }
+}
+
+#[test]
+fn a_patch_that_does_what_the_untouched_program_does_needs_no_build() {
+    let place = Place::new();
+    // Without the test that fails, the untouched program is plausible.
+    let flags = ProjectFlags {
+        tests: ["add", "zero"].map(String::from).to_vec(),
+        ..place.flags()
+    };
+    let outcome = place
+        .run_with(
+            &patches(),
+            &woven(&place, Confirm::Classes),
+            &flags,
+            CancelToken::new().unwrap(),
+            &|_| {},
+        )
+        .unwrap();
+    assert_eq!(outcome.plausible(), 4);
+    assert_eq!(outcome.stats.builds, 0);
+}
+
+#[test]
+fn what_cannot_be_woven_and_does_not_compile_is_known_without_a_build() {
+    let place = Place::new();
+    let head = in_calc("static int twice(int a)", "static int twice(int -a)");
+    let brace = in_calc("    return a * FACTOR;", "    return a * FACTOR; }");
+    let outcome = place
+        .run(
+            &[("head", head), ("brace", brace)],
+            &woven(&place, Confirm::Classes),
+        )
+        .unwrap();
+    assert_eq!(words(&outcome), ["does not compile", "does not compile"]);
+    assert_eq!(outcome.stats.builds, 0);
+    for patch in &outcome.patches {
+        let Some(PatchVerdict::DoesNotCompile(failure)) = &patch.verdict else {
+            panic!("{:?}", patch.verdict);
+        };
+        let first = failure.first_error.as_deref().unwrap_or_default();
+        assert!(first.starts_with("calc.c:"), "{first}");
+    }
+}
+
+#[test]
+fn hostile_patches_hurt_nobody() {
+    let place = Place::new();
+    let outside = place.root.join("project/calc.c");
+    let body = "    return a * FACTOR;";
+    let call = |code: &str| in_calc(body, &format!("    {code}\n    return a * 2;"));
+    let patches = vec![
+        ("removes", call("system(\"rm -rf $PWD/*\");")),
+        (
+            "writes",
+            call(&format!("system(\"echo x > {}\");", outside.display())),
+        ),
+        (
+            "daemon",
+            call("if (fork() == 0) { setsid(); for (;;) pause(); }"),
+        ),
+        ("endless", call("for (;;) a++;")),
+        ("good", call(";")),
+    ];
+    let before = place.state();
+    for schemata in [false, true] {
+        let options = ValidateOptions {
+            schemata,
+            ..place.quick()
+        };
+        let outcome = place.run(&patches, &options).unwrap();
+        assert_eq!(place.state(), before);
+        assert_eq!(words(&outcome)[3..], ["implausible", "plausible"]);
+        assert_eq!(fs::read_dir(place.root.join("scratch")).unwrap().count(), 0);
+    }
+}
+
+/// What a patch leaves behind in a test that passes all the same must not reach the next patch.
+#[test]
+fn a_patch_that_spoils_its_copy_does_not_spoil_others() {
+    let place = Place::new();
+    let spoils = |code: &str| {
+        in_calc(
+            "    return a + b;",
+            &format!("    system(\"{code}\");\n    return a + b;"),
+        )
+    };
+    let patches = vec![
+        ("removes", spoils("rm -f $PWD/run.sh")),
+        ("empties", spoils(": > $PWD/calc.c")),
+        ("good", spoils("true")),
+    ];
+    let flags = ProjectFlags {
+        tests: ["add", "zero"].map(String::from).to_vec(),
+        ..place.flags()
+    };
+    let mut found = Vec::new();
+    for schemata in [false, true] {
+        let options = ValidateOptions {
+            schemata,
+            jobs: 1,
+            ..place.options()
+        };
+        let fresh = CancelToken::new().unwrap();
+        let outcome = place
+            .run_with(&patches, &options, &flags, fresh, &|_| {})
+            .unwrap();
+        found.push(words(&outcome));
+    }
+    assert_eq!(found[0], ["implausible", "plausible", "plausible"]);
+    assert_eq!(found[0], found[1]);
+}
