@@ -89,6 +89,11 @@ pub struct Results {
     pub sets: Vec<SetResult>,
 }
 
+/// The name of the step with all techniques, each test run once on each patch, as plainly.
+pub const SHARED: &str = "+ deduplication";
+/// The name of the step that also confirms plausible patches: what `patchwright validate` does.
+pub const CONFIRMED: &str = "+ confirmation";
+
 /// The options of each step, each with one technique more.
 fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
     // Once for each patch and test: whatever else is done is not what validating takes.
@@ -120,11 +125,11 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         ("plain", plain),
         ("+ prioritization", prioritized),
         ("+ mutant schemata", woven),
-        ("+ deduplication", deduplicated),
-        ("+ confirmation", confirmed),
+        (SHARED, deduplicated),
+        (CONFIRMED, confirmed),
     ];
     if !all {
-        steps.drain(1..4);
+        steps.drain(1..3);
     }
     steps
 }

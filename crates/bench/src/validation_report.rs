@@ -7,7 +7,7 @@ use std::path::Path;
 use patchwright_exec::files;
 
 use crate::plot;
-use crate::validation::{Results, SetResult, StepResult};
+use crate::validation::{CONFIRMED, Results, SHARED, SetResult, StepResult};
 
 /// Sets with fewer patches do not count in the means: they cannot share much.
 const LARGE: usize = 100;
@@ -23,64 +23,63 @@ pub fn run(results: &Path, svg: Option<&Path>) -> Result<bool, Box<dyn Error>> {
     Ok(steps.all(|step| step.different.is_empty()))
 }
 
-/// The first step and the last.
-fn ends(set: &SetResult) -> Option<(&StepResult, &StepResult)> {
-    Some((set.steps.first()?, set.steps.last()?))
+/// Plain validation, all techniques, and these with confirmation.
+fn compared(set: &SetResult) -> Option<[&StepResult; 3]> {
+    let named = |name| set.steps.iter().find(|step| step.step == name);
+    Some([set.steps.first()?, named(SHARED)?, named(CONFIRMED)?])
 }
 
 fn page(sets: &[SetResult]) -> String {
     let mut text = String::from(
         "| set | patches | plausible | validated together | other verdicts | builds | executions of tests | \
-         processor time, s | ratio | time, s | ratio |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         processor time, s: plain | together | ratio | with confirmation | ratio |\n\
+         | --- |",
     );
-    let mut processor = Vec::new();
-    let mut elapsed = Vec::new();
+    text.push_str(&" ---: |".repeat(11));
+    text.push('\n');
+    let mut ratios: [Vec<f64>; 2] = Default::default();
     let (mut patches, mut different, mut woven) = (0, 0, 0);
     for set in sets {
-        let Some((plain, last)) = ends(set) else {
+        let Some([plain, shared, confirmed]) = compared(set) else {
             continue;
         };
         let others: usize = set.steps.iter().map(|step| step.different.len()).sum();
-        let ratios = (
-            plain.processor_seconds / last.processor_seconds.max(0.001),
-            plain.seconds / last.seconds.max(0.001),
-        );
+        let ratio = |step: &StepResult| plain.processor_seconds / step.processor_seconds.max(0.001);
         patches += set.patches;
         different += others;
-        woven += last.woven;
+        woven += shared.woven;
         if set.patches >= LARGE {
-            processor.push(ratios.0);
-            elapsed.push(ratios.1);
+            for (ratios, step) in ratios.iter_mut().zip([shared, confirmed]) {
+                ratios.push(ratio(step));
+            }
         }
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {others} | {} → {} | {} → {} | {:.1} → {:.1} | {:.1} | {:.1} → {:.1} | {:.1} |",
+            "| {} | {} | {} | {} | {others} | {} → {} | {} → {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} |",
             set.set,
             set.patches,
             set.plausible,
-            last.woven,
+            shared.woven,
             plain.builds,
-            last.builds,
+            shared.builds,
             plain.executions,
-            last.executions,
+            shared.executions,
             plain.processor_seconds,
-            last.processor_seconds,
-            ratios.0,
-            plain.seconds,
-            last.seconds,
-            ratios.1,
+            shared.processor_seconds,
+            ratio(shared),
+            confirmed.processor_seconds,
+            ratio(confirmed),
         );
     }
     let _ = writeln!(
         text,
         "\n{patches} patches, {woven} of them validated together ({:.1} %); {different} verdicts that \
-         differ from plain validation. Sets of at least {LARGE} patches: {}. Geometric means of the \
-         ratios: {:.1} (processor time), {:.1} (time).",
+         differ from plain validation. Geometric means of the ratios over the {} sets of at least \
+         {LARGE} patches: {:.1}; with confirmation {:.1}.",
         100.0 * woven as f64 / patches.max(1) as f64,
-        processor.len(),
-        geometric_mean(&processor),
-        geometric_mean(&elapsed),
+        ratios[0].len(),
+        geometric_mean(&ratios[0]),
+        geometric_mean(&ratios[1]),
     );
     text
 }
@@ -98,8 +97,8 @@ mod tests {
 
     #[test]
     fn small_sets_are_listed_but_do_not_count_in_the_means() {
-        let step = |seconds| StepResult {
-            step: String::new(),
+        let step = |name: &str, seconds| StepResult {
+            step: name.into(),
             seconds,
             processor_seconds: seconds,
             phases: vec![],
@@ -113,12 +112,16 @@ mod tests {
             set: "s".into(),
             patches,
             plausible: 0,
-            steps: vec![step(seconds), step(1.0)],
+            steps: vec![
+                step("plain", seconds),
+                step(SHARED, 1.0),
+                step(CONFIRMED, 2.0),
+            ],
         };
         let text = page(&[set(100, 4.0), set(200, 16.0), set(99, 1000.0)]);
-        assert!(text.contains("Sets of at least 100 patches: 2."), "{text}");
+        assert!(text.contains("over the 2 sets"), "{text}");
         assert!(
-            text.contains("ratios: 8.0 (processor time), 8.0 (time)"),
+            text.contains("patches: 8.0; with confirmation 4.0."),
             "{text}"
         );
     }

@@ -44,7 +44,7 @@ impl Clone {
         let behind = lex::words(function.body_span.slice(source)?);
         let calls_itself = behind.iter().any(own);
         let named_once = lex::words(&text).iter().filter(|word| own(word)).count() == 1;
-        (!calls_itself && named_once && !swallows(&text)).then_some(Self {
+        (!calls_itself && named_once && stands_alone(&text)).then_some(Self {
             function: index,
             head: Some(text),
             body: Vec::new(),
@@ -61,26 +61,30 @@ impl Clone {
     }
 }
 
-/// Whether what follows a text would belong to it: a brace, a comment or a literal is open.
-pub fn swallows(text: &[u8]) -> bool {
-    let (mut at, mut open) = (0, 0i64);
+/// Whether a function's text can stand beside others of its kind: nothing of what follows would belong to it, and it
+/// defines nothing else, unless it cannot compile because a brace is closed that was not opened.
+fn stands_alone(text: &[u8]) -> bool {
+    let (mut at, mut open, mut blocks, mut ended) = (0, 0i64, 0, false);
     loop {
         at = lex::skip_blank(text, at);
         match text.get(at) {
             None => break,
-            Some(b'{') => open += 1,
+            Some(b'{') => {
+                blocks += i32::from(open == 0);
+                open += 1;
+            }
             Some(b'}') => open -= 1,
+            Some(b';') => ended |= open <= 0,
             // A macro may be behind it, or a condition round what follows.
-            Some(b'#') => return true,
+            Some(b'#') => return false,
             Some(_) => {}
         }
         at = lex::step(text, at);
     }
     let with_end = [text, b"\n__pw_end"].concat();
-    let seen = lex::words(&with_end)
-        .last()
-        .is_some_and(|word| word == "__pw_end");
-    open > 0 || !seen
+    let words = lex::words(&with_end);
+    let is_closed = words.last().is_some_and(|word| word == "__pw_end");
+    is_closed && (open < 0 || open == 0 && blocks == 1 && !ended)
 }
 
 /// What the compiler says of a clone.
@@ -454,16 +458,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_swallows_what_follows_when_a_brace_or_a_comment_is_open() {
-        for (text, is) in [
-            ("int f(void) { return 1; }", false),
-            ("int f(void) { return 1; } }", false),
-            ("int f(void) { if (a) { return 1; }", true),
-            ("int f(void) { return 1; /* }", true),
-            ("int f(void) { s(\"{\"); }", false),
-            ("int f(void) {\n#if A\n}", true),
+    fn a_function_stands_alone_unless_it_swallows_what_follows_or_brings_another() {
+        for (text, does) in [
+            ("int f(void) { return 1; }", true),
+            ("int f(void) { return 1; } }", true),
+            ("int f(void) { if (a) return 1; } return 0; }", true),
+            ("int f(void) { if (a) { return 1; }", false),
+            ("int f(void) { return 1; /* }", false),
+            ("int f(void) { s(\"{\"); }", true),
+            ("int f(void) {\n#if A\n}", false),
+            (
+                "int g(void) { return 2; } int f(void) { return g(); }",
+                false,
+            ),
+            ("int g; int f(void) { return g; }", false),
         ] {
-            assert_eq!(swallows(text.as_bytes()), is, "{text}");
+            assert_eq!(stands_alone(text.as_bytes()), does, "{text}");
         }
     }
 }

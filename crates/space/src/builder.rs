@@ -11,7 +11,7 @@ use crate::{
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
-    space::{Block, Schema, Space, SpaceLimits, Step, TRUTH_FACTOR, Template, original},
+    space::{Block, Schema, Space, SpaceLimits, Step, Template, original},
     term::{
         self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
@@ -76,7 +76,7 @@ impl Space {
         }
         // Conditions have two values, so candidates are nearly free there.
         let wanted = match builder.space.hole.context {
-            Context::Truth => limits.wanted.saturating_mul(TRUTH_FACTOR),
+            Context::Truth => limits.wanted.saturating_mul(limits.truth_factor),
             _ => limits.wanted,
         };
         for level in [2, 3, 5, 7] {

@@ -15,6 +15,7 @@ use patchwright_patches::Patch;
 
 use crate::error::ValidateError;
 use crate::prepare::{Prepared, worker_options};
+use crate::promising::Promise;
 use crate::rebuild::{Rebuild, write_patch};
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Surroundings, ValidateOptions};
@@ -87,8 +88,9 @@ impl<'a> Plain<'a> {
     }
 
     /// Validates a patch in the worker's copy, which is as the pristine one before and after.
-    /// `order` is asked for the order of the tests if the patch builds. With `promised`, it has
-    /// passed them once, woven with others.
+    /// `order` is asked for the order of the tests if the patch builds. With a `promise` it has
+    /// passed them, woven with others; only those are run in which it did anything else than the
+    /// untouched program.
     ///
     /// # Errors
     /// When the run is cancelled, or its own files and processes fail. Whatever the patch does is a
@@ -97,7 +99,7 @@ impl<'a> Plain<'a> {
         &self,
         worker: &mut Worker,
         patch: &Patch,
-        promised: bool,
+        promise: Option<&Promise>,
         order: impl FnOnce() -> Vec<usize>,
     ) -> Result<Checked, ValidateError> {
         let started = Instant::now();
@@ -111,7 +113,7 @@ impl<'a> Plain<'a> {
             total: Duration::ZERO,
         };
         match write_patch(&worker.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(worker, promised, order, &mut checked)?,
+            Ok(()) => self.build_and_test(worker, promise, order, &mut checked)?,
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
                 checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
@@ -126,7 +128,7 @@ impl<'a> Plain<'a> {
     fn build_and_test(
         &self,
         worker: &mut Worker,
-        promised: bool,
+        promise: Option<&Promise>,
         order: impl FnOnce() -> Vec<usize>,
         checked: &mut Checked,
     ) -> Result<(), ValidateError> {
@@ -162,24 +164,34 @@ impl<'a> Plain<'a> {
                 return Ok(());
             }
         }
-        let order = order();
+        let mut order = order();
+        if let Some(promise) = promise {
+            order.retain(|test| promise.differs.contains(test));
+        }
         let killer = self.run_tests(worker, &order, self.options.keep_going, &mut checked.tests)?;
         checked.executions = checked.tests.len();
         if let Some(killer) = killer {
             let mut again = Vec::new();
             // Woven it passed: does this test always fail?
-            let passes = promised
+            let passes = promise.is_some()
                 && self
                     .run_tests(worker, &[killer.test], false, &mut again)?
                     .is_none();
             checked.executions += again.len();
+            if let (Some(promise), true) = (promise, self.options.keep_going) {
+                let known = promise.results.iter();
+                let others = known.filter(|result| !promise.differs.contains(&result.test));
+                checked.tests.extend(others.cloned());
+            }
             checked.verdict = match passes {
                 true => PatchVerdict::Unstable(killer),
                 false => PatchVerdict::Implausible(killer),
             };
             return Ok(());
         }
-        if self.options.confirm != Confirm::Never && !promised {
+        if let Some(promise) = promise {
+            checked.tests.clone_from(&promise.results);
+        } else if self.options.confirm != Confirm::Never {
             let mut again = Vec::new();
             if let Some(killer) = self.run_tests(worker, &order, false, &mut again)? {
                 checked.verdict = PatchVerdict::Unstable(killer);

@@ -221,13 +221,13 @@ fn run_tasks(
         else {
             return Ok(());
         };
-        let promised = promising.has(task.entry);
-        let checked = plain.check(worker, patch, promised, || schedule.order(task.number))?;
+        let promise = promising.promise(task.entry);
+        let checked = plain.check(worker, patch, promise, || schedule.order(task.number))?;
         if let Some(journal) = journal {
             journal.keep(tree, &checked)?;
         }
         let is_confirmed = checked.verdict == PatchVerdict::Plausible;
-        board.settle(task.entry, &checked, promised && !is_confirmed);
+        board.settle(task.entry, &checked, promise.is_some() && !is_confirmed);
         done.killer = board.killer(task.entry);
         for (entry, checked) in promising.others(task.entry) {
             if !is_confirmed {

@@ -182,3 +182,29 @@ fn a_patch_that_spoils_its_copy_does_not_spoil_others() {
     assert_eq!(found[0], ["implausible", "plausible", "plausible"]);
     assert_eq!(found[0], found[1]);
 }
+
+#[test]
+fn helpers_of_one_name_in_several_patches_do_not_meet() {
+    let place = Place::new();
+    let with_helper = |code: &str| {
+        in_calc(
+            "static int twice(int a)",
+            &format!(
+                "static int helper(int a)\n{{\n    return {code};\n}}\n\nstatic int twice(int a)"
+            ),
+        )
+    };
+    // The first changes nothing that runs; the second does not compile.
+    let patches = [
+        ("one", with_helper("a + 1")),
+        ("other", with_helper("a + 2")),
+        ("broken", with_helper("b")),
+    ];
+    let outcome = place
+        .run(&patches, &woven(&place, Confirm::Classes))
+        .unwrap();
+    assert_eq!(
+        words(&outcome),
+        ["implausible", "implausible", "does not compile"]
+    );
+}

@@ -20,6 +20,14 @@ writes() {
   [ "$found" = "$4" ]
 }
 
+lists() {
+  "$tar" --format=oldgnu -cf archive.tar file sub && [ "$("$tar" -tf archive.tar | tr '\n' ' ')" = 'file sub/ ' ]
+}
+
+extracts() {
+  "$tar" --format=oldgnu -cf archive.tar file && rm file && "$tar" -xf archive.tar && [ "$(cat file)" = text ]
+}
+
 case $1 in
   oldgnu_file) writes oldgnu 644 file 0000644 ;;
   oldgnu_program) writes oldgnu 755 file 0000755 ;;
@@ -31,13 +39,8 @@ case $1 in
   v7_file) writes v7 640 file 0000640 ;;
   v7_folder) writes v7 711 sub 0000711 ;;
   posix_setuid) writes ustar 4755 file 0004755 ;;
-  oldgnu_listed)
-    "$tar" --format=oldgnu -cf archive.tar file sub && [ "$("$tar" -tf archive.tar)" = 'file
-sub/' ]
-    ;;
-  oldgnu_extracted)
-    "$tar" --format=oldgnu -cf archive.tar file && rm file && "$tar" -xf archive.tar && [ "$(cat file)" = text ]
-    ;;
+  oldgnu_listed) lists ;;
+  oldgnu_extracted) extracts ;;
   *)
     echo "no such test: $1" >&2
     exit 2

@@ -251,6 +251,7 @@ pub fn measure(entry: &Entry, arguments: &Arguments) -> Result<Measured, Box<dyn
     }
     let all = RepairOptions {
         all: true,
+        space: defaults.space.of_whole_spaces(),
         bounds: Bounds {
             executions: Some(arguments.executions),
             candidates: None,

@@ -94,6 +94,7 @@ pub fn explore(
             constants: 4,
         },
         keep_verdicts: true,
+        allow_all_failing: true,
         ..Default::default()
     };
     change(&mut options);
