@@ -77,7 +77,7 @@ fn a_slice_goes_through_the_files_of_a_program() {
     );
     assert_eq!(
         lines(&place, &["project/sum.c:12:count"]),
-        [("sum.c".to_owned(), vec![6, 7, 8])]
+        [("sum.c".to_owned(), vec![6, 7, 8, 12])]
     );
 }
 

@@ -81,10 +81,8 @@ impl CallGraph {
         for routine in program.routine_ids() {
             let mut list = Vec::new();
             let module = program.routine(routine).module;
-            for (block, position, instruction) in program
-                .body(routine)
-                .into_iter()
-                .flat_map(|function| instructions(function))
+            for (block, position, instruction) in
+                program.body(routine).into_iter().flat_map(instructions)
             {
                 let InstructionKind::Call { callee, .. } = &instruction.kind else {
                     continue;

@@ -146,11 +146,11 @@ fn place(control: &Control, resources: usize, touches: &[Vec<(u32, Touch)>]) -> 
     let count = control.segments.len();
     let mut frontiers: Vec<Vec<usize>> = vec![Vec::new(); count];
     let predecessors = control.predecessors();
-    for node in 0..count {
+    for (node, before) in predecessors.iter().enumerate().take(count) {
         if !control.dominators.is_reachable(node) {
             continue;
         }
-        let before = predecessors[node]
+        let before = before
             .iter()
             .filter(|&&node| control.dominators.is_reachable(node));
         // The entry has a way into it that is no edge.

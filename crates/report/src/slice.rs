@@ -161,7 +161,7 @@ mod tests {
         };
         assert_eq!(
             slice.text(Style { colour: false }),
-            "what may contribute to a.c:4:n: 2 of 9 lines\n\na.c main\n       2    int n = f();\n>     4    print(n);\n"
+            "what may contribute to a.c:4:n: 2 of 9 lines\n\na.c main\n      2    int n = f();\n>     4    print(n);\n"
         );
         assert!(slice.json().contains("\"schema\": \"patchwright-slice\""));
     }
