@@ -388,7 +388,8 @@ impl Isolation<'_> {
         let about_patches = diagnostics.into_iter().filter(|diagnostic| {
             let message = &diagnostic.message;
             let unused = message.contains("not used") || message.contains("unused");
-            !message.contains("__pw_clone_") && !(message.contains("__pw_fence_") && unused)
+            let about_fence = message.contains("__pw_fence_") && unused;
+            !about_fence && !message.contains("__pw_clone_")
         });
         for Diagnostic {
             line,
