@@ -4,7 +4,7 @@ use std::path::Path;
 
 use patchwright_changes::git::{GitError, History};
 use patchwright_changes::rank::spearman;
-use patchwright_changes::{Note, measure};
+use patchwright_changes::{Note, Outlines, measure_with};
 
 /// Milliseconds of processor time that this process has used, all threads together: other programs that run at the same
 /// time do not count.
@@ -34,9 +34,10 @@ pub fn run(
     let (mut figures, mut times) = (Vec::new(), Vec::new());
     let mut functions = 0;
     let mut noted = [0; 3];
+    let mut outlines = Outlines::default();
     for commit in &commits {
         let begin = processor_time();
-        let measured = measure(&history.change(commit, whole)?);
+        let measured = measure_with(&history.change(commit, whole)?, &mut outlines);
         times.push(processor_time() - begin);
         functions += measured.functions.len();
         let has = |kind: fn(&Note) -> bool| usize::from(measured.notes.iter().any(kind));

@@ -23,6 +23,7 @@ use patchwright_repair::{
     search::search,
     verify::{CleanCopy, Rejection},
 };
+use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};
 
 use crate::random::Random;
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// Chooses the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Explore exits as well, which a repair does not try unless it is told to
+    #[arg(long)]
+    exits: bool,
     /// Candidates above this cost are not explored
     #[arg(long, default_value_t = 3)]
     max_cost: u32,
@@ -56,9 +60,11 @@ pub struct Arguments {
 const MEMBERS: usize = 4;
 
 /// A candidate with the verdict of its class.
-struct Sampled<'a> {
-    explored: &'a Explored,
-    candidate: &'a ExploredCandidate,
+pub struct Sampled<'a> {
+    /// Its group.
+    pub explored: &'a Explored,
+    /// It.
+    pub candidate: &'a ExploredCandidate,
 }
 
 /// Prints what was compared; false if anything disagrees.
@@ -85,6 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         jobs: arguments.jobs,
         all: true,
         max_cost: arguments.max_cost,
+        schemas: match arguments.exits {
+            true => Schemas::ALL,
+            false => Schemas::default(),
+        },
         budget: Some(Duration::from_secs(arguments.budget)),
         keep_verdicts: true,
         ..Default::default()
@@ -99,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &mut phases,
     )?;
     let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
-    let samples = sample(&found.verdicts, arguments.sample, arguments.seed);
+    let samples = sample(&found.verdicts, arguments.sample, arguments.seed, MEMBERS);
     eprintln!(
         "comparing {} of {} explored candidates at {} locations",
         samples.len(),
@@ -222,7 +232,9 @@ fn describe(sampled: &Sampled<'_>, instrumented: &Instrumented, rejection: Optio
 
 /// A sample of the candidates whose behaviour is defined: half of them pass, as far as there are
 /// so many; locations take turns, so that none has all.
-fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
+///
+/// Of each group there are `members` at most.
+pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -> Vec<Sampled<'_>> {
     let mut random = Random(seed);
     let mut of_kind = |pass: bool| {
         let mut by_location: BTreeMap<usize, Vec<&Explored>> = BTreeMap::new();
@@ -241,7 +253,7 @@ fn sample(verdicts: &[Explored], wanted: usize, seed: u64) -> Vec<Sampled<'_>> {
                 let mut all = Vec::new();
                 for explored in groups {
                     let mut chosen = BTreeSet::new();
-                    for _ in 0..MEMBERS {
+                    for _ in 0..members {
                         chosen.insert(random.below(explored.candidates.len()));
                     }
                     all.extend(chosen.into_iter().map(|member| Sampled {

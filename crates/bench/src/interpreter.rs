@@ -127,7 +127,13 @@ impl Bench {
             instructions: MOST_INSTRUCTIONS,
             ..MachineLimits::default()
         };
-        let mut machine = Machine::link(vec![module], limits, &mut world)?;
+        let mut machine = match Machine::link(vec![module], limits, &mut world) {
+            Ok(machine) => machine,
+            Err(error) => {
+                tally.unsupported.push(format!("{name}: {error}"));
+                return Ok(());
+            }
+        };
         let started = Instant::now();
         let outcome = machine.run(&[b"program".to_vec()], &[]);
         tally.nanoseconds += started.elapsed().as_nanos();

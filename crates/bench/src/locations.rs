@@ -194,8 +194,7 @@ impl Row {
                     HoleKind::Refinement(_) => "impure conditions",
                     HoleKind::Assignment(_) => "places for assignments",
                     HoleKind::Guard { .. } => "statements",
-                    HoleKind::Choice(_) => "calls, declarations and statements with alternatives",
-                    HoleKind::Exit(_) => "places for exits",
+                    HoleKind::Choice(_) | HoleKind::Exit(_) => "other alternatives",
                 };
                 *self.holes.entry(kind).or_default() += 1;
             }
@@ -247,10 +246,10 @@ fn print(rows: &[(String, Row)], check: bool) {
         }
     };
     println!(
-        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements | places for assignments |{}",
+        "| program | files | ways to compile them | not accepted | functions | usable | expressions | editable in place | conditions | impure conditions | values | statements | places for assignments | other alternatives |{}",
         if check { " same object code |" } else { "" }
     );
-    println!("| --- |{}", " ---: |".repeat(12 + usize::from(check)));
+    println!("| --- |{}", " ---: |".repeat(13 + usize::from(check)));
     for (name, row) in rows {
         let holes = |kind: &str| row.holes.get(kind).copied().unwrap_or(0);
         let checked = if check {
@@ -259,7 +258,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             String::new()
         };
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} | {} |{checked}",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} | {} | {} |{checked}",
             row.files,
             row.ways,
             row.rejected,
@@ -273,6 +272,7 @@ fn print(rows: &[(String, Row)], check: bool) {
             holes("values"),
             holes("statements"),
             holes("places for assignments"),
+            holes("other alternatives"),
         );
     }
     let mut functions: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,9 +1,11 @@
 //! `patchwright-bench`: measures Patchwright. Every table of the documentation is printed by one of
 //! its subcommands, so that anyone can make it again.
 
+mod agreement;
 mod compiled;
 mod complexity;
 mod differential;
+mod graphs;
 mod interpreter;
 mod locations;
 mod lowering;
@@ -13,6 +15,7 @@ mod programs;
 mod random;
 mod repairs;
 mod sample;
+mod slices;
 mod validation;
 mod validation_report;
 
@@ -74,9 +77,38 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
+    /// Takes slices of generated programs: what a program computes must be the same when it is
+    /// reduced to the slice, and what contributes in an execution must be in it
+    Slices {
+        /// Number of programs
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        programs: u64,
+        /// The first seed
+        #[arg(long, value_name = "SEED", default_value_t = 1)]
+        seed: u64,
+        /// Write the programs whose slices are wrong into this folder
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
+    /// Builds the dependence graphs of built programs' sources, each by itself, and slices them;
+    /// prints sizes, times and memory
+    Graphs {
+        /// Folders of programs
+        #[arg(required = true)]
+        projects: Vec<PathBuf>,
+        /// The shell command that builds each of them, where there is no compile database
+        #[arg(long, value_name = "CMD")]
+        build: Option<OsString>,
+        /// Only sources whose paths end so
+        #[arg(long, value_name = "NAME", num_args = 1..)]
+        sources: Vec<String>,
+    },
     /// Explores a part of a project's space, and compares a sample of the verdicts with those of
     /// plainly compiling and running the candidates; fails if any differs
     Differential(differential::Arguments),
+    /// Explores small programs, and compares thousands of verdicts with those of plainly compiling and running each
+    /// candidate, hundreds of them in one program; fails if any differs
+    Agreement(agreement::Arguments),
     /// Prints a sample of the candidates of a project's own space, as JSON lines for `patchwright
     /// validate`
     SampleSpace(sample::Arguments),
@@ -148,6 +180,7 @@ fn main() -> ExitCode {
             check,
         } => locations::run(&projects, build.as_deref(), check),
         Command::Differential(arguments) => differential::run(&arguments),
+        Command::Agreement(arguments) => agreement::run(&arguments),
         Command::SampleSpace(arguments) => sample::run(&arguments),
         Command::Repair(arguments) => repairs::run(&arguments),
         Command::Overhead(arguments) => overhead::run(&arguments),
@@ -183,6 +216,16 @@ fn main() -> ExitCode {
             seed,
             keep,
         } => interpreter::run(programs, csmith, seed, keep.as_deref()),
+        Command::Slices {
+            programs,
+            seed,
+            keep,
+        } => slices::run(programs, seed, keep.as_deref()),
+        Command::Graphs {
+            projects,
+            build,
+            sources,
+        } => graphs::run(&projects, build.as_deref(), &sources),
         Command::Lowering {
             projects,
             build,

@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::align::{self, FunctionDifference, Side};
 use crate::configure::{LineDifference, choose};
+use crate::definitions::Definitions;
 
 /// One version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,11 +125,11 @@ const SAME_FUNCTION: f64 = 0.6;
 const MOST_PAIRS: usize = 10_000;
 
 /// Compares two versions of files.
-pub fn compare(changes: &[FileChange]) -> Differences {
+pub fn compare(changes: &[FileChange], definitions: &Definitions) -> Differences {
     let mut found = Differences::default();
     let mut pairs = Vec::new();
     for change in changes {
-        pairs.push(read_pair(change, &mut found));
+        pairs.push(read_pair(change, definitions, &mut found));
     }
     let matches = match_functions(changes, &pairs);
     let text = |source: &Option<Source>| source.as_ref().map_or(&[][..], |s| &s.text).to_vec();
@@ -200,11 +201,16 @@ pub fn compare(changes: &[FileChange]) -> Differences {
 }
 
 /// Reads both versions of a file in the configuration in which they differ.
-fn read_pair(change: &FileChange, found: &mut Differences) -> FilePair {
+fn read_pair(change: &FileChange, definitions: &Definitions, found: &mut Differences) -> FilePair {
     let old_text = change.old.as_ref().map_or(&[][..], |s| &s.text);
     let new_text = change.new.as_ref().map_or(&[][..], |s| &s.text);
     let lines = LineDifference::of(old_text, new_text);
-    let (old_directives, new_directives) = (Directives::read(old_text), Directives::read(new_text));
+    let directives = |source: &Option<Source>, text| {
+        let path = source.as_ref().map_or("", |source| source.path.as_str());
+        Directives::read_with(text, definitions.of(path))
+    };
+    let old_directives = directives(&change.old, old_text);
+    let new_directives = directives(&change.new, new_text);
     let choice = choose(&old_directives, &new_directives, &lines);
     let old = read(old_text, &old_directives, &choice.old);
     let new = read(new_text, &new_directives, &choice.new);

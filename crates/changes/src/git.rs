@@ -1,11 +1,17 @@
 //! Changes from a git repository; the program `git` is not needed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use git2::{
     Delta, Diff, DiffFindOptions, DiffOptions, ErrorCode, ObjectType, Oid, Repository, Sort, Tree,
     TreeWalkMode, TreeWalkResult,
 };
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compare::{FileChange, Source};
 use crate::measure::Change;
@@ -118,6 +124,8 @@ pub fn is_c(path: &Path) -> bool {
 pub struct History {
     repository: Repository,
     folder: PathBuf,
+    /// Files that were read, by their contents and paths: most are the same in many revisions.
+    sources: RefCell<FxHashMap<(Oid, String), Arc<Source>>>,
 }
 
 impl History {
@@ -127,6 +135,7 @@ impl History {
             Ok(repository) => Ok(History {
                 repository,
                 folder: folder.to_path_buf(),
+                sources: RefCell::default(),
             }),
             Err(error) if error.code() == ErrorCode::Owner => Err(GitError::OtherOwner {
                 folder: folder.to_path_buf(),
@@ -233,7 +242,11 @@ impl History {
             true => Some(self.rest(new, &files)?),
             false => None,
         };
-        Ok(Change { files, rest })
+        Ok(Change {
+            files,
+            rest,
+            ..Change::default()
+        })
     }
 
     /// What differs between the last commit and the working tree, files that git does not know left out.
@@ -255,7 +268,11 @@ impl History {
             true => Some(self.rest(&tree, &files)?),
             false => None,
         };
-        Ok(Change { files, rest })
+        Ok(Change {
+            files,
+            rest,
+            ..Change::default()
+        })
     }
 
     /// The files of a difference; new versions come from the working tree if its root is given.
@@ -300,20 +317,34 @@ impl History {
     }
 
     /// The C files of a tree that are not among the new versions of `changed`.
-    fn rest(&self, tree: &Tree, changed: &[FileChange]) -> Result<Vec<Source>, GitError> {
+    fn rest(&self, tree: &Tree, changed: &[FileChange]) -> Result<Vec<Arc<Source>>, GitError> {
+        let mut known = self.sources.borrow_mut();
         let mut rest = Vec::new();
         let mut missing = None;
+        let changed: FxHashSet<&str> = changed
+            .iter()
+            .filter_map(|file| Some(file.new.as_ref()?.path.as_str()))
+            .collect();
         tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
             let path = format!("{folder}{}", String::from_utf8_lossy(entry.name_bytes()));
-            let is_changed = changed
-                .iter()
-                .any(|file| file.new.as_ref().is_some_and(|new| new.path == path));
-            if entry.kind() == Some(ObjectType::Blob) && is_c(Path::new(&path)) && !is_changed {
+            let wanted = entry.kind() == Some(ObjectType::Blob)
+                && is_c(Path::new(&path))
+                && !changed.contains(path.as_str());
+            if wanted {
+                let key = (entry.id(), path);
+                if let Some(source) = known.get(&key) {
+                    rest.push(source.clone());
+                    return TreeWalkResult::Ok;
+                }
                 match self.repository.find_blob(entry.id()) {
-                    Ok(blob) => rest.push(Source {
-                        path,
-                        text: blob.content().to_vec(),
-                    }),
+                    Ok(blob) => {
+                        let source = Arc::new(Source {
+                            path: key.1.clone(),
+                            text: blob.content().to_vec(),
+                        });
+                        known.insert(key, source.clone());
+                        rest.push(source);
+                    }
                     Err(error) => missing = Some(error),
                 }
             }

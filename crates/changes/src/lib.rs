@@ -13,6 +13,7 @@
 pub mod align;
 pub mod compare;
 mod configure;
+mod definitions;
 pub mod git;
 pub mod graph;
 pub mod interaction;
@@ -22,5 +23,7 @@ pub mod rank;
 mod sequence;
 
 pub use compare::{FileChange, Note, Outside, Source, Status};
+pub use definitions::Definitions;
 pub use graph::{Graph, Role, Vertex};
-pub use measure::{Change, MeasuredFunction, Measurement, measure};
+pub use measure::{Change, MeasuredFunction, Measurement, Outlines, measure, measure_with};
+pub use patchwright_flow::Macros;

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use patchwright_flow::{Cfg, Function, Node, Outline, read_default};
+use std::sync::Arc;
+
+use patchwright_flow::{Cfg, Function, Node, Outline, read_with};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::align::Alteration;
 use crate::compare::{
     Differences, FileChange, FunctionChange, Note, Outside, Source, Status, compare,
 };
+use crate::definitions::Definitions;
 use crate::graph::{Graph, Role, Vertex};
 use crate::interaction::{InteractionGraph, interaction_graph};
 use crate::sequence::{Part, edges};
@@ -20,7 +23,27 @@ pub struct Change {
     pub files: Vec<FileChange>,
     /// Other files of the new version, whose calls count. Without them a function that other files can see counts as
     /// one with which the program may begin, unless `main` is in its file.
-    pub rest: Option<Vec<Source>>,
+    pub rest: Option<Vec<Arc<Source>>>,
+    /// Macros whose definitions are known.
+    pub definitions: Definitions,
+}
+
+/// Files that do not change between many changes, read once.
+#[derive(Debug, Default)]
+pub struct Outlines {
+    /// By the address of the source, which is kept, so that no other one gets it.
+    known: FxHashMap<usize, (Arc<Source>, Arc<Outline>)>,
+}
+
+impl Outlines {
+    fn of(&mut self, source: &Arc<Source>, definitions: &Definitions) -> Arc<Outline> {
+        let entry = self.known.entry(Arc::as_ptr(source) as usize);
+        let (_, outline) = entry.or_insert_with(|| {
+            let outline = read_with(&source.text, definitions.of(&source.path));
+            (source.clone(), Arc::new(outline))
+        });
+        outline.clone()
+    }
 }
 
 /// A function that changed, in figures.
@@ -73,12 +96,20 @@ impl Measurement {
 
 /// Measures a change.
 pub fn measure(change: &Change) -> Measurement {
-    let differences = compare(&change.files);
-    let rest: Vec<(&str, Outline)> = change
+    measure_with(change, &mut Outlines::default())
+}
+
+/// Measures one of several changes that have the same definitions; what does not change between them is read once.
+pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
+    let differences = compare(&change.files, &change.definitions);
+    let rest: Vec<(&str, Arc<Outline>)> = change
         .rest
         .iter()
         .flatten()
-        .map(|source| (source.path.as_str(), read_default(&source.text)))
+        .map(|source| {
+            let outline = outlines.of(source, &change.definitions);
+            (source.path.as_str(), outline)
+        })
         .collect();
     let program = Program::of(change, &differences, &rest);
     let mut builder = Builder::new(change, &program);
@@ -199,7 +230,7 @@ impl<'a> Program<'a> {
     fn of(
         change: &'a Change,
         differences: &'a Differences,
-        rest: &'a [(&'a str, Outline)],
+        rest: &'a [(&'a str, Arc<Outline>)],
     ) -> Self {
         let changed: FxHashMap<(usize, usize), &FunctionChange> = differences
             .functions
@@ -209,7 +240,7 @@ impl<'a> Program<'a> {
         let changed_files = change.files.iter().zip(&differences.outlines);
         let files = changed_files
             .map(|(file, outline)| (file.new.as_ref().map_or("", |s| s.path.as_str()), outline))
-            .chain(rest.iter().map(|(path, outline)| (*path, outline)));
+            .chain(rest.iter().map(|(path, outline)| (*path, &**outline)));
         let mut program = Program {
             known: Vec::new(),
             by_name: FxHashMap::default(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::compare::{FileChange, Source};
 use crate::git::is_c;
@@ -58,13 +59,14 @@ pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
         };
         return Ok(Change {
             files: vec![file],
-            rest: None,
+            ..Change::default()
         });
     }
     let (before, after) = (c_files(old)?, c_files(new)?);
     let mut change = Change {
         files: Vec::new(),
         rest: Some(Vec::new()),
+        ..Change::default()
     };
     for path in before.union(&after) {
         let side = |files: &BTreeSet<PathBuf>, root: &Path| {
@@ -77,7 +79,7 @@ pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
         if old != new {
             change.files.push(FileChange { old, new });
         } else if let (Some(rest), Some(new)) = (&mut change.rest, new) {
-            rest.push(new);
+            rest.push(Arc::new(new));
         }
     }
     Ok(change)

@@ -234,3 +234,43 @@ fn a_conditional_of_the_preprocessor_is_no_branch_of_the_program() {
     assert_eq!(edges(&measured.graph), ["7->exit", "entry->7"]);
     assert!(measured.notes.is_empty());
 }
+
+#[test]
+fn flags_say_which_branch_is_compiled() {
+    let old = "void f(void)\n{\n#ifdef FAST\n  a();\n#else\n  b();\n#endif\n}\n";
+    let new = old.replace("a();", "x();").replace("b();", "y();");
+    let lines = |flags: &[&str]| -> Vec<u32> {
+        let side = |text: &str| {
+            Some(patchwright_changes::Source {
+                path: "f.c".to_owned(),
+                text: text.as_bytes().to_vec(),
+            })
+        };
+        let change = patchwright_changes::Change {
+            files: vec![patchwright_changes::FileChange {
+                old: side(old),
+                new: side(&new),
+            }],
+            definitions: patchwright_changes::Definitions {
+                files: vec![(
+                    "/home/me/src/f.c".into(),
+                    patchwright_changes::Macros::from_flags(flags.iter().copied()),
+                )],
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        let found = patchwright_changes::measure(&change);
+        assert_eq!(found.notes.is_empty(), !flags.is_empty());
+        let vertices = found.graph.vertices.iter();
+        vertices
+            .filter_map(|vertex| match vertex {
+                patchwright_changes::Vertex::Place { line, .. } => Some(*line),
+                _ => None,
+            })
+            .collect()
+    };
+    assert_eq!(lines(&[]), [4]);
+    assert_eq!(lines(&["-DFAST"]), [4]);
+    assert_eq!(lines(&["-UFAST"]), [6]);
+}

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use patchwright_localize::Formula;
 
-use crate::complexity::ComplexityArgs;
+use crate::{complexity::ComplexityArgs, slice::SliceArgs};
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
@@ -46,6 +46,23 @@ model is named when it is called.
 Exit status: that of the program; 134 after abort; 121 undefined behaviour; 122 something that the \
 interpreter does not support; 123 a limit is reached; 2 the input is wrong.")]
     Run(Box<RunArgs>),
+    /// Show what a line depends on, or what depends on it
+    #[command(long_about = "\
+Shows what a line depends on, or what depends on it: a slice of the program.
+
+A static slice has all lines that may contribute to what the line does, or to the value of a variable \
+there, for any input: through variables, memory, calls and decisions. With --dynamic the program is \
+executed in the interpreter of `patchwright run`, with the arguments after `--` and standard input; then \
+only what contributed in this execution is shown, to the last time that the line was executed; what the \
+program prints goes to standard error. With \
+--relevant also the decisions without which the value might have been another one.
+
+  patchwright slice sum.c:12:total            what may contribute to `total` on line 12
+  patchwright slice sum.c:5 --forward         what line 5 may influence
+  patchwright slice sum.c:12 --dynamic -- 3   what contributed, when run with the argument 3
+
+Exit status: 0; 1 if the execution does not get there; 2 if the input is wrong.")]
+    Slice(Box<SliceArgs>),
     /// Rank statements, functions and files by how suspicious the tests make them
     #[command(long_about = "\
 Ranks statements, functions and files by how suspicious the tests make them.
@@ -240,7 +257,7 @@ pub struct RepairArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Search")]
     pub max_cost: u32,
 
-    /// Let terms grow until a location has this many candidates
+    /// Let terms grow until a location has this many candidates (with --all, a condition 20 times as many)
     #[arg(
         long,
         value_name = "N",

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use patchwright_changes::git::{Commit, GitError, History};
 use patchwright_changes::paths::{PathError, between};
-use patchwright_changes::{Change, measure};
-use patchwright_exec::files::{self, FileError};
+use patchwright_changes::{Change, Definitions, Macros, Outlines, measure_with};
+use patchwright_exec::{
+    DatabaseError,
+    files::{self, FileError},
+    read_compile_database,
+};
 use patchwright_report::complexity::{Measured, json, table, text};
 use patchwright_report::svg;
 use patchwright_report::text::Style;
@@ -36,6 +40,14 @@ pub struct ComplexityArgs {
     /// Follow calls through all C files of the revision, not only those that changed
     #[arg(long)]
     pub whole_program: bool,
+
+    /// Flags of the compiler: of conditionals that `-D` and `-U` decide, the branch that is compiled is read
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+
+    /// The same for each file, from a compile database
+    #[arg(long, value_name = "PATH", conflicts_with = "cflags")]
+    pub compile_commands: Option<PathBuf>,
 
     /// Draw the change sequence graph into this file, .svg or .dot
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -67,6 +79,10 @@ enum Problem {
         "--graph draws one change, and `{given}` has {commits} commits; name one of them, or use --plot"
     )]
     GraphOfSeveral { given: String, commits: usize },
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error("`--cflags {given}` has an open quote")]
+    OpenQuote { given: String },
     #[error("--graph {}: the name must end in .svg or .dot", path.display())]
     UnknownDrawing { path: PathBuf },
 }
@@ -143,40 +159,45 @@ fn drawing(path: &Path) -> Option<Drawing> {
 
 /// The changes asked for, and whether they are a range of commits.
 fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
-    let one = |title: String, commit: Option<Commit>, change: &Change| Measured {
+    let definitions = definitions(args)?;
+    let mut outlines = Outlines::default();
+    let mut one = |title: String, commit: Option<Commit>, change: Change| Measured {
         title,
         commit,
-        measurement: measure(change),
+        measurement: measure_with(
+            &Change {
+                definitions: definitions.clone(),
+                ..change
+            },
+            &mut outlines,
+        ),
     };
     let whole = args.whole_program;
     if let (Some(old), Some(new)) = (&args.what, &args.new) {
         let title = format!("{old} → {new}");
         let (old_path, new_path) = (Path::new(old), Path::new(new));
         if old_path.exists() && new_path.exists() {
-            return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+            return Ok((vec![one(title, None, between(old_path, new_path)?)], false));
         }
         let history = match History::open(&args.repo) {
             // Two paths were meant, and one is not there.
             Err(GitError::NotARepository { .. }) => {
-                return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+                return Ok((vec![one(title, None, between(old_path, new_path)?)], false));
             }
             history => history?,
         };
         for (revision, path) in [(old, old_path), (new, new_path)] {
             if !history.knows(revision) && (path.exists() || revision.contains(['/', '.'])) {
                 // Tells which of the paths is not there.
-                return Ok((vec![one(title, None, &between(old_path, new_path)?)], false));
+                return Ok((vec![one(title, None, between(old_path, new_path)?)], false));
             }
         }
         let change = history.between(old, new, whole)?;
-        return Ok((vec![one(title, None, &change)], false));
+        return Ok((vec![one(title, None, change)], false));
     }
     let Some(what) = &args.what else {
         let change = History::open(&args.repo)?.uncommitted(whole)?;
-        return Ok((
-            vec![one("uncommitted changes".into(), None, &change)],
-            false,
-        ));
+        return Ok((vec![one("uncommitted changes".into(), None, change)], false));
     };
     let history = History::open(&args.repo)?;
     if what.contains("...") && !history.knows(what) {
@@ -194,7 +215,7 @@ fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
         let mut changes = Vec::new();
         for commit in commits {
             let change = history.change(&commit, whole)?;
-            changes.push(one(title(&commit), Some(commit), &change));
+            changes.push(one(title(&commit), Some(commit), change));
         }
         return Ok((changes, true));
     }
@@ -205,7 +226,32 @@ fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
     }
     let commit = history.commit(what)?;
     let change = history.change(&commit, whole)?;
-    Ok((vec![one(title(&commit), Some(commit), &change)], false))
+    Ok((vec![one(title(&commit), Some(commit), change)], false))
+}
+
+/// The macros that the flags define.
+fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
+    let mut definitions = Definitions::default();
+    if let Some(flags) = &args.cflags {
+        let words = shlex::split(flags).ok_or_else(|| Problem::OpenQuote {
+            given: flags.clone(),
+        })?;
+        definitions.all = Macros::from_flags(words.iter().map(String::as_str));
+    }
+    if let Some(path) = &args.compile_commands {
+        for command in read_compile_database(path)? {
+            let words: Vec<_> = command
+                .arguments
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect();
+            let macros = Macros::from_flags(words.iter().map(|word| &**word));
+            if !macros.is_empty() {
+                definitions.files.push((command.file, macros));
+            }
+        }
+    }
+    Ok(definitions)
 }
 
 fn title(commit: &Commit) -> String {

@@ -9,6 +9,8 @@ mod project;
 mod repair;
 mod run;
 mod signals;
+mod slice;
+mod sources;
 mod state;
 mod validate;
 
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
         Command::Run(_) => unreachable!("it has returned above"),
+        Command::Slice(args) => slice::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Complexity(args) => complexity::run(&args),

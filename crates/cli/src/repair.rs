@@ -104,6 +104,11 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
+    let space = patchwright_space::SpaceLimits {
+        wanted: args.candidates,
+        term_size: args.term_size,
+        ..Default::default()
+    };
     let options = RepairOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
         all: args.all,
@@ -117,10 +122,10 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
             (None, false) => DEFAULT_LOCATIONS,
         },
         formula: args.formula,
-        space: patchwright_space::SpaceLimits {
-            wanted: args.candidates,
-            term_size: args.term_size,
-            ..Default::default()
+        space: if args.all {
+            space.of_whole_spaces()
+        } else {
+            space
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,

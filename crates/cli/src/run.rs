@@ -9,11 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use patchwright_csource::Clang;
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, files};
+use patchwright_exec::files;
 use patchwright_interpret::{Ending, Limits, Machine, OpenHow, Outcome, Status, World};
 
-use crate::{Exit, args::RunArgs};
+use crate::{Exit, args::RunArgs, sources};
 
 /// Executes the program; the status is the program's own, or one that [`RunArgs`] documents.
 pub fn run(args: &RunArgs) -> u8 {
@@ -52,69 +51,42 @@ fn report(outcome: &Outcome) -> u8 {
 }
 
 fn execute(args: &RunArgs) -> Result<Outcome, String> {
-    let text = |error: &dyn std::error::Error| error.to_string();
-    let program = RunnerProgram::current_exe(["__runner"]).map_err(|e| text(&e))?;
-    let cancel = CancelToken::new().map_err(|e| text(&e))?;
-    let mut runner = Runner::start(&program, None, cancel).map_err(|e| text(&e))?;
-    let clang = Clang::find(&mut runner).map_err(|e| text(&e))?;
-    let here = std::env::current_dir().map_err(|e| text(&e))?;
-    let flags = match &args.cflags {
-        None => Vec::new(),
-        Some(flags) => {
-            shlex::split(flags).ok_or_else(|| format!("`--cflags {flags}` has an open quote"))?
-        }
-    };
-    let mut modules = Vec::new();
-    for source in &args.sources {
-        let file = here.join(source);
-        let bytes = files::read(&file).map_err(|e| text(&e))?;
-        let mut words: Vec<OsString> = vec!["cc".into()];
-        words.extend(flags.iter().map(OsString::from));
-        words.push("-c".into());
-        words.push(source.clone());
-        let command = CompileCommand {
-            directory: here.clone(),
-            arguments: words,
-            output: None,
-            file: file.clone(),
-        };
-        let unit = patchwright_csource::parse(&clang, &mut runner, &command, bytes)
-            .map_err(|e| text(&e))?;
-        modules.push(patchwright_lower::lower(&unit, &file.to_string_lossy()));
-    }
-    drop(runner);
+    let sources = sources::lower(&args.sources, args.cflags.as_deref())?;
+    let modules = sources.into_iter().map(|source| source.module).collect();
     let mut world = Host::new(args.time);
     let limits = Limits {
         instructions: args.max_instructions.unwrap_or(u64::MAX),
         memory: args.max_memory.saturating_mul(1 << 20),
         ..Limits::default()
     };
-    let mut machine = Machine::link(modules, limits, &mut world).map_err(|e| text(&e))?;
+    let mut machine = Machine::link(modules, limits, &mut world).map_err(|e| e.to_string())?;
     let name = match &args.name {
         Some(name) => name.clone(),
-        None => PathBuf::from(&args.sources[0])
-            .with_extension("")
-            .into_os_string(),
+        None => sources::program_name(&args.sources[0]),
     };
     let mut words = vec![name.into_vec()];
     words.extend(args.arguments.iter().cloned().map(OsStringExt::into_vec));
-    let environment: Vec<Vec<u8>> = std::env::vars_os()
-        .map(|(name, value)| {
-            let mut entry = name.into_vec();
-            entry.push(b'=');
-            entry.extend(value.into_vec());
-            entry
-        })
-        .collect();
-    let outcome = machine.run(&words, &environment);
+    let outcome = machine.run(&words, &environment());
     if args.stats {
         eprintln!("patchwright: {} IR instructions", outcome.instructions);
     }
     Ok(outcome)
 }
 
+/// The environment, as `NAME=VALUE`.
+pub fn environment() -> Vec<Vec<u8>> {
+    std::env::vars_os()
+        .map(|(name, value)| {
+            let mut entry = name.into_vec();
+            entry.push(b'=');
+            entry.extend(value.into_vec());
+            entry
+        })
+        .collect()
+}
+
 /// The world as it is.
-struct Host {
+pub struct Host {
     open: Vec<Option<File>>,
     time: Option<i64>,
 }
@@ -126,7 +98,8 @@ fn errno(error: &std::io::Error) -> i32 {
 const EBADF: i32 = 9;
 
 impl Host {
-    fn new(time: Option<i64>) -> Host {
+    /// With the standard streams of this process; it is always `time`, if that is given.
+    pub fn new(time: Option<i64>) -> Host {
         let standard = (0..3).map(|descriptor| {
             // SAFETY: `fcntl` makes a new descriptor, which nothing else owns; that of a closed
             // one fails, and gives none.
@@ -140,6 +113,12 @@ impl Host {
             open: standard.collect(),
             time,
         }
+    }
+
+    /// What the program prints goes to standard error; standard output is the command's own.
+    pub fn with_output_on_standard_error(mut self) -> Host {
+        self.open[1] = self.open[2].as_ref().and_then(|file| file.try_clone().ok());
+        self
     }
 
     fn file(&mut self, descriptor: i32) -> Result<&mut File, i32> {

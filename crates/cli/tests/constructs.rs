@@ -20,29 +20,31 @@ fn notes<'a>(source: &'a str, word: &str) -> Vec<&'a str> {
     lines.filter_map(|line| line.strip_prefix(&start)).collect()
 }
 
-fn repair(name: &str) {
+/// The project of a program, and the flags that name it.
+fn project(name: &str, place: &Place) -> (String, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
     let source = fs::read_to_string(folder.join(format!("{name}.c"))).unwrap();
-    let place = Place::new();
     place.write("program.c", &source);
     for (number, case) in notes(&source, "case ").iter().enumerate() {
         let (arguments, output) = case.split_once(" => ").unwrap();
         place.write(&format!("cases/{number}.args"), arguments);
         place.write(&format!("cases/{number}.out"), format!("{output}\n"));
     }
-    let mut arguments = vec!["repair", "project/program.c", "--first", "--json"];
-    let flags = notes(&source, "flags: ");
-    for flags in &flags {
-        arguments.extend(["--cflags", flags]);
+    let mut flags = vec!["project/program.c".to_owned()];
+    for note in notes(&source, "flags: ") {
+        flags.extend(["--cflags".to_owned(), note.to_owned()]);
     }
-    let lines = notes(&source, "lines: ");
-    let files: Vec<String> = lines
-        .iter()
-        .map(|lines| format!("project/program.c:{lines}"))
-        .collect();
-    for files in &files {
-        arguments.extend(["--files", files]);
+    for lines in notes(&source, "lines: ") {
+        flags.extend(["--files".to_owned(), format!("project/program.c:{lines}")]);
     }
+    (source, flags)
+}
+
+fn repair(name: &str) {
+    let place = Place::new();
+    let (source, flags) = project(name, &place);
+    let mut arguments = vec!["repair", "--first", "--json"];
+    arguments.extend(flags.iter().map(String::as_str));
     let output = place.run(arguments);
     let (report, messages) = (stdout(&output), stderr(&output));
     assert_eq!(place.leftovers(), [""; 0]);
@@ -65,12 +67,57 @@ fn repair(name: &str) {
     );
 }
 
+/// The kinds of change that are woven as alternatives: wherever a construct holds no repair, it must at least stand
+/// them, and the instrumented program must do what the original does.
+fn stand_alternatives(name: &str) {
+    let place = Place::new();
+    let (source, flags) = project(name, &place);
+    let mut arguments = vec![
+        "repair",
+        "--max-cost",
+        "4",
+        "--schemas",
+        "initialization,function,swap,move,exit",
+        "--json",
+    ];
+    arguments.extend(flags.iter().map(String::as_str));
+    let output = place.run(arguments);
+    let (report, messages) = (stdout(&output), stderr(&output));
+    assert_eq!(place.leftovers(), [""; 0]);
+    if output.status.code() == Some(2) {
+        let refused = notes(&source, "refused: ");
+        assert!(
+            refused.iter().any(|reason| messages.contains(reason)),
+            "{messages}"
+        );
+        return;
+    }
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{report}{messages}"
+    );
+    assert!(!report.contains("does not compile"), "{report}");
+    assert!(!messages.contains("the instrumented program"), "{messages}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        report["stats"]["rejected_by_verification"],
+        serde_json::json!([])
+    );
+}
+
 macro_rules! programs {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
             repair(stringify!($name));
         })*
+
+        mod alternatives {
+            $(#[test]
+            fn $name() {
+                super::stand_alternatives(stringify!($name));
+            })*
+        }
 
         #[test]
         fn every_program_of_the_folder_is_tried() {

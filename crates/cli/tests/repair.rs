@@ -287,3 +287,44 @@ fn a_macro_that_another_function_of_the_file_names_is_a_constant() {
     let text = stdout(&output);
     assert!(text.contains("port < LAST_PORT;"), "{text}");
 }
+
+#[test]
+fn where_a_class_does_not_keep_its_promise_the_search_goes_on() {
+    let place = Place::with_max2();
+    fs::remove_dir_all(place.project().join("cases")).unwrap();
+    // The last test looks at the source, in which no candidate is written while it is searched for.
+    place.script(
+        "driver",
+        "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\n\
+         more) test \"$(./max 2 1)\" = 0 ;;\nsame) test \"$(./max 3 3)\" = 0 ;;\n\
+         style) ! grep -q 'a >= b' max.c ;;\n*) exit 2 ;;\nesac\n",
+    );
+    let output = place.run([
+        "repair",
+        "project",
+        "--build",
+        "cc -o max max.c",
+        "--driver",
+        "./driver",
+        "--tests",
+        "less",
+        "more",
+        "same",
+        "style",
+        "--first",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = json(&stdout(&output));
+    let patches = report["patches"].as_array().unwrap();
+    assert_eq!(patches.len(), 1);
+    let diff = patches[0]["diff"].as_str().unwrap();
+    assert!(!diff.contains("a >= b"), "{diff}");
+    let rejected = report["stats"]["rejected_by_verification"]
+        .as_array()
+        .unwrap();
+    assert!(
+        rejected[0].as_str().unwrap().contains("a >= b"),
+        "{rejected:?}"
+    );
+}

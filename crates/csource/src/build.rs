@@ -31,13 +31,15 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) enumerations: Vec<Vec<(String, i128)>>,
     bit_fields: FxHashMap<RawId, ()>,
     records: FxHashMap<RawId, crate::types::RecordId>,
-    enums: FxHashMap<RawId, bool>,
+    enums: FxHashMap<RawId, crate::types::IntegerKind>,
     pub(crate) fields: FxHashMap<RawId, (crate::types::RecordId, usize)>,
     pub(crate) functions_in_headers: Vec<Function>,
     pub(crate) files: Vec<String>,
     pub(crate) declarations: FxHashMap<String, Declaration>,
     pub(crate) declared: Vec<Declared>,
     pub(crate) initializers: Vec<FileInitializer>,
+    /// How many `offsetof` there are.
+    pub(crate) offsets: u32,
     /// Place of the declaration that is being converted among those of the file.
     pub(crate) position: u32,
 }

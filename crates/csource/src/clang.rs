@@ -176,6 +176,22 @@ impl Clang {
         Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
     }
 
+    /// The source, printed anew from the syntax tree.
+    pub(crate) fn print(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<String, ParseError> {
+        let request = self
+            .request(command, &["-fsyntax-only", "-Xclang", "-ast-print"])
+            .arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+
     /// The preprocessor's output with all definitions.
     pub(crate) fn preprocess(
         &self,

@@ -54,6 +54,13 @@ pub enum Detail {
     SizeOf(TypeId),
     /// `_Alignof` of this type.
     AlignOf(TypeId),
+    /// `offsetof`.
+    OffsetOf {
+        /// Its position among all of them in the unit.
+        number: u32,
+        /// Bytes; known in what [`crate::parse`] gives.
+        value: Option<u64>,
+    },
     /// Evaluates this expression: what a `_Generic` selects.
     Same(ExprId),
     /// The operator of an expression that the tree has no operator for.
@@ -141,8 +148,10 @@ pub struct LayoutNotes {
     pub packed: bool,
     /// `aligned`, in bytes.
     pub align: Option<u64>,
-    /// An attribute whose effect is not known, as `#pragma pack`.
+    /// `#pragma pack` holds, but not known is which.
     pub unknown: bool,
+    /// `#pragma pack`: the most that members are aligned to, in bytes.
+    pub pack: Option<u64>,
     /// The same for each field: packed, aligned.
     pub fields: Vec<(bool, Option<u64>)>,
 }
@@ -168,6 +177,7 @@ pub(crate) fn layout_notes(node: &Node) -> LayoutNotes {
         packed: has(node, "PackedAttr"),
         align: aligned(node),
         unknown: has(node, "MaxFieldAlignmentAttr"),
+        pack: None,
         fields: node
             .inner
             .iter()
@@ -349,6 +359,13 @@ impl FunctionBuilder<'_, '_> {
 
     /// `sizeof` and the like: the type they ask about.
     pub(crate) fn note_size(&mut self, node: &Node, operand: Option<ExprId>) {
+        if let Some(number) = node.offset_of {
+            self.noted = Some(Detail::OffsetOf {
+                number,
+                value: None,
+            });
+            return;
+        }
         let ty = match (&node.arg_type, operand) {
             (Some(ty), _) => self.unit.qualified(&ty.clone()),
             (None, Some(operand)) => self.exprs[operand.0 as usize].ty,

@@ -6,7 +6,7 @@ use crate::{
     clang::{Clang, ParseError},
     detail::Detail,
     tree::Function,
-    types::{FloatKind, IntegerKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
+    types::{FloatKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
 };
 
 /// Where the members of a record are.
@@ -24,18 +24,11 @@ impl TypeTable {
     /// Size and alignment of a complete type of constant size, in bytes; `void` and functions
     /// count as 1, as GNU C has it; arrays of unknown length have no element.
     pub fn size_and_align(&self, id: TypeId) -> Option<(u64, u64)> {
-        use IntegerKind::*;
         let scalar = |size| Some((size, size));
         match self.kind(id) {
             TypeKind::Void | TypeKind::Function => scalar(1),
-            TypeKind::Integer(kind) => scalar(match kind {
-                Bool | Char | SignedChar | UnsignedChar => 1,
-                Short | UnsignedShort => 2,
-                Int | UnsignedInt => 4,
-                Long | UnsignedLong | LongLong | UnsignedLongLong => 8,
-                Int128 | UnsignedInt128 => 16,
-            }),
-            TypeKind::Enum { .. } => scalar(4),
+            TypeKind::Integer(kind) => scalar(kind.size()),
+            TypeKind::Enum { name } => scalar(self.enum_kind(name).size()),
             TypeKind::Float(FloatKind::Float) => scalar(4),
             TypeKind::Float(FloatKind::Double) => scalar(8),
             TypeKind::Float(FloatKind::LongDouble) => scalar(16),
@@ -63,6 +56,7 @@ impl TypeTable {
         }
         let fields = record.fields.as_ref()?;
         let packed = notes.is_some_and(|notes| notes.packed);
+        let pack = notes.and_then(|notes| notes.pack);
         let mut offsets = Vec::with_capacity(fields.len());
         let mut bits = 0u64;
         let mut size = 0u64;
@@ -79,6 +73,7 @@ impl TypeTable {
             if let Some(asked) = asked {
                 field_align = field_align.max(asked);
             }
+            field_align = field_align.min(pack.unwrap_or(u64::MAX));
             match field.bit_width {
                 Some(0) => {
                     // Ends the unit; it does not count for the alignment of the record.
@@ -91,7 +86,9 @@ impl TypeTable {
                     let unit = field_size * 8;
                     if asked.is_some() {
                         bits = bits.next_multiple_of(field_align * 8);
-                    } else if !(packed || field_packed) && bits % unit + width > unit {
+                    } else if !(packed || field_packed || pack.is_some())
+                        && bits % unit + width > unit
+                    {
                         // It must not straddle a unit of its type.
                         bits = bits.next_multiple_of(natural * 8);
                     }
@@ -123,8 +120,8 @@ impl TypeTable {
     }
 }
 
-/// Records that are defined inside of `sizeof` are not in the dump of the tree: their sizes are
-/// asked for, when there are any.
+/// Records that are defined inside of `sizeof` are not in the dump of the tree, and neither is the
+/// number of a `#pragma pack`: sizes are asked for, when there are any of them.
 pub(crate) fn ask<'f>(
     clang: &Clang,
     runner: &mut Runner,
@@ -143,33 +140,35 @@ pub(crate) fn ask<'f>(
             }
         }
     }
-    if unknown.is_empty() {
+    if unknown.is_empty() && !types.has_unknown_pack() {
         return Ok(());
     }
     let dump = clang.layouts(runner, command)?;
     for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
-        let Some((place, size, align)) = read(layout) else {
+        let Some((name, size, align)) = read(layout) else {
             continue;
         };
-        if let Some(record) = types.record_by_name(&unnamed_at(place))
-            && unknown.contains(&record)
-        {
+        let Some(record) = types.record_by_name(&name) else {
+            continue;
+        };
+        if unknown.contains(&record) {
             types.set_told_size(record, size, align);
         }
+        types.tell_pack(record, size, align);
     }
     Ok(())
 }
 
-/// Where an unnamed record is declared, its size and its alignment.
-fn read(layout: &str) -> Option<(&str, u64, u64)> {
+/// The name of a record, its size and its alignment.
+fn read(layout: &str) -> Option<(String, u64, u64)> {
     let head = layout.lines().find(|line| line.contains(" | "))?;
-    let (_, place) = head.split_once(" at ")?;
+    let (_, head) = head.split_once(" | ")?;
+    let name = match head.split_once(" at ") {
+        Some((_, place)) => unnamed_at(place.trim_end().strip_suffix(')')?),
+        None => head.trim().split_once(' ')?.1.to_owned(),
+    };
     let size = layout.split_once("[sizeof=")?.1;
     let (size, rest) = size.split_once(',')?;
     let align = rest.split_once("align=")?.1.split(']').next()?;
-    Some((
-        place.trim_end().strip_suffix(')')?,
-        size.parse().ok()?,
-        align.parse().ok()?,
-    ))
+    Some((name, size.parse().ok()?, align.parse().ok()?))
 }

@@ -21,6 +21,7 @@ pub mod lex;
 mod locate;
 pub mod locations;
 pub mod macros;
+mod offsets;
 mod questions;
 mod raw;
 pub mod scope;
@@ -157,17 +158,25 @@ fn read(
                 builder.declarations,
                 builder.declared,
                 builder.initializers,
+                builder.offsets,
             ),
         ))
     })?;
     let mentions_line = macros.mention(&source, "__LINE__");
-    let (mut types, variables, globals, functions, functions_elsewhere, enumerations, more) = built;
-    let (functions_in_headers, files, declarations, declared, initializers) = more;
+    let (mut types, variables, globals, mut functions, functions_elsewhere, enumerations, more) =
+        built;
+    let (mut functions_in_headers, files, declarations, declared, mut initializers, offsets) = more;
     let constants = match detail {
         Detail::Statements => Vec::new(),
         Detail::Everything => {
             let all = functions.iter().chain(&functions_in_headers);
             layout::ask(clang, runner, command, &mut types, all)?;
+            let details = functions
+                .iter_mut()
+                .chain(&mut functions_in_headers)
+                .chain(initializers.iter_mut().map(|one| &mut one.arena))
+                .map(|function| &mut function.details);
+            offsets::ask(clang, runner, command, offsets, details)?;
             questions::ask(clang, runner, command, &source, &macros, &mut types)?
         }
     };

@@ -24,6 +24,8 @@ pub(crate) fn resolve_files(root: &mut Node) -> Files {
 pub(crate) struct Files {
     names: Vec<String>,
     index: FxHashMap<String, u32>,
+    /// How many `offsetof` there are.
+    pub(crate) offsets: u32,
 }
 
 impl Files {
@@ -52,6 +54,10 @@ impl Files {
 }
 
 fn visit(node: &mut Node, files: &mut Files, current: &mut (Option<u32>, u32)) {
+    if node.kind == "OffsetOfExpr" {
+        node.offset_of = Some(files.offsets);
+        files.offsets += 1;
+    }
     let mut set = |location: &mut Location| {
         let mut next = |offset: Option<u32>, file: &mut Option<String>, line: &mut u32| {
             offset?;

@@ -84,7 +84,7 @@ pub(crate) fn ask(
 }
 
 /// Number, value and type of an answered question.
-fn read(answer: &str) -> Option<(usize, i128, &str)> {
+pub(crate) fn read(answer: &str) -> Option<(usize, i128, &str)> {
     let number = answer.split(':').next()?.parse().ok()?;
     let constant = answer.lines().find(|line| line.contains("ConstantExpr "))?;
     let mut quoted = constant.split('\'');

@@ -179,6 +179,9 @@ pub(crate) struct Node {
     /// Elements of an initialiser list that has a filler.
     #[serde(default)]
     pub array_filler: Vec<Node>,
+    /// The position of an `offsetof` among all of them; set by `locate::resolve_files`.
+    #[serde(skip)]
+    pub offset_of: Option<u32>,
     #[serde(default)]
     pub inner: Vec<Node>,
 }

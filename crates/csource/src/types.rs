@@ -30,6 +30,40 @@ pub enum IntegerKind {
     UnsignedInt128,
 }
 
+impl IntegerKind {
+    /// Bytes on this platform (x86-64 Linux).
+    pub const fn size(self) -> u64 {
+        use IntegerKind::*;
+        match self {
+            Bool | Char | SignedChar | UnsignedChar => 1,
+            Short | UnsignedShort => 2,
+            Int | UnsignedInt => 4,
+            Long | UnsignedLong | LongLong | UnsignedLongLong => 8,
+            Int128 | UnsignedInt128 => 16,
+        }
+    }
+
+    /// The type of an enumeration whose least and greatest enumerators these are; a packed one
+    /// takes no more bytes than it needs.
+    pub(crate) fn of_enumeration(least: i128, greatest: i128, packed: bool) -> IntegerKind {
+        use IntegerKind::*;
+        let kinds = match (least < 0, packed) {
+            (true, true) => &[SignedChar, Short, Int, Long][..],
+            (true, false) => &[Int, Long],
+            (false, true) => &[UnsignedChar, UnsignedShort, UnsignedInt, UnsignedLong],
+            (false, false) => &[UnsignedInt, UnsignedLong],
+        };
+        let fits = |kind: &&IntegerKind| {
+            let bits = 8 * kind.size() as u32;
+            match least < 0 {
+                true => least >= -(1 << (bits - 1)) && greatest < 1 << (bits - 1),
+                false => greatest < 1 << bits,
+            }
+        };
+        kinds.iter().find(fits).copied().unwrap_or(Long)
+    }
+}
+
 /// Floating types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -113,8 +147,8 @@ pub struct TypeTable {
     records: Vec<Record>,
     tags: FxHashMap<String, RecordId>,
     typedefs: FxHashMap<String, TypedefTarget>,
-    /// Enumerations with a negative enumerator are `int`, the others `unsigned int`.
-    unsigned_enums: FxHashMap<String, bool>,
+    /// What integers enumerations are.
+    enums: FxHashMap<String, IntegerKind>,
     spelled: FxHashMap<String, TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
     layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
@@ -166,14 +200,15 @@ impl TypeTable {
         &self.records[id.0 as usize]
     }
 
-    /// An enumeration's integer type: `unsigned int` unless an enumerator is negative (what gcc
-    /// and clang choose on this platform).
-    pub fn enum_is_unsigned(&self, name: &str) -> bool {
-        self.unsigned_enums.get(name).copied().unwrap_or(true)
+    /// An enumeration's integer type: `unsigned int` unless an enumerator is negative; a wider one
+    /// if an enumerator needs it (what gcc and clang choose on this platform).
+    pub fn enum_kind(&self, name: &str) -> IntegerKind {
+        let known = self.enums.get(name).copied();
+        known.unwrap_or(IntegerKind::UnsignedInt)
     }
 
-    pub(crate) fn set_enum_signedness(&mut self, name: &str, unsigned: bool) {
-        self.unsigned_enums.insert(name.to_owned(), unsigned);
+    pub(crate) fn set_enum_kind(&mut self, name: &str, kind: IntegerKind) {
+        self.enums.insert(name.to_owned(), kind);
     }
 
     pub(crate) fn declare_record(&mut self, name: &str, is_union: bool) -> RecordId {
@@ -223,6 +258,26 @@ impl TypeTable {
         self.layout_notes.get(&id)
     }
 
+    /// A record under `#pragma pack` has this size and alignment: so it can be told which `pack`
+    /// holds.
+    pub(crate) fn tell_pack(&mut self, id: RecordId, size: u64, align: u64) {
+        let Some(notes) = self.layout_notes.get_mut(&id).filter(|notes| notes.unknown) else {
+            return;
+        };
+        notes.unknown = false;
+        notes.pack = Some(align);
+        if self.layout(id).map(|layout| (layout.size, layout.align)) != Some((size, align))
+            && let Some(notes) = self.layout_notes.get_mut(&id)
+        {
+            notes.unknown = true;
+        }
+    }
+
+    /// A record is under a `#pragma pack` that is not known.
+    pub(crate) fn has_unknown_pack(&self) -> bool {
+        self.layout_notes.values().any(|notes| notes.unknown)
+    }
+
     pub(crate) fn alias_record(&mut self, alias: &str, id: RecordId) {
         self.tags.entry(alias.to_owned()).or_insert(id);
         let record = &mut self.records[id.0 as usize];
@@ -267,11 +322,7 @@ impl TypeTable {
     pub fn integer_kind(&self, id: TypeId) -> Option<IntegerKind> {
         match self.kind(id) {
             TypeKind::Integer(kind) => Some(*kind),
-            TypeKind::Enum { name } => Some(if self.enum_is_unsigned(name) {
-                IntegerKind::UnsignedInt
-            } else {
-                IntegerKind::Int
-            }),
+            TypeKind::Enum { name } => Some(self.enum_kind(name)),
             _ => None,
         }
     }
@@ -295,16 +346,9 @@ impl TypeTable {
     /// The size of an object of this type in bytes on this platform (x86-64 Linux), if it is a
     /// complete type of constant size.
     pub fn size(&self, id: TypeId) -> Option<u64> {
-        use IntegerKind::*;
         Some(match self.kind(id) {
-            TypeKind::Integer(kind) => match kind {
-                Bool | Char | SignedChar | UnsignedChar => 1,
-                Short | UnsignedShort => 2,
-                Int | UnsignedInt => 4,
-                Long | UnsignedLong | LongLong | UnsignedLongLong => 8,
-                Int128 | UnsignedInt128 => 16,
-            },
-            TypeKind::Enum { .. } => 4,
+            TypeKind::Integer(kind) => kind.size(),
+            TypeKind::Enum { name } => self.enum_kind(name).size(),
             TypeKind::Float(FloatKind::Float) => 4,
             TypeKind::Float(FloatKind::Double) => 8,
             TypeKind::Float(FloatKind::LongDouble) => 16,

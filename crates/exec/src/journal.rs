@@ -110,20 +110,15 @@ impl Journal {
             text.clear();
         }
         let start = Start { kind, key };
-        let mut lines = Vec::new();
-        for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-            if line.is_empty() {
-                continue;
-            }
-            let broken =
-                |what: &str| unusable(format!("line {} {what}; remove the file", number + 1));
-            let unclear = |_| broken("cannot be understood");
-            if number > 0 {
-                lines.push(serde_json::from_slice(line).map_err(unclear)?);
-            } else if serde_json::from_slice::<Start>(line).map_err(unclear)? != start {
-                return Err(broken("is of another version or project"));
-            }
+        let first = text.split(|byte| *byte == b'\n').next();
+        if let Some(first) = first.filter(|line| !line.is_empty())
+            && serde_json::from_slice::<Start>(first).ok().as_ref() != Some(&start)
+        {
+            return Err(unusable(
+                "line 1 is of another version or project; remove the file".into(),
+            ));
         }
+        let lines = parse(&text, &path)?;
         let journal = Journal {
             log: Mutex::new((log, text.len() as u64)),
             path,
@@ -133,6 +128,15 @@ impl Journal {
             journal.add(&start)?;
         }
         Ok((journal, lines))
+    }
+
+    /// Reads everything that is in it now, also what this run has added, in order.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn lines<L: DeserializeOwned>(&self) -> Result<Vec<L>, JournalError> {
+        let _held = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        parse(&files::read(&self.path)?, &self.path)
     }
 
     /// The file.
@@ -167,6 +171,21 @@ impl Journal {
     pub fn remove(self) -> Result<(), FileError> {
         files::remove_file(&self.path)
     }
+}
+
+/// The lines after the first.
+fn parse<L: DeserializeOwned>(text: &[u8], path: &Path) -> Result<Vec<L>, JournalError> {
+    text.split(|byte| *byte == b'\n')
+        .enumerate()
+        .skip(1)
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(number, line)| {
+            serde_json::from_slice(line).map_err(|_| JournalError::Unusable {
+                path: path.to_path_buf(),
+                reason: format!("line {} cannot be understood; remove the file", number + 1),
+            })
+        })
+        .collect()
 }
 
 /// Adds to `hasher` what the verdicts of a project's tests depend on: its tree, its commands, its

@@ -4,6 +4,8 @@
 //! branches it prefers: those that a change touches. Text that is not taken, and the directives themselves, become
 //! spaces: every byte keeps its offset and its line.
 
+use crate::macros::Macros;
+
 /// One branch of a conditional: from `#if`, `#elif` or `#else` to the next of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
@@ -11,8 +13,10 @@ pub struct Branch {
     pub line: u32,
     /// The line of the directive that ends it; behind the last line of the file when it is not ended.
     pub end: u32,
-    /// No configuration takes it: `#if 0`, or only C++ does.
+    /// No configuration takes it: `#if 0`, or only C++ does, or known macros rule it out.
     pub impossible: bool,
+    /// Known macros have it taken, unless one before it is.
+    pub certain: bool,
 }
 
 /// `#if` to `#endif`.
@@ -55,6 +59,11 @@ enum State {
 impl Directives {
     /// Finds the directives of `source`.
     pub fn read(source: &[u8]) -> Self {
+        Self::read_with(source, &Macros::default())
+    }
+
+    /// As [`Directives::read`]: branches that these macros rule out are impossible.
+    pub fn read_with(source: &[u8], macros: &Macros) -> Self {
         let mut found = Directives {
             line_starts: std::iter::once(0)
                 .chain(
@@ -79,7 +88,8 @@ impl Directives {
                 let (end, text) = directive_at(source, first);
                 found.ranges.push((first, end));
                 let line = found.line_of(first);
-                found.note(&mut open, &text, line, found.line_of(end.max(1) - 1));
+                let last_line = found.line_of(end.max(1) - 1);
+                found.note(&mut open, &text, line, last_line, macros);
                 at = next_line(source, end);
                 continue;
             }
@@ -99,16 +109,25 @@ impl Directives {
         self.line_starts.partition_point(|start| *start <= offset) as u32
     }
 
-    fn note(&mut self, open: &mut Vec<Vec<Branch>>, text: &str, line: u32, last_line: u32) {
+    fn note(
+        &mut self,
+        open: &mut Vec<Vec<Branch>>,
+        text: &str,
+        line: u32,
+        last_line: u32,
+        macros: &Macros,
+    ) {
         let body = text[1..].trim_start();
         let word_end = body
             .find(|c: char| !c.is_ascii_alphanumeric())
             .unwrap_or(body.len());
         let (word, rest) = (&body[..word_end], body[word_end..].trim());
+        let holds = macros.decide(word, rest);
         let begin = |impossible| Branch {
             line,
             end: line,
-            impossible,
+            impossible: impossible || holds == Some(false),
+            certain: holds == Some(true),
         };
         match word {
             "if" => open.push(vec![begin(rest == "0" || rest == "defined __cplusplus")]),
@@ -119,7 +138,8 @@ impl Directives {
                     if let Some(last) = branches.last_mut() {
                         last.end = line;
                     }
-                    branches.push(begin(false));
+                    let decided = branches.iter().any(|branch| branch.certain);
+                    branches.push(begin(decided));
                 }
             }
             "endif" => {
@@ -318,6 +338,20 @@ mod tests {
             (directives.others[0].line, directives.others[0].last_line),
             (4, 6)
         );
+    }
+
+    #[test]
+    fn macros_of_the_flags_choose_branches() {
+        let source = "#if A > 1\na;\n#elif defined B\nb;\n#else\nc;\n#endif\n";
+        let taken = |flags: &[&str]| {
+            let macros = Macros::from_flags(flags.iter().copied());
+            let directives = Directives::read_with(source.as_bytes(), &macros);
+            let text = directives.configured(source.as_bytes(), &directives.defaults());
+            String::from_utf8(text).unwrap().trim().to_owned()
+        };
+        assert_eq!(taken(&["-DA=2"]), "a;");
+        assert_eq!(taken(&["-DA=1", "-DB"]), "b;");
+        assert_eq!(taken(&["-UA", "-UB"]), "c;");
     }
 
     #[test]

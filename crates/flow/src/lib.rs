@@ -14,10 +14,12 @@ pub mod cfg;
 pub mod dependence;
 pub mod directives;
 pub mod dominators;
+mod macros;
 pub mod outline;
 mod read;
 
 pub use cfg::{Cfg, Node};
 pub use directives::Directives;
+pub use macros::Macros;
 pub use outline::*;
-pub use read::{read, read_default};
+pub use read::{read, read_default, read_with};

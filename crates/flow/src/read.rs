@@ -11,6 +11,7 @@ use patchwright_text::Span;
 
 use crate::access::{self, field};
 use crate::directives::Directives;
+use crate::macros::Macros;
 use crate::outline::*;
 
 /// Trees of generated code nest deep; address space costs nothing.
@@ -43,7 +44,12 @@ pub fn read(source: &[u8], directives: &Directives, choice: &[Option<usize>]) ->
 
 /// Reads `source` with the first possible branch of each conditional.
 pub fn read_default(source: &[u8]) -> Outline {
-    let directives = Directives::read(source);
+    read_with(source, &Macros::default())
+}
+
+/// Reads `source` with the first branch of each conditional that is possible with these macros.
+pub fn read_with(source: &[u8], macros: &Macros) -> Outline {
+    let directives = Directives::read_with(source, macros);
     read(source, &directives, &directives.defaults())
 }
 

@@ -1,77 +1,99 @@
-//! Dominators of a function's blocks.
+//! Dominator trees: of graphs, and of a function's blocks.
 
 use crate::{function::Function, types::BlockId};
 
-/// Which blocks every way from the entry to a block leads through.
+/// The dominator tree of a graph whose nodes are numbers: which nodes every way from the root to a
+/// node leads through. Of a reversed graph it is the tree of post-dominators.
 #[derive(Clone, Debug)]
-pub struct Dominators {
-    immediate: Vec<Option<BlockId>>,
+pub struct DominatorTree {
+    root: usize,
+    immediate: Vec<Option<usize>>,
     depth: Vec<u32>,
+    /// Reachable nodes, each after its immediate dominator.
+    order: Vec<usize>,
 }
 
-impl Dominators {
-    /// Computes them for a function with a body (Cooper, Harvey and Kennedy, "A simple, fast
+impl DominatorTree {
+    /// Computes it from the successors of each node (Cooper, Harvey and Kennedy, "A simple, fast
     /// dominance algorithm", 2001).
-    pub fn of(function: &Function) -> Dominators {
-        let count = function.blocks.len();
-        let order = postorder(function);
+    pub fn of(successors: &[Vec<usize>], root: usize) -> DominatorTree {
+        let count = successors.len();
+        let mut immediate: Vec<Option<usize>> = vec![None; count];
+        let mut depth = vec![0; count];
+        if root >= count {
+            let order = Vec::new();
+            return DominatorTree {
+                root,
+                immediate,
+                depth,
+                order,
+            };
+        }
+        let mut order = postorder(successors, root);
         let mut number = vec![usize::MAX; count];
-        for (position, block) in order.iter().enumerate() {
-            number[block.index()] = position;
+        for (position, &node) in order.iter().enumerate() {
+            number[node] = position;
         }
-        let predecessors = function.predecessors();
-        let mut immediate: Vec<Option<BlockId>> = vec![None; count];
-        if count > 0 {
-            immediate[0] = Some(BlockId(0));
+        let mut predecessors = vec![Vec::new(); count];
+        for &node in &order {
+            for &next in &successors[node] {
+                predecessors[next].push(node);
+            }
         }
+        immediate[root] = Some(root);
         let mut changed = true;
         while changed {
             changed = false;
-            for &block in order.iter().rev() {
-                if block.0 == 0 {
+            for &node in order.iter().rev() {
+                if node == root {
                     continue;
                 }
-                let mut found: Option<BlockId> = None;
-                for &before in &predecessors[block.index()] {
-                    if immediate[before.index()].is_none() {
+                let mut found: Option<usize> = None;
+                for &before in &predecessors[node] {
+                    if immediate[before].is_none() {
                         continue;
                     }
                     found = Some(match found {
                         None => before,
-                        Some(other) => meet(&immediate, &number, before, other),
+                        Some(other) => meet(&immediate, &number, root, before, other),
                     });
                 }
-                if immediate[block.index()] != found {
-                    immediate[block.index()] = found;
+                if immediate[node] != found {
+                    immediate[node] = found;
                     changed = true;
                 }
             }
         }
-        let mut depth = vec![0; count];
-        for &block in order.iter().rev() {
-            if let Some(above) = immediate[block.index()]
-                && above != block
+        order.reverse();
+        for &node in &order {
+            if let Some(above) = immediate[node]
+                && above != node
             {
-                depth[block.index()] = depth[above.index()] + 1;
+                depth[node] = depth[above] + 1;
             }
         }
-        Dominators { immediate, depth }
+        DominatorTree {
+            root,
+            immediate,
+            depth,
+            order,
+        }
     }
 
-    /// Control can get to the block.
-    pub fn is_reachable(&self, block: BlockId) -> bool {
-        self.immediate[block.index()].is_some()
+    /// There is a way from the root to the node.
+    pub fn is_reachable(&self, node: usize) -> bool {
+        self.immediate[node].is_some()
     }
 
-    /// The closest other block that every way to `block` leads through; `None` for the entry and
-    /// for unreachable blocks.
-    pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
-        self.immediate[block.index()].filter(|&above| above != block)
+    /// The closest other node that every way to `node` leads through; `None` for the root and for
+    /// unreachable nodes.
+    pub fn immediate(&self, node: usize) -> Option<usize> {
+        self.immediate[node].filter(|_| node != self.root)
     }
 
-    /// Every way to `below` leads through `above`; a block dominates itself.
-    pub fn dominates(&self, above: BlockId, mut below: BlockId) -> bool {
-        while self.depth[below.index()] > self.depth[above.index()] {
+    /// Every way to `below` leads through `above`; a node dominates itself.
+    pub fn dominates(&self, above: usize, mut below: usize) -> bool {
+        while self.depth[below] > self.depth[above] {
             match self.immediate(below) {
                 Some(next) => below = next,
                 None => return false,
@@ -79,48 +101,108 @@ impl Dominators {
         }
         above == below
     }
+
+    /// The reachable nodes, each after its immediate dominator.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
 }
 
 fn meet(
-    immediate: &[Option<BlockId>],
+    immediate: &[Option<usize>],
     number: &[usize],
-    mut a: BlockId,
-    mut b: BlockId,
-) -> BlockId {
+    root: usize,
+    mut a: usize,
+    mut b: usize,
+) -> usize {
     while a != b {
-        while number[a.index()] < number[b.index()] {
-            a = immediate[a.index()].unwrap_or(BlockId(0));
+        while number[a] < number[b] {
+            a = immediate[a].unwrap_or(root);
         }
-        while number[b.index()] < number[a.index()] {
-            b = immediate[b.index()].unwrap_or(BlockId(0));
+        while number[b] < number[a] {
+            b = immediate[b].unwrap_or(root);
         }
     }
     a
 }
 
-/// The reachable blocks, each after those that are first reached through it.
-fn postorder(function: &Function) -> Vec<BlockId> {
-    let mut order = Vec::with_capacity(function.blocks.len());
-    if function.blocks.is_empty() {
-        return order;
-    }
-    let mut seen = vec![false; function.blocks.len()];
-    seen[0] = true;
-    let mut stack = vec![(BlockId(0), function.blocks[0].terminator.edges(), 0)];
-    while let Some((block, edges, next)) = stack.last_mut() {
-        match edges.get(*next) {
-            Some(edge) => {
+/// The reachable nodes, each after those that are first reached through it.
+fn postorder(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
+    let mut order = Vec::with_capacity(successors.len());
+    let mut seen = vec![false; successors.len()];
+    seen[root] = true;
+    let mut stack = vec![(root, 0)];
+    while let Some((node, next)) = stack.last_mut() {
+        match successors[*node].get(*next) {
+            Some(&target) => {
                 *next += 1;
-                let target = edge.target;
-                if !std::mem::replace(&mut seen[target.index()], true) {
-                    stack.push((target, function.block(target).terminator.edges(), 0));
+                if !std::mem::replace(&mut seen[target], true) {
+                    stack.push((target, 0));
                 }
             }
             None => {
-                order.push(*block);
+                order.push(*node);
                 stack.pop();
             }
         }
     }
     order
+}
+
+/// Which blocks every way from the entry to a block leads through.
+#[derive(Clone, Debug)]
+pub struct Dominators(DominatorTree);
+
+impl Dominators {
+    /// Computes them for a function with a body.
+    pub fn of(function: &Function) -> Dominators {
+        let successors: Vec<Vec<usize>> = function
+            .blocks
+            .iter()
+            .map(|block| {
+                let edges = block.terminator.edges();
+                edges.iter().map(|edge| edge.target.index()).collect()
+            })
+            .collect();
+        Dominators(DominatorTree::of(&successors, 0))
+    }
+
+    /// Control can get to the block.
+    pub fn is_reachable(&self, block: BlockId) -> bool {
+        self.0.is_reachable(block.index())
+    }
+
+    /// The closest other block that every way to `block` leads through; `None` for the entry and
+    /// for unreachable blocks.
+    pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
+        let above = self.0.immediate(block.index())?;
+        Some(BlockId(above as u32))
+    }
+
+    /// Every way to `below` leads through `above`; a block dominates itself.
+    pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
+        self.0.dominates(above.index(), below.index())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_dominated_by_its_head_and_post_dominated_by_its_end() {
+        // 0 → 1 → 2 → 1, 1 → 3; 4 is not reachable.
+        let successors = [vec![1], vec![2, 3], vec![1], vec![], vec![3]];
+        let tree = DominatorTree::of(&successors, 0);
+        assert_eq!(tree.immediate(2), Some(1));
+        assert_eq!(tree.immediate(3), Some(1));
+        assert_eq!(tree.immediate(0), None);
+        assert!(tree.dominates(0, 3) && !tree.dominates(2, 3));
+        assert!(!tree.is_reachable(4));
+        let reversed = [vec![], vec![0, 2], vec![1], vec![1], vec![]];
+        let tree = DominatorTree::of(&reversed, 3);
+        assert_eq!(tree.immediate(0), Some(1));
+        assert_eq!(tree.immediate(2), Some(1));
+        assert!(tree.dominates(3, 0));
+    }
 }

@@ -35,7 +35,7 @@ mod verify;
 pub mod wide;
 
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
-pub use graph::Dominators;
+pub use graph::{DominatorTree, Dominators};
 pub use instruction::{
     Argument, Callee, Instruction, InstructionKind, Operand, SwitchCase, Terminator,
     TerminatorKind, Value,

@@ -28,31 +28,6 @@ pub(crate) struct Scope<'l, 'a> {
     pub(crate) arena: &'a Function,
 }
 
-/// The operator of crate `semantics`, for those that compute.
-pub(crate) fn binary_op(operator: BinaryOperator) -> Option<BinaryOp> {
-    Some(match operator {
-        BinaryOperator::Add => BinaryOp::Add,
-        BinaryOperator::Sub => BinaryOp::Sub,
-        BinaryOperator::Mul => BinaryOp::Mul,
-        BinaryOperator::Div => BinaryOp::Div,
-        BinaryOperator::Rem => BinaryOp::Rem,
-        BinaryOperator::Shl => BinaryOp::Shl,
-        BinaryOperator::Shr => BinaryOp::Shr,
-        BinaryOperator::And => BinaryOp::And,
-        BinaryOperator::Or => BinaryOp::Or,
-        BinaryOperator::Xor => BinaryOp::Xor,
-        BinaryOperator::Lt => BinaryOp::Lt,
-        BinaryOperator::Le => BinaryOp::Le,
-        BinaryOperator::Gt => BinaryOp::Gt,
-        BinaryOperator::Ge => BinaryOp::Ge,
-        BinaryOperator::Eq => BinaryOp::Eq,
-        BinaryOperator::Ne => BinaryOp::Ne,
-        BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr | BinaryOperator::Comma => {
-            return None;
-        }
-    })
-}
-
 impl<'a> Scope<'_, 'a> {
     fn scalar(&self, id: ExprId) -> Option<Type> {
         match self.lowerer.class(self.arena.expr(id).ty) {
@@ -105,6 +80,7 @@ impl<'a> Scope<'_, 'a> {
                 let value = match self.detail(id)? {
                     Detail::SizeOf(ty) => types.size_and_align(*ty)?.0,
                     Detail::AlignOf(ty) => types.size_and_align(*ty)?.1,
+                    Detail::OffsetOf { value, .. } => (*value)?,
                     _ => return None,
                 };
                 Some(Constant::Value(Type::U64, u128::from(value)))
@@ -271,7 +247,7 @@ impl<'a> Scope<'_, 'a> {
             }
             _ => {}
         }
-        let op = binary_op(operator)?;
+        let op = BinaryOp::from_spelling(operator.spelling())?;
         match (self.value(left)?, self.value(right)?) {
             (Constant::Value(Type::Ptr, a), Constant::Value(Type::Ptr, b)) => {
                 if op.is_comparison() {

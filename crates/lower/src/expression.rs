@@ -4,25 +4,12 @@ use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, StmtId, StmtKind, UnaryOperator, detail::Detail,
 };
 use patchwright_ir::{
-    Argument, Callee, InstructionKind, LocalKind, Operand, OriginId, Target, TerminatorKind, Type,
-    wide,
+    InstructionKind, LocalKind, Operand, OriginId, Target, TerminatorKind, Type, wide,
 };
-use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use crate::{
-    constant::binary_op, function::FunctionLowerer, place::Location, statement::to, types::Class,
-};
+use crate::{function::FunctionLowerer, place::Location, statement::to, types::Class};
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// The value is what a call gives, perhaps converted.
-    fn is_call(&self, id: ExprId) -> bool {
-        match self.source.expr(id).kind {
-            ExprKind::Paren(inner) | ExprKind::Cast { operand: inner, .. } => self.is_call(inner),
-            ExprKind::Call { .. } => true,
-            _ => false,
-        }
-    }
-
     /// What to say of an expression that is not understood.
     pub(crate) fn reason(&self, id: ExprId, what: &str) -> String {
         match &self.source.expr(id).kind {
@@ -36,13 +23,15 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 Some(Detail::Operator(name)) => format!("a conversion of kind {name}"),
                 _ => "a conversion of an unknown kind".to_owned(),
             },
-            ExprKind::CompilerConstant => "offsetof, or sizeof of a variable array".to_owned(),
+            ExprKind::CompilerConstant => {
+                "offsetof with an index, or sizeof of a variable array".to_owned()
+            }
             ExprKind::Function(_) => "a function as an object".to_owned(),
             _ => format!("{what} of an unknown form"),
         }
     }
 
-    fn unsupported_expr(&mut self, id: ExprId) -> Operand {
+    pub(crate) fn unsupported_expr(&mut self, id: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let reason = match self.class(id) {
             Class::Unknown(reason) => reason.to_owned(),
@@ -322,7 +311,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
     }
 
     /// The value of the last expression of a statement expression.
-    fn statement_expression(&mut self, id: ExprId, body: StmtId) -> Operand {
+    pub(crate) fn statement_expression(&mut self, id: ExprId, body: StmtId) -> Operand {
         let source = self.source;
         let origin = self.at_expr(id);
         let StmtKind::Compound(inner) = &source.stmt(body).kind else {
@@ -362,195 +351,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    fn unary(&mut self, id: ExprId, operator: UnaryOperator, operand: ExprId) -> Operand {
-        let source = self.source;
-        let origin = self.at_expr(id);
-        let op = match operator {
-            UnaryOperator::Plus | UnaryOperator::Extension => return self.rvalue(operand),
-            UnaryOperator::Dereference => return self.address_of(id),
-            UnaryOperator::AddressOf => {
-                let inner = source.expr(source.without_parens(operand));
-                return match &inner.kind {
-                    ExprKind::Function(_) => self.rvalue(operand),
-                    _ => self.address_of(operand),
-                };
-            }
-            UnaryOperator::Step => return self.step(id, operand),
-            UnaryOperator::Minus => UnaryOp::Neg,
-            UnaryOperator::Complement => UnaryOp::Complement,
-            UnaryOperator::Not => UnaryOp::Not,
-            UnaryOperator::Other => return self.unsupported_expr(id),
-        };
-        let a = self.rvalue(operand);
-        let ty = self.type_of(a);
-        let Some(result) = self.scalar(id) else {
-            return self.unsupported_expr(id);
-        };
-        self.emit_value(result, origin, |dst| InstructionKind::Unary {
-            dst,
-            op,
-            ty,
-            a,
-        })
-    }
-
-    /// `++` and `--`.
-    fn step(&mut self, id: ExprId, operand: ExprId) -> Operand {
-        let source = self.source;
-        let origin = self.at_expr(id);
-        let Some(&Detail::Step { increment, prefix }) = source.details.of.get(&id) else {
-            return self.unsupported_expr(id);
-        };
-        let Some(ty) = self.scalar(operand) else {
-            return self.unsupported_expr(id);
-        };
-        let location = self.location(operand);
-        let old = self.load(location, ty, origin);
-        let new = if ty == Type::Ptr {
-            let size = self.stride(source.expr(operand).ty, origin);
-            let one = self.constant(Type::I32, 1, origin);
-            self.advance(old, one, size, !increment, origin)
-        } else {
-            let computed = crate::function::promoted_integer(ty);
-            let one = wide::convert(Type::I32, computed, 1).unwrap_or(1);
-            let one = self.constant(computed, one, origin);
-            let a = self.convert(old, ty, computed, origin);
-            let op = if increment {
-                BinaryOp::Add
-            } else {
-                BinaryOp::Sub
-            };
-            let sum = self.emit_value(computed, origin, |dst| InstructionKind::Binary {
-                dst,
-                op,
-                ty: computed,
-                a,
-                b: one,
-            });
-            self.convert(sum, computed, ty, origin)
-        };
-        let stored = self.store(location, ty, new, origin);
-        if prefix { stored } else { old }
-    }
-
-    /// `a op b` for values of the right types.
-    fn operate(
-        &mut self,
-        op: BinaryOp,
-        a: Operand,
-        b: Operand,
-        result: Type,
-        origin: OriginId,
-    ) -> Operand {
-        let ty = self.type_of(a);
-        if op.is_shift() {
-            let count = self.type_of(b);
-            let a = self.as_type(a, result);
-            return self.emit_value(result, origin, |dst| InstructionKind::Shift {
-                dst,
-                op,
-                ty: result,
-                count,
-                a,
-                b,
-            });
-        }
-        let b = self.as_type(b, ty);
-        let gives = if op.is_comparison() { Type::I32 } else { ty };
-        let value = self.emit_value(gives, origin, |dst| InstructionKind::Binary {
-            dst,
-            op,
-            ty,
-            a,
-            b,
-        });
-        self.as_type(value, result)
-    }
-
-    fn binary(
-        &mut self,
-        id: ExprId,
-        operator: BinaryOperator,
-        left: ExprId,
-        right: ExprId,
-    ) -> Operand {
-        let origin = self.at_expr(id);
-        let Some(op) = binary_op(operator) else {
-            if operator == BinaryOperator::Comma {
-                self.effect(left);
-                return self.rvalue(right);
-            }
-            return self.logical(id);
-        };
-        let Some(result) = self.scalar(id) else {
-            return self.unsupported_expr(id);
-        };
-        let a = self.rvalue(left);
-        let b = self.rvalue(right);
-        self.combine(op, (left, a), (right, b), result, origin)
-    }
-
-    /// A binary operator on evaluated operands, pointers included.
-    fn combine(
-        &mut self,
-        op: BinaryOp,
-        (left, a): (ExprId, Operand),
-        (right, b): (ExprId, Operand),
-        result: Type,
-        origin: OriginId,
-    ) -> Operand {
-        let source = self.source;
-        match (self.type_of(a), self.type_of(b)) {
-            (Type::Ptr, Type::Ptr) if op == BinaryOp::Sub => {
-                let size = self.stride(source.expr(left).ty, origin);
-                self.emit_value(Type::I64, origin, |dst| {
-                    InstructionKind::PointerDifference { dst, a, b, size }
-                })
-            }
-            (Type::Ptr, ty) if ty.is_integer() && !op.is_comparison() => {
-                let size = self.stride(source.expr(left).ty, origin);
-                self.advance(a, b, size, op == BinaryOp::Sub, origin)
-            }
-            (ty, Type::Ptr) if ty.is_integer() && op == BinaryOp::Add => {
-                let size = self.stride(source.expr(right).ty, origin);
-                self.advance(b, a, size, false, origin)
-            }
-            _ => self.operate(op, a, b, result, origin),
-        }
-    }
-
-    /// `target op= value`: the value first, then the target.
-    fn compound(
-        &mut self,
-        id: ExprId,
-        operator: BinaryOperator,
-        target: ExprId,
-        value: ExprId,
-    ) -> Operand {
-        let source = self.source;
-        let origin = self.at_expr(id);
-        let Some(&Detail::Compute { left, result }) = source.details.of.get(&id) else {
-            return self.unsupported_expr(id);
-        };
-        let (Some(ty), Class::Scalar(left), Class::Scalar(result), Some(op)) = (
-            self.scalar(target),
-            self.class_of(left),
-            self.class_of(result),
-            binary_op(operator),
-        ) else {
-            return self.unsupported_expr(id);
-        };
-        let b = self.rvalue(value);
-        let location = self.location(target);
-        let old = self.load(location, ty, origin);
-        let a = self.convert(old, ty, left, origin);
-        let new = self.combine(op, (target, a), (value, b), result, origin);
-        let new = self.convert(new, result, ty, origin);
-        self.store(location, ty, new, origin)
-    }
-
     /// `&&` and `||` as a value.
-    fn logical(&mut self, id: ExprId) -> Operand {
+    pub(crate) fn logical(&mut self, id: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let result = self.new_local(String::new(), LocalKind::Register(Type::I32), origin);
         let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
@@ -566,7 +368,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
     }
 
     /// `?:`, also without a value or of a record (then the value is an address).
-    fn conditional(&mut self, id: ExprId) -> Operand {
+    pub(crate) fn conditional(&mut self, id: ExprId) -> Operand {
         let source = self.source;
         let origin = self.at_expr(id);
         let ExprKind::Conditional {
@@ -651,270 +453,6 @@ impl<'a> FunctionLowerer<'_, 'a> {
             }
             CastKind::Other => self.unsupported_expr(id),
         }
-    }
-
-    /// The address of the object that holds the value of a record's expression.
-    pub(crate) fn aggregate(&mut self, id: ExprId) -> Operand {
-        let source = self.source;
-        let origin = self.at_expr(id);
-        let Class::Aggregate { size, align } = self.class(id) else {
-            let value = self.unsupported_expr(id);
-            return self.as_type(value, Type::Ptr);
-        };
-        let expr = source.expr(id);
-        match &expr.kind {
-            ExprKind::Paren(inner) => self.aggregate(*inner),
-            ExprKind::Cast {
-                operand,
-                cast: CastKind::LValueToRValue | CastKind::NoOp,
-                ..
-            } => self.aggregate(*operand),
-            ExprKind::Binary {
-                operator: BinaryOperator::Comma,
-                left,
-                right,
-            } => {
-                self.effect(*left);
-                self.aggregate(*right)
-            }
-            ExprKind::Assign {
-                operator: None,
-                target,
-                value,
-            } => {
-                let (address, from) = match self.is_call(*value) {
-                    true => {
-                        let address = self.address_of(*target);
-                        (address, self.aggregate(*value))
-                    }
-                    false => {
-                        let from = self.aggregate(*value);
-                        (self.address_of(*target), from)
-                    }
-                };
-                self.emit(
-                    InstructionKind::Copy {
-                        to: address,
-                        from,
-                        size,
-                    },
-                    origin,
-                );
-                address
-            }
-            ExprKind::Call { .. } => match self.call(id) {
-                Some(address) => self.as_type(address, Type::Ptr),
-                None => self.unsupported_value(origin, "a call without a value", Type::Ptr),
-            },
-            ExprKind::Conditional { .. } => self.conditional(id),
-            ExprKind::Other {
-                kind,
-                children,
-                body,
-                ..
-            } => match (
-                kind.as_str(),
-                source.details.of.get(&id),
-                children.as_slice(),
-            ) {
-                (_, Some(Detail::Same(same)), _) => self.aggregate(*same),
-                ("StmtExpr", _, _) => match body {
-                    Some(body) => self.statement_expression(id, *body),
-                    None => self.unsupported_value(origin, "an expression", Type::Ptr),
-                },
-                ("VAArgExpr", _, [list]) => {
-                    let list = self.rvalue(*list);
-                    let list = self.as_type(list, Type::Ptr);
-                    self.emit_value(Type::Ptr, origin, |dst| InstructionKind::VaArg {
-                        dst,
-                        ty: Type::Aggregate { size },
-                        list,
-                    })
-                }
-                ("InitListExpr" | "ImplicitValueInitExpr", _, _) => {
-                    let local = self.temporary_object(size, align, origin);
-                    let address = self.local_address(local, origin);
-                    self.initialize(address, expr.ty, id, origin);
-                    address
-                }
-                ("ConstantExpr", _, [inner]) => self.aggregate(*inner),
-                ("CompoundLiteralExpr", _, _) => self.address_of(id),
-                _ => {
-                    let reason = self.reason(id, "an expression");
-                    self.unsupported_value(origin, &reason, Type::Ptr)
-                }
-            },
-            ExprKind::Variable(_)
-            | ExprKind::Member { .. }
-            | ExprKind::Subscript { .. }
-            | ExprKind::Unary {
-                operator: UnaryOperator::Dereference | UnaryOperator::Extension,
-                ..
-            } => self.address_of(id),
-            _ => {
-                let reason = self.reason(id, "an expression");
-                self.unsupported_value(origin, &reason, Type::Ptr)
-            }
-        }
-    }
-
-    /// A call; its value, or the address of the record that it returns.
-    pub(crate) fn call(&mut self, id: ExprId) -> Option<Operand> {
-        let source = self.source;
-        let origin = self.at_expr(id);
-        let ExprKind::Call {
-            callee,
-            arguments,
-            prototyped,
-        } = &source.expr(id).kind
-        else {
-            return None;
-        };
-        let name = match &source.expr(source.stripped(*callee)).kind {
-            ExprKind::Function(name) => Some(name.as_str()),
-            _ => None,
-        };
-        if let Some(name) = name
-            && let Some(value) = self.builtin(id, name, arguments)
-        {
-            return value;
-        }
-        let result = match self.class(id) {
-            Class::Void => Type::Void,
-            Class::Scalar(ty) => ty,
-            Class::Aggregate { size, .. } => Type::Aggregate { size },
-            _ => {
-                let value = self.unsupported_expr(id);
-                return Some(value);
-            }
-        };
-        let indirect = match name {
-            Some(_) => None,
-            None => {
-                let callee = self.rvalue(*callee);
-                Some(self.as_type(callee, Type::Ptr))
-            }
-        };
-        let arguments = self.arguments(arguments);
-        let (callee, no_return) = match (name, indirect) {
-            (Some(name), _) => {
-                let types: Vec<Type> = arguments.iter().map(|a| a.ty).collect();
-                self.callee(name, &types, *prototyped, result, origin)
-            }
-            (None, Some(callee)) => (Callee::Indirect(callee), false),
-            (None, None) => return None,
-        };
-        let value = self.emit_call(callee, arguments, *prototyped, result, id);
-        if no_return {
-            self.terminate(TerminatorKind::Unreachable, origin);
-        }
-        value
-    }
-
-    /// Evaluates arguments, the last one first.
-    pub(crate) fn arguments(&mut self, arguments: &[ExprId]) -> Vec<Argument> {
-        let mut passed: Vec<Argument> = arguments
-            .iter()
-            .rev()
-            .map(|&argument| {
-                let (ty, value) = match self.class(argument) {
-                    Class::Aggregate { size, .. } => {
-                        (Type::Aggregate { size }, self.aggregate(argument))
-                    }
-                    _ => {
-                        let value = self.rvalue(argument);
-                        (self.type_of(value), value)
-                    }
-                };
-                Argument { ty, value }
-            })
-            .collect();
-        passed.reverse();
-        passed
-    }
-
-    /// The function that a name means, if a call of this form fits its declaration; else its
-    /// address, so that the call is checked when it happens.
-    fn callee(
-        &mut self,
-        name: &str,
-        arguments: &[Type],
-        fixed: usize,
-        result: Type,
-        origin: OriginId,
-    ) -> (Callee, bool) {
-        let variadic = arguments.len() > fixed && fixed > 0;
-        let parameters = arguments[..fixed.min(arguments.len())].to_vec();
-        let function = self.lowerer.declare_as(name, result, parameters, variadic);
-        let declared = self.lowerer.module.function(function);
-        let no_return = declared.no_return;
-        let count = declared.parameters.len();
-        let fits = !declared.prototyped
-            || (declared.result == result
-                && (arguments.len() == count || declared.variadic && arguments.len() >= count)
-                && declared
-                    .parameters
-                    .iter()
-                    .zip(arguments)
-                    .all(|(parameter, argument)| parameter.ty == *argument));
-        let callee = if fits {
-            Callee::Direct(function)
-        } else {
-            Callee::Indirect(self.address_constant(Target::Function(function), origin))
-        };
-        (callee, no_return)
-    }
-
-    pub(crate) fn emit_call(
-        &mut self,
-        callee: Callee,
-        arguments: Vec<Argument>,
-        fixed: usize,
-        result: Type,
-        id: ExprId,
-    ) -> Option<Operand> {
-        let origin = self.at_expr(id);
-        let result_address = match (result, self.class(id)) {
-            (Type::Aggregate { size }, Class::Aggregate { align, .. }) => {
-                let local = self.temporary_object(size, align, origin);
-                Some(self.local_address(local, origin))
-            }
-            _ => None,
-        };
-        let dst = result.is_value().then(|| self.new_temporary(result));
-        self.emit(
-            InstructionKind::Call {
-                dst,
-                callee,
-                arguments,
-                fixed,
-                result,
-                result_address,
-            },
-            origin,
-        );
-        match dst {
-            Some(dst) => Some(Operand {
-                value: patchwright_ir::Value::Temp(dst),
-                origin,
-            }),
-            None => result_address,
-        }
-    }
-
-    /// Calls a function of the library by name, with arguments of these types.
-    pub(crate) fn call_library(
-        &mut self,
-        id: ExprId,
-        name: &str,
-        arguments: Vec<Argument>,
-        result: Type,
-    ) -> Option<Operand> {
-        let origin = self.at_expr(id);
-        let types: Vec<Type> = arguments.iter().map(|a| a.ty).collect();
-        let (callee, _) = self.callee(name, &types, types.len(), result, origin);
-        let fixed = types.len();
-        self.emit_call(callee, arguments, fixed, result, id)
     }
 
     /// Where a value in memory is.

@@ -157,7 +157,10 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             };
             passed.push(patchwright_ir::Parameter { ty: given });
             if given == own {
-                let kind = self.kind(variable, class);
+                let kind = match class {
+                    Class::Scalar(_) | Class::Aggregate { .. } => self.kind(variable, class),
+                    _ => LocalKind::Memory { size: 8, align: 8 },
+                };
                 let local = self.new_local(
                     self.lowerer.unit.variable(variable).name.clone(),
                     kind,
@@ -538,7 +541,9 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         let span = variable
             .declared_at
             .map(|start| Span::new(start, start + variable.name.len() as u32));
-        self.intern(Node::Variable(id.0), span, None)
+        let lowerer = &self.lowerer;
+        let line = span.map(|span| (lowerer.main_file, lowerer.lines.line(span.start)));
+        self.intern(Node::Variable(id.0), span, line)
     }
 }
 

@@ -18,11 +18,14 @@
 //! falling off its end, `break`, `continue` or `return`; `goto` out of a block leaves it alive
 //! until the function returns. Compound literals live like that, too.
 
+mod aggregate;
 mod builtin;
+mod call;
 mod constant;
 mod data;
 mod expression;
 mod function;
+mod operator;
 mod place;
 mod prune;
 mod statement;

@@ -7,6 +7,7 @@ use patchwright_ir::{
     Data, FileId, Function, FunctionId, Global, GlobalId, Linkage, Module, Node, Origin, Parameter,
     SourceFile, Type,
 };
+use patchwright_text::LineMap;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -24,6 +25,7 @@ pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
     let mut lowerer = Lowerer {
         unit,
         main_file: main_file.unwrap_or(0) as u32,
+        lines: LineMap::new(&unit.source),
         module: Module::default(),
         objects: FxHashMap::default(),
         statics: FxHashMap::default(),
@@ -62,7 +64,9 @@ pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
 
 pub(crate) struct Lowerer<'a> {
     pub(crate) unit: &'a TranslationUnit,
-    main_file: u32,
+    pub(crate) main_file: u32,
+    /// The lines of the main file.
+    pub(crate) lines: LineMap,
     pub(crate) module: Module,
     /// Objects with a name at file scope.
     objects: FxHashMap<&'a str, GlobalId>,

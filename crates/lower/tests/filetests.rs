@@ -155,3 +155,63 @@ fn initial_data_have_the_bytes_that_the_compiler_gives_them() {
     assert_eq!(data.relocations[0].offset, 16);
     assert_eq!(data.relocations[0].addend, 1);
 }
+
+/// The number that a function without parameters returns.
+fn returned(source: &str) -> Option<u128> {
+    let (_, module) = read(source);
+    let id = module.function_named("f").expect("it is there");
+    let function = module.function(id);
+    assert_eq!(function.unsupported().next(), None);
+    match function.blocks[0].terminator.operand()?.value {
+        patchwright_ir::Value::Constant { bits, .. } => Some(bits),
+        _ => None,
+    }
+}
+
+#[test]
+fn offsets_of_members_are_constants_also_in_macros() {
+    let types = "#include <stddef.h>\n\
+        struct S { char c; struct { short s; int a[4]; } in; };\n\
+        #define AT(type, member) offsetof(type, member)\n";
+    for (expression, offset) in [
+        ("offsetof(struct S, in.a[2])", 16),
+        ("AT(struct S, in.s)", 4),
+        ("__builtin_offsetof(struct S, in)", 4),
+    ] {
+        let source = format!("{types}unsigned long f(void) {{ return {expression}; }}\n");
+        assert_eq!(returned(&source), Some(offset), "{expression}");
+    }
+}
+
+#[test]
+fn packed_records_have_the_layout_that_the_pragma_asks_for() {
+    let types = "#pragma pack(push, 1)\n\
+        struct P { int a : 4; int b : 13; int c; unsigned d : 18; };\n\
+        #pragma pack(2)\n\
+        struct Q { char c; long l; struct P p; };\n\
+        #pragma pack(pop)\n";
+    for (of, size) in [("struct P", 10), ("struct Q", 20)] {
+        let source = format!("{types}unsigned long f(void) {{ return sizeof({of}); }}\n");
+        assert_eq!(returned(&source), Some(size), "{of}");
+    }
+}
+
+#[test]
+fn enumerations_are_as_wide_as_their_enumerators_need() {
+    let types = "enum small { A = 7 }; enum wide { B = 1L << 40 }; enum low { C = -1, D = 1L << 32 };\n\
+        enum __attribute__((packed)) tiny { E = 200 };\n";
+    for (of, size) in [
+        ("enum small", 4),
+        ("enum wide", 8),
+        ("enum low", 8),
+        ("enum tiny", 1),
+    ] {
+        let source = format!("{types}unsigned long f(void) {{ return sizeof({of}); }}\n");
+        assert_eq!(returned(&source), Some(size), "{of}");
+    }
+    let source = format!("{types}unsigned long f(void) {{ enum wide w = B; return w >> 32; }}\n");
+    let (_, module) = read(&source);
+    let id = module.function_named("f").expect("it is there");
+    let text = print_function(module.function(id));
+    assert!(text.contains("u64:1099511627776"), "{text}");
+}

@@ -21,7 +21,7 @@ use crate::{
 const CPU_FACTOR: u32 = 10;
 
 /// See [`CPU_FACTOR`].
-const CPU_FLOOR: Duration = Duration::from_millis(300);
+const CPU_FLOOR: Duration = Duration::from_millis(100);
 
 /// The same for a program in which a variable is watched for the first time: every place logs.
 const WATCHED_CPU_FACTOR: u32 = 60;
@@ -233,7 +233,7 @@ impl Search<'_> {
         }
         let place = changed.and_then(|(unit, _)| units.iter().position(|&other| other == unit));
         hasher
-            .field(format!("{place:?} {calls_touch}"))
+            .field(format!("{place:?} {calls_touch} {}", self.unset))
             .field(format!("{:?}", changed.map(|(_, code)| code)))
             .field(&self.prepared.baseline.tests[test].name);
         hasher.finish()

@@ -71,6 +71,14 @@ impl HoleEntry {
     pub fn is_counted(&self) -> bool {
         !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
     }
+
+    /// Whether it declares variables without a value.
+    pub(crate) fn declares(&self) -> bool {
+        match &self.hole.kind {
+            HoleKind::Choice(choice) => matches!(choice.form, Form::After { .. }),
+            _ => false,
+        }
+    }
 }
 
 /// The instrumented program.
@@ -91,6 +99,8 @@ pub struct Instrumented {
     pub left_alone: LeftAlone,
     /// Passing tests that the instrumented program fails: they are only used for verification.
     pub set_aside: BTreeSet<usize>,
+    /// Variables without a value hold a pattern.
+    pub unset: bool,
 }
 
 /// What has no location.
@@ -209,11 +219,8 @@ pub fn instrument<'a>(
         &mut entries,
         &mut set_aside,
     )?;
-    let has_unset = |entry: &HoleEntry| match &entry.hole.kind {
-        HoleKind::Choice(choice) => matches!(choice.form, Form::After { .. }),
-        _ => false,
-    };
-    if !set_aside.is_empty() && entries.iter().any(has_unset) {
+    let unset = !set_aside.is_empty() && entries.iter().any(HoleEntry::declares);
+    if unset {
         // What a variable holds before it has a value differs from build to build.
         events(Event::Warning(
             "failing tests pass in the instrumented program: it is built once more, with a \
@@ -335,6 +342,7 @@ pub fn instrument<'a>(
         probe,
         left_alone,
         set_aside,
+        unset,
     })
 }
 

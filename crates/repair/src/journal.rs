@@ -13,6 +13,7 @@ use patchwright_exec::{
 use patchwright_text::{Digest, Hasher};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{execute::Run, verify::Rejection};
 
@@ -37,7 +38,7 @@ pub struct Journal {
     file: patchwright_exec::Journal,
     baseline: Option<Baseline>,
     /// Of executions, the text: it is read when it is needed.
-    executions: FxHashMap<String, Box<serde_json::value::RawValue>>,
+    executions: FxHashMap<String, Box<RawValue>>,
     verifications: FxHashMap<String, Option<Rejection>>,
 }
 
@@ -64,16 +65,30 @@ impl Journal {
             executions: FxHashMap::default(),
             verifications: FxHashMap::default(),
         };
+        journal.learn(lines);
+        Ok(journal)
+    }
+
+    fn learn(&mut self, lines: Vec<Line<Box<RawValue>>>) {
         for line in lines {
             match line {
-                Line::Baseline(baseline) => journal.baseline = Some(baseline),
-                Line::Execution(key, run) => drop(journal.executions.insert(key, run)),
+                Line::Baseline(baseline) => self.baseline = Some(baseline),
+                Line::Execution(key, run) => drop(self.executions.insert(key, run)),
                 Line::Verification(key, found) => {
-                    journal.verifications.insert(key, found);
+                    self.verifications.insert(key, found);
                 }
             }
         }
-        Ok(journal)
+    }
+
+    /// Makes known what this run has added, so that a second search need not execute it again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_again(&mut self) -> Result<(), JournalError> {
+        let lines = self.file.lines()?;
+        self.learn(lines);
+        Ok(())
     }
 
     /// The file.

@@ -46,7 +46,7 @@ use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scra
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
-pub use relations::{Relations, Sample};
+pub use relations::{Bounds, Relations, Sample};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -75,6 +75,9 @@ pub struct RepairOptions {
     pub allow_all_failing: bool,
     /// Stop the search after this time.
     pub budget: Option<std::time::Duration>,
+    /// Edits, with the index of their hole, that a verification has rejected: what is in a class
+    /// with one of them is not plausible.
+    pub distrusted: Vec<(usize, patchwright_text::Edit)>,
     /// Where what is executed is kept, so that an interrupted run can be resumed.
     pub journal: Option<JournalOptions>,
     /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
@@ -84,6 +87,8 @@ pub struct RepairOptions {
     pub relations: Relations,
     /// Of candidates that are executed by themselves, explore only these.
     pub sample: Option<Sample>,
+    /// Ends the search after so much work, whatever the time that it takes.
+    pub bounds: Bounds,
 }
 
 impl Default for RepairOptions {
@@ -101,10 +106,12 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
+            distrusted: Vec::new(),
             journal: None,
             keep_verdicts: false,
             relations: Relations::Both,
             sample: None,
+            bounds: Bounds::default(),
         }
     }
 }
@@ -162,19 +169,38 @@ pub fn repair(
     localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
     let mut instrumented =
         instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
-    let started = Instant::now();
-    let found = search::search(&mut instrumented, &prepared, options, surroundings)?;
-    phases.search = started.elapsed();
-    let started = Instant::now();
-    let patches = verify::verify(
-        &found,
-        &instrumented,
-        &prepared,
-        project,
-        options,
-        surroundings,
-    )?;
-    phases.verify = started.elapsed();
+    let mut options = options.clone();
+    let mut rejected = Vec::new();
+    let mut resumed = None;
+    let (mut found, mut patches) = loop {
+        let started = Instant::now();
+        let found = search::search(&mut instrumented, &prepared, &options, surroundings)?;
+        phases.search += started.elapsed();
+        resumed.get_or_insert(found.stats.resumed);
+        let started = Instant::now();
+        let patches = verify::verify(
+            &found,
+            &instrumented,
+            &prepared,
+            project,
+            &options,
+            surroundings,
+        )?;
+        phases.verify += started.elapsed();
+        let is_over = !found.stats.stopped_early || patches.interrupted;
+        if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
+            break (found, patches);
+        }
+        // What the classes promised did not hold, so there may be more to find. What has been
+        // executed is known.
+        rejected.extend(patches.rejected);
+        options.distrusted.extend(patches.distrusted);
+        if let Some(journal) = &mut prepared.journal {
+            journal.read_again()?;
+        }
+    };
+    patches.rejected.splice(0..0, rejected);
+    found.stats.resumed = resumed.unwrap_or(0);
     let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
     if let Some(journal) = prepared.journal.take_if(|_| is_done) {
         journal.remove()?;

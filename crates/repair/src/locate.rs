@@ -220,8 +220,13 @@ pub fn locate(
             if (lines.line(body.start)..=lines.line(body.end)).any(wanted) {
                 disagreements += disagreeing(function);
             }
-            let search = (limits, schemas, linked);
-            let others = twins(&mut ways, (&functions, &direct), number, function, search);
+            let sought = Sought {
+                limits,
+                schemas,
+                linked,
+                direct: &direct,
+            };
+            let others = twins(&mut ways, &functions, number, function, &sought);
             let mentioned = ways[number].mentions(function);
             let mut kept = Vec::new();
             for mut hole in own {
@@ -310,18 +315,27 @@ fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
     found
 }
 
+/// What is looked for.
+struct Sought<'a> {
+    limits: LeafLimits,
+    schemas: Schemas,
+    linked: &'a dyn Fn(&str) -> bool,
+    /// See [`Callees::direct`], for each way.
+    direct: &'a [FxHashSet<String>],
+}
+
 /// The holes that the function has in the other ways that compile it, with leaves.
 fn twins<'f>(
     ways: &mut [Way],
-    (functions, direct): (&'f [Vec<Function>], &[FxHashSet<String>]),
+    functions: &'f [Vec<Function>],
     home: usize,
     function: &Function,
-    (limits, schemas, linked): (LeafLimits, Schemas, &dyn Fn(&str) -> bool),
+    sought: &Sought<'_>,
 ) -> Vec<(Vec<HoleWithLeaves>, &'f Function, TermTypes)> {
     // What one way has room for must not depend on what only another one has.
     let more = LeafLimits {
-        atoms: limits.atoms * 2,
-        constants: limits.constants * 2,
+        atoms: sought.limits.atoms * 2,
+        constants: sought.limits.constants * 2,
     };
     let mut found = Vec::new();
     for (number, way) in ways.iter_mut().enumerate() {
@@ -334,9 +348,11 @@ fn twins<'f>(
         }
         let mentioned = way.mentions(twin);
         let mut holes = Vec::new();
-        let direct = &direct[number];
-        let callees = Callees { direct, linked };
-        let changes = way.choices(0, twin, schemas, &callees).holes;
+        let callees = Callees {
+            direct: &sought.direct[number],
+            linked: sought.linked,
+        };
+        let changes = way.choices(0, twin, sought.schemas, &callees).holes;
         for mut hole in way.holes(0, twin).into_iter().chain(changes) {
             let terms = way.leaves(twin, &mentioned, &mut hole, more);
             holes.push((hole, terms));

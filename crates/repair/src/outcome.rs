@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+use patchwright_text::Edit;
+
 use crate::{
     found::Found,
     instrument::{Instrumented, LeftOut},
@@ -99,6 +101,8 @@ pub struct Stats {
     pub complete_cost: Option<u32>,
     /// The search ended because its time was up.
     pub out_of_time: bool,
+    /// The search ended because it had done as much as it was to do ([`crate::Bounds`]).
+    pub out_of_bounds: bool,
     /// The search ended because patches had been found and more would have taken much longer.
     pub stopped_early: bool,
     /// The run was interrupted: plausible candidates may not have been verified.
@@ -132,6 +136,8 @@ pub struct Verified {
     pub patches: Vec<Patch>,
     /// Candidates that did not, and how.
     pub rejected: Vec<String>,
+    /// They, as edits with the index of their hole.
+    pub distrusted: Vec<(usize, Edit)>,
     /// Candidates that are the same as the untouched program or another patch.
     pub duplicates: usize,
     /// It was ended before all were verified.

@@ -109,6 +109,7 @@ impl Plan {
                     .collect(),
                 assignments,
                 touches,
+                always: unset && own().any(|entry| entry.declares()),
                 moved: own().flat_map(|entry| moved(entry)).collect(),
             });
         }

@@ -74,6 +74,15 @@ impl Sample {
     }
 }
 
+/// How much a search does at most. Unlike time, this ends it at the same place in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Executions of tests.
+    pub executions: Option<u64>,
+    /// Candidates whose cost was reached. The last location's are all in.
+    pub candidates: Option<u64>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::Sample;

@@ -1,8 +1,9 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates is: cost; truth values before others (they have few classes, so many
-//! candidates are explored with few executions), these before assignments, then exits, and what has no terms
-//! (initialisation, functions, exchanged arguments, moved statements); more suspicious locations before less suspicious ones; place of the hole in the program (file, then offset);
+//! The order of candidates (but of a whole space that is explored, see [`steps`]) is: cost; truth values before others
+//! (they have few classes, so many candidates are explored with few executions), these before assignments, then exits,
+//! and what has no terms (initialisation, functions, exchanged arguments, moved statements); more suspicious locations
+//! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
@@ -80,6 +81,8 @@ pub(crate) struct Search<'a> {
     first_after: Option<u64>,
     failing: Vec<usize>,
     set_aside: &'a std::collections::BTreeSet<usize>,
+    /// See [`Instrumented::unset`].
+    pub(crate) unset: bool,
     pub(crate) found: Found,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
@@ -106,19 +109,7 @@ pub fn search(
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
     let (units, states, families) = families(&instrumented.holes, options.relations);
-    let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by(|&a, &b| {
-        let entry = |unit: usize| &instrumented.holes[units[unit].entry];
-        let rank = |unit: usize| match entry(unit).hole.kind {
-            HoleKind::Choice(_) => 4,
-            HoleKind::Exit(_) => 3,
-            HoleKind::Assignment(_) => 2,
-            _ => u8::from(entry(unit).hole.context != Context::Truth),
-        };
-        let suspicion = |unit: usize| entry(unit).suspiciousness;
-        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
-        rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
-    });
+    let steps = steps(&units, &instrumented.holes, options);
     let mut search = Search {
         suite: &suite,
         limits: &limits,
@@ -138,6 +129,7 @@ pub fn search(
         first_after: None,
         failing,
         set_aside: &instrumented.set_aside,
+        unset: instrumented.unset,
         found: Found::default(),
         bytes: 0,
         decided: Vec::new(),
@@ -145,42 +137,50 @@ pub fn search(
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
-    'costs: for cost in 1..=options.max_cost {
-        for &unit in &order {
-            if search.is_over() {
-                break 'costs;
-            }
-            if !search.has_level(unit, cost) {
-                continue;
-            }
-            let space = match spaces.remove(&unit) {
-                Some(space) => space,
-                None => search.space(unit, cost),
-            };
-            let before = search.found.stats.clone();
-            let explored = search.explore(unit, &space, cost, workers);
-            search.count_effort(unit, &before);
-            match explored {
-                Ok(()) => {}
-                Err(error) if error.is_cancelled() => {
-                    search.found.interrupted = true;
-                    break 'costs;
-                }
-                Err(error) => return Err(error),
-            }
-            if search.units[unit].target.is_none() {
-                spaces.insert(unit, space);
-                if spaces.len() > KEPT_SPACES {
-                    // The one that is needed last comes right before this one.
-                    spaces.pop_last();
-                }
-            }
-        }
-        search.found.stats.complete_cost = Some(cost);
-        if !options.all && search.found.stats.plausible >= options.max_patches as u64 {
+    let mut next = 0;
+    while let Some(&(cost, unit)) = steps.get(next) {
+        let enough = !options.all && search.found.stats.plausible >= options.max_patches as u64;
+        let begins_cost = next > 0 && steps[next - 1].0 != cost;
+        if search.is_over() || (begins_cost && enough) {
             break;
         }
+        next += 1;
+        if !search.has_level(unit, cost) {
+            continue;
+        }
+        let space = match spaces.remove(&unit) {
+            Some(space) => space,
+            None => search.space(unit, cost),
+        };
+        let before = search.found.stats.clone();
+        let explored = search.explore(unit, &space, cost, workers);
+        search.count_effort(unit, &before);
+        match explored {
+            Ok(()) => {}
+            Err(error) if error.is_cancelled() => {
+                search.found.interrupted = true;
+                next -= 1;
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+        if search.is_over() {
+            // It may have ended amid this level.
+            next -= 1;
+            break;
+        }
+        if search.units[unit].target.is_none() {
+            spaces.insert(unit, space);
+            if spaces.len() > KEPT_SPACES {
+                // The one that is needed last comes right before this one.
+                spaces.pop_last();
+            }
+        }
     }
+    search.found.stats.complete_cost = match steps[next..].iter().map(|&(cost, _)| cost).min() {
+        None => Some(options.max_cost),
+        Some(left) => (left > 1).then(|| left - 1),
+    };
     search.count_classes();
     let mut found = search.found;
     found.stats.resumed = search.resumed.into_inner();
@@ -192,6 +192,32 @@ pub fn search(
         .map(|classes| classes.len() as u64)
         .sum();
     Ok(found)
+}
+
+/// The order of the search: costs with units. A whole space is explored by kinds of location, those first
+/// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
+fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<(u32, usize)> {
+    let entry = |unit: usize| &holes[units[unit].entry];
+    let rank = |unit: usize| match entry(unit).hole.kind {
+        HoleKind::Choice(_) => 4,
+        HoleKind::Exit(_) => 3,
+        HoleKind::Assignment(_) => 2,
+        _ => u8::from(entry(unit).hole.context != Context::Truth),
+    };
+    let suspicion = |unit: usize| entry(unit).suspiciousness;
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
+        rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
+    });
+    let costs = 1..=options.max_cost;
+    let mut steps: Vec<(u32, usize)> = costs
+        .flat_map(|cost| order.iter().map(move |&unit| (cost, unit)))
+        .collect();
+    if options.all {
+        steps.sort_by_key(|&(cost, unit)| (rank(unit), cost));
+    }
+    steps
 }
 
 impl Search<'_> {
@@ -280,7 +306,16 @@ impl Search<'_> {
             .budget
             .is_some_and(|budget| self.started.elapsed() >= budget);
         self.found.stats.out_of_time |= out_of_time;
-        if out_of_time {
+        let bounds = self.options.bounds;
+        let stats = &mut self.found.stats;
+        let done = bounds
+            .executions
+            .is_some_and(|most| stats.executions >= most)
+            || bounds
+                .candidates
+                .is_some_and(|most| stats.candidates >= most);
+        stats.out_of_bounds |= done;
+        if out_of_time || done {
             return true;
         }
         if self.options.all || self.found.classes.is_empty() {
@@ -496,6 +531,12 @@ impl Search<'_> {
 
     /// Adds plausible candidates, to their class if it is known.
     pub(crate) fn keep_plausible(&mut self, new: FoundClass) {
+        let distrusted = &self.options.distrusted;
+        if distrusted.iter().any(|(entry, edit)| {
+            *entry == new.entry && new.members.iter().any(|(member, _)| member == edit)
+        }) {
+            return;
+        }
         let known = self.found.classes.iter_mut().find(|class| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
         });

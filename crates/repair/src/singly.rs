@@ -91,21 +91,27 @@ impl Search<'_> {
         let file = &self.files[entry.file];
         let pointees = file.types.pointees();
         let joins_terms = self.options.relations.has_classes(&entry.hole.kind);
-        let ids: Vec<CandidateId> = match level.groups() {
-            [] => Vec::new(),
-            _ => level.members(0).collect(),
-        };
-        ids.into_iter()
+        level
+            .members(0)
             .filter_map(|id| {
+                let is_left_out = !joins_terms
+                    && self
+                        .options
+                        .sample
+                        .is_some_and(|sample| !sample.contains(&(unit, id.block, id.lane)));
+                if is_left_out {
+                    return None;
+                }
                 let text = match joins_terms {
                     true => Some(assigned_text(space, id, pointees)?),
                     false => None,
                 };
-                let in_sample = self.options.sample.is_none_or(|sample| match &text {
-                    Some(text) => sample.contains(&(self.units[unit].family, text)),
-                    None => sample.contains(&(unit, id.block, id.lane)),
+                let family = self.units[unit].family;
+                let is_left_out = text.as_ref().is_some_and(|text| {
+                    let sample = self.options.sample;
+                    sample.is_some_and(|sample| !sample.contains(&(family, text)))
                 });
-                if !in_sample {
+                if is_left_out {
                     return None;
                 }
                 let term = space.term(id, pointees)?;

@@ -147,6 +147,8 @@ pub fn verify<'a>(
                          it is not reported",
                         entry.line
                     )));
+                    let edit = proposal.edit.clone();
+                    verified.distrusted.push((proposal.found.entry, edit));
                     verified.rejected.push(format!(
                         "{path}:{}: {reason}\n{}",
                         entry.line,

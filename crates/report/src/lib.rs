@@ -8,6 +8,7 @@
 pub mod complexity;
 pub mod json;
 pub mod localization;
+pub mod slice;
 pub mod svg;
 pub mod text;
 pub mod validation;

@@ -120,6 +120,11 @@ impl BinaryOp {
             )
     }
 
+    /// The operator that C spells so; `&&`, `||` and the comma are none.
+    pub fn from_spelling(text: &str) -> Option<BinaryOp> {
+        BinaryOp::ALL.into_iter().find(|op| op.spelling() == text)
+    }
+
     /// The operator as C spells it.
     pub const fn spelling(self) -> &'static str {
         match self {

@@ -7,6 +7,8 @@
 //! touches memory, and by every mention of the pointer itself. Where a touch cannot be woven, the
 //! variables concerned are touched at every place, so that each place is a class of its own.
 
+mod members;
+
 use patchwright_csource::{
     CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, Storage,
     UnaryOperator, VarId, types::TypeKind,
@@ -117,7 +119,7 @@ enum Reach {
 struct Watchable {
     lvalue: String,
     ctype: CType,
-    /// The variable itself, or the path's expression.
+    /// The variable itself, or the path's expression, or a member.
     source: Source,
     /// Variables that its text names.
     roots: Vec<VarId>,
@@ -129,6 +131,8 @@ struct Watchable {
 enum Source {
     Variable(VarId),
     Path(ExprId),
+    /// A field of a structure, by its number.
+    Member(VarId, usize),
 }
 
 /// What a full expression does.
@@ -252,6 +256,8 @@ impl Planner<'_, '_, '_> {
         }
         let unique: FxHashSet<VarId> = variables.iter().map(|&(_, id)| id).collect();
         self.find_paths(&paths, &unique);
+        let by_mentions: Vec<VarId> = variables.iter().map(|&(_, id)| id).collect();
+        self.find_members(&by_mentions);
     }
 
     fn find_paths(&mut self, paths: &[(ExprId, usize)], unique: &FxHashSet<VarId>) {
@@ -662,6 +668,12 @@ impl Planner<'_, '_, '_> {
                     Source::Path(id) => {
                         if assigned {
                             target.atom = self.builder.read(&mut hole.atoms, self.function, id);
+                        }
+                        target.atom.is_some()
+                    }
+                    Source::Member(id, number) => {
+                        if assigned {
+                            target.atom = self.member(&mut hole.atoms, id, number);
                         }
                         target.atom.is_some()
                     }

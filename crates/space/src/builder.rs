@@ -74,12 +74,17 @@ impl Space {
             HoleKind::Choice(choice) => builder.choices(&choice),
             HoleKind::Exit(_) => {}
         }
+        // Conditions have two values, so candidates are nearly free there.
+        let wanted = match builder.space.hole.context {
+            Context::Truth => limits.wanted.saturating_mul(limits.truth_factor),
+            _ => limits.wanted,
+        };
         for level in [2, 3, 5, 7] {
             if level > limits.term_size {
                 break;
             }
             builder.level(level, limits.most);
-            if builder.space.candidates >= limits.wanted && level >= 3 {
+            if builder.space.candidates >= wanted && level >= 3 {
                 break;
             }
         }

@@ -5,11 +5,11 @@
 //! `read(f) <= n`, `strlen(s)` becomes `strlen(s) + 1`).
 
 use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Place};
+use patchwright_semantics::BinaryOp;
 use patchwright_text::Span;
 
 use crate::{
     holes::{Added, Captured, Finder, Hole, HoleKind, Use},
-    model::binary_op,
     slots::Atoms,
     term::{CType, Context, Precedence, Term},
 };
@@ -74,7 +74,10 @@ impl Finder<'_, '_, '_> {
         let ExprKind::Binary { operator, .. } = expr.kind else {
             return;
         };
-        let (Some(op), Some(span)) = (binary_op(operator), expr.place.editable()) else {
+        let (Some(op), Some(span)) = (
+            BinaryOp::from_spelling(operator.spelling()),
+            expr.place.editable(),
+        ) else {
             return;
         };
         let expected = self.builder.ctype(expr.ty);
@@ -201,7 +204,8 @@ impl Finder<'_, '_, '_> {
             ExprKind::Binary { operator, .. } => match operator {
                 BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
                 BinaryOperator::LogicalOr => Precedence::LogicalOr,
-                operator => binary_op(*operator).map_or(Precedence::Assignment, Precedence::of),
+                operator => BinaryOp::from_spelling(operator.spelling())
+                    .map_or(Precedence::Assignment, Precedence::of),
             },
             ExprKind::Call { .. } | ExprKind::Member { .. } | ExprKind::Subscript { .. } => {
                 Precedence::Postfix

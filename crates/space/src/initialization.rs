@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn an_initialiser_stands_behind_the_declarator() {
         let end = |source: &str, name: &str| {
-            let at = source.find(name).unwrap();
+            let at = source.rfind(name).unwrap();
             let end = declarator_end(source.as_bytes(), at as u32, name)? as usize;
             Some(source[..end].to_owned())
         };

@@ -11,29 +11,6 @@ use crate::{
     term::{CType, Precedence, Term},
 };
 
-/// The term for a comparison, arithmetic or other operator of C that has one.
-pub fn binary_op(operator: BinaryOperator) -> Option<BinaryOp> {
-    Some(match operator {
-        BinaryOperator::Add => BinaryOp::Add,
-        BinaryOperator::Sub => BinaryOp::Sub,
-        BinaryOperator::Mul => BinaryOp::Mul,
-        BinaryOperator::Div => BinaryOp::Div,
-        BinaryOperator::Rem => BinaryOp::Rem,
-        BinaryOperator::Shl => BinaryOp::Shl,
-        BinaryOperator::Shr => BinaryOp::Shr,
-        BinaryOperator::And => BinaryOp::And,
-        BinaryOperator::Or => BinaryOp::Or,
-        BinaryOperator::Xor => BinaryOp::Xor,
-        BinaryOperator::Lt => BinaryOp::Lt,
-        BinaryOperator::Le => BinaryOp::Le,
-        BinaryOperator::Gt => BinaryOp::Gt,
-        BinaryOperator::Ge => BinaryOp::Ge,
-        BinaryOperator::Eq => BinaryOp::Eq,
-        BinaryOperator::Ne => BinaryOp::Ne,
-        _ => return None,
-    })
-}
-
 impl AtomBuilder<'_> {
     /// The expression `id` as a term, or `None` if it has effects, cannot be observed, or is of
     /// a type or kind that terms do not have.
@@ -125,9 +102,13 @@ impl AtomBuilder<'_> {
                 match operator {
                     BinaryOperator::LogicalAnd => Some(Term::logical_and(left, right)),
                     BinaryOperator::LogicalOr => Some(Term::logical_or(left, right)),
-                    _ => {
-                        Term::binary(binary_op(*operator)?, left, right, self.types.pointees()).ok()
-                    }
+                    _ => Term::binary(
+                        BinaryOp::from_spelling(operator.spelling())?,
+                        left,
+                        right,
+                        self.types.pointees(),
+                    )
+                    .ok(),
                 }
             }
             ExprKind::Conditional {

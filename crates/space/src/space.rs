@@ -203,18 +203,31 @@ pub(crate) enum Step {
 /// How large a space may be.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceLimits {
-    /// Terms get larger until a space has this many candidates…
+    /// Terms get larger until a space has this many candidates (of conditions `truth_factor` times as many)…
     pub wanted: usize,
+    /// How many times as large spaces of conditions are: they have few classes.
+    pub truth_factor: usize,
     /// …or this many nodes…
     pub term_size: u32,
     /// …but never so many candidates that this is exceeded.
     pub most: usize,
 }
 
+impl SpaceLimits {
+    /// For the exploration of whole spaces: conditions get larger ones, since they take hardly any more executions.
+    pub fn of_whole_spaces(self) -> Self {
+        SpaceLimits {
+            truth_factor: 20,
+            ..self
+        }
+    }
+}
+
 impl Default for SpaceLimits {
     fn default() -> Self {
         SpaceLimits {
             wanted: 50_000,
+            truth_factor: 1,
             term_size: 7,
             most: 10_000_000,
         }

@@ -27,6 +27,8 @@ pub struct WovenFunction {
     pub touches: Vec<Touch>,
     /// Copies of statements at other places of their block, in any order.
     pub moved: Vec<Moved>,
+    /// The copy with the holes is executed whether the function is selected or not.
+    pub always: bool,
 }
 
 /// Why a file cannot be woven.
@@ -227,10 +229,11 @@ impl WovenBody<'_> {
         };
         let copy = self.hooked()?;
         let suffix = self.suffix;
-        let mut text = format!(
-            "{{if(__builtin_expect(__pw_functions_{suffix}[{index}],0)){{{labels}__pw_cold_{suffix}();"
-        )
-        .into_bytes();
+        let test = match self.function.always {
+            true => "1".to_owned(),
+            false => format!("__builtin_expect(__pw_functions_{suffix}[{index}],0)"),
+        };
+        let mut text = format!("{{if({test}){{{labels}__pw_cold_{suffix}();").into_bytes();
         text.extend_from_slice(&line);
         text.extend_from_slice(&copy);
         text.extend_from_slice(b"}else");

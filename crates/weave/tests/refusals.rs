@@ -25,6 +25,7 @@ fn function(id: u32, body: (u32, u32), holes: &[(u32, u32, u32)]) -> WovenFuncti
         assignments: Vec::new(),
         touches: Vec::new(),
         moved: Vec::new(),
+        always: false,
     }
 }
 

@@ -2,7 +2,7 @@
 //! counterparts of f1x's tables 2, 3 and 4.
 
 mod developer;
-mod list;
+pub mod list;
 mod modes;
 mod tables;
 
@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Seconds for each search
     #[arg(long, default_value_t = 60)]
     budget: u64,
+    /// Executions of tests for each search but the first
+    #[arg(long, default_value_t = 5000)]
+    executions: u64,
     /// Candidates of the sample that is explored without classes
     #[arg(long, default_value_t = 1000)]
     sample: u64,

@@ -8,7 +8,7 @@ use std::{
 
 use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
 use patchwright_repair::{
-    Event, Relations, RepairOptions, Sample, Surroundings,
+    Bounds, Event, Relations, RepairOptions, Sample, Surroundings,
     found::Found,
     instrument::{Instrumented, instrument},
     localize::focus,
@@ -39,6 +39,8 @@ pub struct Run {
     pub seconds: f64,
     /// The time was up before all was explored.
     pub out_of_time: bool,
+    /// It had made as many executions as it was to make before all was explored.
+    pub out_of_executions: bool,
     /// The part of the space that was explored, where it is a random one.
     pub sampled: Option<f64>,
 }
@@ -143,6 +145,7 @@ impl Session<'_> {
             plausible: stats.plausible,
             seconds: started.elapsed().as_secs_f64(),
             out_of_time: stats.out_of_time,
+            out_of_executions: stats.out_of_bounds,
             sampled: options.sample.map(|sample| sample.rate),
         };
         Ok((run, found))
@@ -238,12 +241,21 @@ pub fn measure(entry: &Entry, arguments: &Arguments) -> Result<Measured, Box<dyn
         let options = RepairOptions {
             first: true,
             relations: Relations::None,
+            bounds: Bounds {
+                executions: Some(arguments.executions),
+                candidates: None,
+            },
             ..defaults.clone()
         };
         measured.first_plain = Some(session.search(options)?.0);
     }
     let all = RepairOptions {
         all: true,
+        space: defaults.space.of_whole_spaces(),
+        bounds: Bounds {
+            executions: Some(arguments.executions),
+            candidates: None,
+        },
         ..defaults
     };
     if arguments.wants("full") {
@@ -290,6 +302,7 @@ fn first(
         plausible: stats.plausible,
         seconds: stats.phases.search.as_secs_f64(),
         out_of_time: stats.out_of_time,
+        out_of_executions: stats.out_of_bounds,
         sampled: None,
     });
     measured.rejected = stats.rejected.len();
@@ -313,13 +326,16 @@ fn full(
     let (run, found) = session.search(all.clone())?;
     measured.kinds = session.kinds(&found);
     let rate = (arguments.sample as f64 / run.candidates.max(1) as f64).min(1.0);
-    let costs = found.stats.complete_cost.unwrap_or(1);
+    let bounds = Bounds {
+        executions: None,
+        candidates: Some(run.candidates),
+    };
     measured.full = Some(run);
     eprintln!("  a sample without classes");
     let options = RepairOptions {
         relations: Relations::None,
         sample: Some(Sample { rate, seed: 1 }),
-        max_cost: costs,
+        bounds,
         ..all.clone()
     };
     measured.plain = Some(session.search(options)?.0);

@@ -44,6 +44,10 @@ fn figure(value: f64) -> String {
 }
 
 impl Run {
+    fn is_partial(&self) -> bool {
+        self.out_of_time || self.out_of_executions
+    }
+
     fn per_execution(&self) -> f64 {
         self.explored as f64 / self.executions.max(1) as f64
     }
@@ -136,7 +140,7 @@ fn speed(text: &mut String, projects: &[Measured]) {
     for project in projects {
         let show = |run: &Option<Run>| {
             run.as_ref().map_or("–".to_owned(), |run| {
-                let late = if run.out_of_time { " (time up)" } else { "" };
+                let late = if run.is_partial() { " (ended)" } else { "" };
                 format!("{}{late}", run.fraction())
             })
         };
@@ -199,7 +203,7 @@ fn times(text: &mut String, projects: &[Measured]) {
     for project in projects {
         let mut cells = vec![project.name.clone()];
         match &project.small {
-            Some((with, without)) if !without.out_of_time => {
+            Some((with, without)) if !without.is_partial() => {
                 let ratio = without.seconds / with.seconds;
                 ratios[0].push(ratio);
                 cells.extend([
@@ -216,7 +220,7 @@ fn times(text: &mut String, projects: &[Measured]) {
                     number(with.candidates),
                     format!("{:.2}", with.seconds),
                     format!(
-                        "time up after {:.0} with {} explored; extrapolated {}",
+                        "ended after {:.0} with {} explored; extrapolated {}",
                         without.seconds,
                         number(without.explored),
                         figure(expected)

@@ -26,7 +26,7 @@ pub fn change_files(files: &[(&str, &str, &str)]) -> Measurement {
                 new: side(path, new),
             })
             .collect(),
-        rest: None,
+        ..Change::default()
     })
 }
 

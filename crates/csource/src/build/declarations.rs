@@ -8,7 +8,7 @@ use crate::{
     macros::MacroTable,
     raw::{Node, RawId},
     tree::*,
-    types::{Field, TypeId, TypeKind, TypeTable},
+    types::{Field, IntegerKind, TypeId, TypeKind, TypeTable},
 };
 
 impl<'a> UnitBuilder<'a> {
@@ -43,6 +43,7 @@ impl<'a> UnitBuilder<'a> {
             declarations: FxHashMap::default(),
             declared: Vec::new(),
             initializers: Vec::new(),
+            offsets: files.offsets,
             position: 0,
         };
         for (position, node) in root.inner.iter().enumerate() {
@@ -202,32 +203,31 @@ impl<'a> UnitBuilder<'a> {
 
     pub(super) fn enumeration(&mut self, node: &Node) {
         let mut next = 0i128;
-        let mut negative = false;
+        let (mut least, mut greatest) = (0, 0);
         let mut members = Vec::new();
         for child in &node.inner {
             if child.kind != "EnumConstantDecl" {
                 continue;
             }
-            if let Some(value) = child
-                .inner
-                .iter()
-                .find_map(|n| n.value.as_ref()?.0.parse::<i128>().ok())
-            {
+            if let Some(value) = child.inner.iter().find_map(enumerator) {
                 next = value;
             }
-            negative |= next < 0;
+            least = least.min(next);
+            greatest = greatest.max(next);
             self.enumerators.insert(child.id, next);
             members.push((child.name.clone(), next));
             next += 1;
         }
         self.enumerations.push(members);
+        let packed = node.inner.iter().any(|child| child.kind == "PackedAttr");
+        let kind = IntegerKind::of_enumeration(least, greatest, packed);
         if node.name.is_empty() {
             let name = self.unnamed(node);
-            self.types.set_enum_signedness(&name, !negative);
+            self.types.set_enum_kind(&name, kind);
         } else {
-            self.types.set_enum_signedness(&node.name, !negative);
+            self.types.set_enum_kind(&node.name, kind);
         }
-        self.enums.insert(node.id, negative);
+        self.enums.insert(node.id, kind);
     }
 
     /// The name of a record or enumeration without a tag: where it is declared.
@@ -259,11 +259,11 @@ impl<'a> UnitBuilder<'a> {
         let Some(ty) = &node.ty else { return };
         // So does an anonymous enumeration.
         if let Some(target) = node.inner.first().and_then(tag_below)
-            && let Some(&negative) = self.enums.get(&target)
+            && let Some(&kind) = self.enums.get(&target)
             && !ty.spelled.contains(['*', '[', '('])
             && let Some(name) = ty.spelled.strip_prefix("enum ")
         {
-            self.types.set_enum_signedness(name, !negative);
+            self.types.set_enum_kind(name, kind);
         }
         // An anonymous structure takes the typedef's name.
         if let Some(target) = node.inner.first().and_then(tag_below)
@@ -339,4 +339,13 @@ fn tag_below(node: &Node) -> Option<RawId> {
 
 fn has_body(node: &Node) -> bool {
     node.inner.iter().any(|n| n.kind == "CompoundStmt")
+}
+
+/// The value of an enumerator's expression, which may be converted to the enumeration's type.
+fn enumerator(node: &Node) -> Option<i128> {
+    match (&node.value, &node.inner[..]) {
+        (Some(value), _) => value.0.parse().ok(),
+        (None, [inner]) if node.kind == "ImplicitCastExpr" => enumerator(inner),
+        _ => None,
+    }
 }

@@ -600,10 +600,7 @@ impl Words {
 
     fn binary(&mut self) -> Result<BinaryOp, String> {
         let word = self.next()?;
-        BinaryOp::ALL
-            .into_iter()
-            .find(|op| op.spelling() == word)
-            .ok_or_else(|| format!("`{word}` is no operator"))
+        BinaryOp::from_spelling(&word).ok_or_else(|| format!("`{word}` is no operator"))
     }
 
     fn address(&mut self) -> Result<(Target, i64), String> {

@@ -6,7 +6,8 @@ use patchwright_probe_image::{Candidate, Channel, Limits, Observation, PROBE, Sl
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_text::Span;
 use patchwright_weave::{
-    CapturedPart, FunctionId, HoleId, Hook, HookKind, WovenFunction, weave_file,
+    CapturedPart, FunctionId, HoleId, Hook, HookKind, Moved, WeaveError, WovenFunction,
+    on_one_line, weave_file,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -54,6 +55,7 @@ impl Program {
             assignments: Vec::new(),
             touches: Vec::new(),
             moved: Vec::new(),
+            always: false,
         });
         self
     }
@@ -76,6 +78,37 @@ impl Program {
             captured: None,
         });
         self
+    }
+
+    /// A copy of the last hole's statement before or after the first `beside` in the last function.
+    pub fn moved(mut self, value: u64, beside: &str, after: bool) -> Self {
+        let function = self.functions.last_mut().unwrap();
+        let hook = function.hooks.last().unwrap();
+        let text = hook.span.slice(self.source.as_bytes()).unwrap();
+        let body = function.body.slice(self.source.as_bytes()).unwrap();
+        let place = std::str::from_utf8(body).unwrap().find(beside).unwrap();
+        let start = function.body.start + place as u32;
+        let moved = Moved {
+            id: hook.id,
+            value,
+            span: Span::new(start, start + beside.len() as u32),
+            after,
+            text: on_one_line(text).unwrap(),
+        };
+        function.moved.push(moved);
+        self
+    }
+
+    /// Weaves; the copies of statements belong to another hole, if one is given.
+    pub fn try_woven(mut self, hole: Option<u32>) -> Result<Vec<u8>, WeaveError> {
+        let copies = self
+            .functions
+            .iter_mut()
+            .flat_map(|function| &mut function.moved);
+        if let Some(hole) = hole {
+            copies.for_each(|copy| copy.id = HoleId(hole));
+        }
+        weave_file(self.source.as_bytes(), &self.functions, self.run.as_deref())
     }
 
     /// What the last hole takes in advance.

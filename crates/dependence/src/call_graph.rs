@@ -1,0 +1,308 @@
+//! Who calls whom.
+
+use patchwright_ir::{
+    BlockId, Callee, Instruction, InstructionKind, Operand, Program, RoutineId, Target, Type, Value,
+};
+use rustc_hash::FxHashSet;
+
+use crate::{
+    library::effects_of,
+    points_to::{PointsTo, may_be_called},
+};
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The block of the call.
+    pub block: BlockId,
+    /// Its position there.
+    pub position: u32,
+    /// The routines with a body that it may call, in order: directly, through a pointer, or as a
+    /// function that a library function is given.
+    pub bodies: Vec<RoutineId>,
+    /// The routines without a body that it may call.
+    pub libraries: Vec<RoutineId>,
+    /// Those of `bodies` that are called with the call's own arguments; the others are called back
+    /// by a library function.
+    pub own: Vec<RoutineId>,
+}
+
+/// The calls of a program.
+#[derive(Clone, Debug)]
+pub struct CallGraph {
+    sites: Vec<Vec<CallSite>>,
+    recursive: Vec<bool>,
+    bottom_up: Vec<RoutineId>,
+    returns_always: Vec<bool>,
+}
+
+impl CallGraph {
+    /// The calls, those through pointers by the sets of a points-to analysis.
+    pub fn of(program: &Program, points_to: &PointsTo) -> CallGraph {
+        CallGraph::with(program, &|routine, block, position| {
+            points_to.callees(routine, block, position).to_vec()
+        })
+    }
+
+    /// The calls, those through pointers by type only: of all functions whose address is taken
+    /// anywhere, those that fit. What a library function may call back is not known then.
+    pub fn by_type(program: &Program) -> CallGraph {
+        let taken = address_taken(program);
+        CallGraph::with(program, &|routine, block, position| {
+            let Some(function) = program.body(routine) else {
+                return Vec::new();
+            };
+            let instruction = &function.block(block).instructions[position as usize];
+            let InstructionKind::Call {
+                callee: Callee::Indirect(_),
+                arguments,
+                result,
+                ..
+            } = &instruction.kind
+            else {
+                return Vec::new();
+            };
+            let types: Vec<Type> = arguments.iter().map(|argument| argument.ty).collect();
+            let mut all: Vec<RoutineId> = taken
+                .iter()
+                .copied()
+                .filter(|&id| may_be_called(program.function(id), &types, *result))
+                .collect();
+            all.sort_unstable();
+            all
+        })
+    }
+
+    fn with(
+        program: &Program,
+        through_pointers: &dyn Fn(RoutineId, BlockId, u32) -> Vec<RoutineId>,
+    ) -> CallGraph {
+        let mut sites = Vec::with_capacity(program.routines.len());
+        for routine in program.routine_ids() {
+            let mut list = Vec::new();
+            let module = program.routine(routine).module;
+            for (block, position, instruction) in program
+                .body(routine)
+                .into_iter()
+                .flat_map(|function| instructions(function))
+            {
+                let InstructionKind::Call { callee, .. } = &instruction.kind else {
+                    continue;
+                };
+                let mut called = through_pointers(routine, block, position);
+                let direct = match callee {
+                    Callee::Direct(id) => Some(program.routine_of(module, *id)),
+                    Callee::Indirect(_) => None,
+                };
+                let library = direct.is_some_and(|id| !program.routine(id).defined);
+                let own = match direct {
+                    Some(id) if library => {
+                        if !called.contains(&id) {
+                            called.push(id);
+                        }
+                        Vec::new()
+                    }
+                    Some(id) => {
+                        called = vec![id];
+                        vec![id]
+                    }
+                    None => called.clone(),
+                };
+                let (bodies, libraries): (Vec<RoutineId>, Vec<RoutineId>) = called
+                    .into_iter()
+                    .partition(|&id| program.routine(id).defined);
+                let own = bodies
+                    .iter()
+                    .copied()
+                    .filter(|id| own.contains(id))
+                    .collect();
+                list.push(CallSite {
+                    block,
+                    position,
+                    bodies,
+                    libraries,
+                    own,
+                });
+            }
+            sites.push(list);
+        }
+        let mut graph = CallGraph {
+            recursive: vec![false; sites.len()],
+            returns_always: vec![true; sites.len()],
+            bottom_up: Vec::new(),
+            sites,
+        };
+        graph.order();
+        graph.returns(program);
+        graph
+    }
+
+    /// The calls of a routine, in the order of their places.
+    pub fn sites(&self, routine: RoutineId) -> &[CallSite] {
+        &self.sites[routine.index()]
+    }
+
+    /// The call at a place.
+    pub fn site(&self, routine: RoutineId, block: BlockId, position: u32) -> Option<&CallSite> {
+        let sites = self.sites(routine);
+        let found = sites.binary_search_by_key(&(block, position), |s| (s.block, s.position));
+        Some(&sites[found.ok()?])
+    }
+
+    /// The routine may be active more than once at a time.
+    pub fn is_recursive(&self, routine: RoutineId) -> bool {
+        self.recursive[routine.index()]
+    }
+
+    /// The routines, callees before callers as far as there is no recursion.
+    pub fn bottom_up(&self) -> &[RoutineId] {
+        &self.bottom_up
+    }
+
+    /// Every call of the routine comes back, if it ends at all: it does not call `exit`.
+    pub fn always_returns(&self, routine: RoutineId) -> bool {
+        self.returns_always[routine.index()]
+    }
+
+    /// Every execution of the call comes back, if it ends at all.
+    pub fn site_always_returns(&self, program: &Program, site: &CallSite) -> bool {
+        site.bodies.iter().all(|&id| self.always_returns(id))
+            && site.libraries.iter().all(|&id| {
+                let function = program.function(id);
+                let exits = effects_of(&function.name)
+                    .is_some_and(|effects| effects.contains(&crate::library::Effect::Exits));
+                !exits && !function.no_return
+            })
+    }
+
+    /// The strongly connected components, by Tarjan's algorithm.
+    fn order(&mut self) {
+        let count = self.sites.len();
+        let mut index = vec![0u32; count];
+        let mut low = vec![0u32; count];
+        let mut on_stack = vec![false; count];
+        let mut next = 1;
+        let mut stack: Vec<usize> = Vec::new();
+        for start in 0..count {
+            if index[start] != 0 {
+                continue;
+            }
+            let mut calls: Vec<(usize, Vec<usize>)> = Vec::new();
+            let mut entered = Some(start);
+            loop {
+                if let Some(node) = entered.take() {
+                    index[node] = next;
+                    low[node] = next;
+                    next += 1;
+                    stack.push(node);
+                    on_stack[node] = true;
+                    let callees: Vec<usize> = self.sites[node]
+                        .iter()
+                        .flat_map(|site| site.bodies.iter().map(|id| id.index()))
+                        .collect();
+                    self.recursive[node] |= callees.contains(&node);
+                    calls.push((node, callees));
+                }
+                let Some((node, callees)) = calls.last_mut() else {
+                    break;
+                };
+                let node = *node;
+                if let Some(callee) = callees.pop() {
+                    if index[callee] == 0 {
+                        entered = Some(callee);
+                    } else if on_stack[callee] {
+                        low[node] = low[node].min(index[callee]);
+                    }
+                    continue;
+                }
+                calls.pop();
+                if let Some(&(above, _)) = calls.last() {
+                    low[above] = low[above].min(low[node]);
+                }
+                if low[node] == index[node] {
+                    let alone = stack.last() == Some(&node);
+                    while let Some(member) = stack.pop() {
+                        on_stack[member] = false;
+                        self.recursive[member] |= !alone;
+                        self.bottom_up.push(RoutineId(member as u32));
+                        if member == node {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn returns(&mut self, program: &Program) {
+        loop {
+            let mut changed = false;
+            for id in self.bottom_up.clone() {
+                let Some(function) = program.body(id) else {
+                    continue;
+                };
+                let ends = function.blocks.iter().any(|block| {
+                    block.terminator.kind == patchwright_ir::TerminatorKind::Unreachable
+                });
+                let exits = ends
+                    || self
+                        .sites(id)
+                        .iter()
+                        .any(|site| !self.site_always_returns(program, site));
+                if exits && self.returns_always[id.index()] {
+                    self.returns_always[id.index()] = false;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
+
+/// The instructions of a function with their places.
+pub(crate) fn instructions(
+    function: &patchwright_ir::Function,
+) -> impl Iterator<Item = (BlockId, u32, &Instruction)> {
+    function.block_ids().flat_map(move |id| {
+        let list = function.block(id).instructions.iter();
+        list.enumerate()
+            .map(move |(position, instruction)| (id, position as u32, instruction))
+    })
+}
+
+/// The routines whose address is taken somewhere.
+fn address_taken(program: &Program) -> FxHashSet<RoutineId> {
+    let mut taken = FxHashSet::default();
+    for routine in program.routine_ids() {
+        let module = program.routine(routine).module;
+        let Some(function) = program.body(routine) else {
+            continue;
+        };
+        let mut note = |operand: Operand| {
+            if let Value::Address {
+                target: Target::Function(id),
+                ..
+            } = operand.value
+            {
+                taken.insert(program.routine_of(module, id));
+            }
+        };
+        for block in &function.blocks {
+            for instruction in &block.instructions {
+                instruction.operands().into_iter().for_each(&mut note);
+            }
+            block.terminator.operand().into_iter().for_each(&mut note);
+        }
+    }
+    for object in program.objects.iter().filter(|object| object.defined) {
+        let global = program.modules[object.module].global(object.global);
+        for relocation in global.data.iter().flat_map(|data| &data.relocations) {
+            if let Target::Function(id) = relocation.target {
+                taken.insert(program.routine_of(object.module, id));
+            }
+        }
+    }
+    taken
+}

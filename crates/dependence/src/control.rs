@@ -1,0 +1,217 @@
+//! Control dependence within a routine.
+//!
+//! The nodes are *segments*: runs of instructions that are executed one after the other, that is
+//! blocks, cut behind calls that may not come back.
+
+use patchwright_ir::{BlockId, DominatorTree, Function, Program, RoutineId, TerminatorKind};
+
+use crate::call_graph::CallGraph;
+
+/// A run of instructions of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) block: BlockId,
+    /// Position of its first instruction.
+    pub(crate) start: u32,
+    /// Position behind its last instruction; the terminator, at the number of instructions of the
+    /// block, belongs to the last segment.
+    pub(crate) end: u32,
+}
+
+/// What decides whether something is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Decider {
+    /// The routine is called.
+    Entry,
+    /// The end of a segment, and the position in its list of successors of the way that leads
+    /// here: a terminator, or a call that may not come back.
+    End(u32, u32),
+}
+
+/// The control flow of a routine.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    pub(crate) segments: Vec<Segment>,
+    /// For each block, its first segment.
+    first: Vec<u32>,
+    /// For each segment, those that can follow it.
+    pub(crate) successors: Vec<Vec<usize>>,
+    pub(crate) dominators: DominatorTree,
+    /// The node behind the segments is the return, the next one the end.
+    pub(crate) post_dominators: DominatorTree,
+    /// For each segment, what it depends on.
+    pub(crate) deciders: Vec<Vec<Decider>>,
+    /// What it depends on that the routine returns.
+    pub(crate) return_deciders: Vec<Decider>,
+}
+
+impl Control {
+    pub(crate) fn of(program: &Program, calls: &CallGraph, routine: RoutineId) -> Control {
+        let function = program.function(routine);
+        let mut segments = Vec::new();
+        let mut first = Vec::with_capacity(function.blocks.len());
+        for id in function.block_ids() {
+            first.push(segments.len() as u32);
+            let mut start = 0;
+            for site in calls.sites(routine).iter().filter(|site| site.block == id) {
+                if !calls.site_always_returns(program, site) {
+                    let end = site.position + 1;
+                    segments.push(Segment {
+                        block: id,
+                        start,
+                        end,
+                    });
+                    start = end;
+                }
+            }
+            let end = function.block(id).instructions.len() as u32 + 1;
+            segments.push(Segment {
+                block: id,
+                start,
+                end,
+            });
+        }
+        let (exit, gone) = (segments.len(), segments.len() + 1);
+        let mut successors: Vec<Vec<usize>> = Vec::with_capacity(segments.len() + 2);
+        for (index, segment) in segments.iter().enumerate() {
+            let block = function.block(segment.block);
+            if segment.end <= block.instructions.len() as u32 {
+                successors.push(vec![index + 1, gone]);
+                continue;
+            }
+            let mut next: Vec<usize> = block
+                .terminator
+                .edges()
+                .iter()
+                .map(|edge| first[edge.target.index()] as usize)
+                .collect();
+            match block.terminator.kind {
+                TerminatorKind::Return(_) | TerminatorKind::ReturnNothing => {
+                    next.push(exit);
+                }
+                TerminatorKind::Unreachable => next.push(gone),
+                _ => {}
+            }
+            successors.push(next);
+        }
+        successors.push(vec![gone]);
+        successors.push(Vec::new());
+        let dominators = DominatorTree::of(&successors, 0);
+        let post_dominators = post_dominators(&successors, &dominators, gone);
+        let mut control = Control {
+            deciders: vec![Vec::new(); segments.len()],
+            return_deciders: Vec::new(),
+            segments,
+            first,
+            successors,
+            dominators,
+            post_dominators,
+        };
+        control.decide(exit);
+        control
+    }
+
+    /// Ferrante, Ottenstein and Warren, "The program dependence graph and its use in
+    /// optimization", 1987: what a way out of a node leads to for sure, and the node itself does
+    /// not, depends on that way.
+    fn decide(&mut self, exit: usize) {
+        let count = self.segments.len();
+        let mut found: Vec<Vec<Decider>> = vec![Vec::new(); count + 2];
+        let mut walk = |from: Option<usize>, start: usize, decider: Decider| {
+            let stop = from.and_then(|from| self.post_dominators.immediate(from));
+            let mut at = Some(start);
+            while let Some(node) = at {
+                if at == stop {
+                    break;
+                }
+                if !found[node].contains(&decider) {
+                    found[node].push(decider);
+                }
+                at = self.post_dominators.immediate(node);
+            }
+        };
+        walk(None, 0, Decider::Entry);
+        for segment in 0..count {
+            if !self.dominators.is_reachable(segment) || self.successors[segment].len() < 2 {
+                continue;
+            }
+            for (way, &next) in self.successors[segment].iter().enumerate() {
+                walk(
+                    Some(segment),
+                    next,
+                    Decider::End(segment as u32, way as u32),
+                );
+            }
+        }
+        self.return_deciders = std::mem::take(&mut found[exit]);
+        found.truncate(count);
+        self.deciders = found;
+    }
+
+    /// The first segment of a block.
+    pub(crate) fn first_of(&self, block: BlockId) -> u32 {
+        self.first[block.index()]
+    }
+
+    /// The segment of a position in a block.
+    pub(crate) fn segment_of(&self, block: BlockId, position: u32) -> u32 {
+        let mut at = self.first[block.index()];
+        while self.segments[at as usize].end <= position {
+            at += 1;
+        }
+        at
+    }
+
+    /// The position in its block of what ends a segment: the terminator, or a call.
+    pub(crate) fn end_of(&self, segment: u32) -> (BlockId, u32) {
+        let segment = self.segments[segment as usize];
+        (segment.block, segment.end - 1)
+    }
+
+    /// The segments that control can come from.
+    pub(crate) fn predecessors(&self) -> Vec<Vec<usize>> {
+        let mut found = vec![Vec::new(); self.segments.len() + 2];
+        for (segment, next) in self.successors.iter().enumerate() {
+            for &next in next {
+                found[next].push(segment);
+            }
+        }
+        found
+    }
+
+    /// Where control goes for sure when it does not matter which way a branch takes: the first
+    /// block behind all of its ways, if they meet before the end.
+    pub(crate) fn meeting_point(&self, function: &Function, block: BlockId) -> Option<BlockId> {
+        let last = function.block(block).instructions.len() as u32;
+        let segment = self.segment_of(block, last) as usize;
+        let next = self.post_dominators.immediate(segment)?;
+        self.segments.get(next).map(|segment| segment.block)
+    }
+}
+
+/// From loops without an end, a way to the end is taken for granted.
+fn post_dominators(
+    successors: &[Vec<usize>],
+    dominators: &DominatorTree,
+    gone: usize,
+) -> DominatorTree {
+    let mut reversed = vec![Vec::new(); successors.len()];
+    for (node, next) in successors.iter().enumerate() {
+        for &next in next {
+            reversed[next].push(node);
+        }
+    }
+    loop {
+        let tree = DominatorTree::of(&reversed, gone);
+        let caught = dominators
+            .order()
+            .iter()
+            .rev()
+            .copied()
+            .find(|&node| !tree.is_reachable(node));
+        match caught {
+            Some(node) => reversed[gone].push(node),
+            None => return tree,
+        }
+    }
+}

@@ -1,0 +1,810 @@
+//! Dependence in one execution: dynamic and relevant slices.
+
+use patchwright_interpret::{Access, Observer, Step};
+use patchwright_ir::{
+    BlockId, Callee, InstructionKind, LocalKind, Operand, RoutineId, TempId, TerminatorKind, Value,
+};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    bits::Bits,
+    control::Decider,
+    graph::{Graph, Slot, Vertex, VertexId, find},
+};
+
+/// An executed instruction, by its number in the order of execution.
+type Instance = u32;
+
+const NONE: Instance = u32::MAX;
+
+/// Which executions of a criterion count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// Every one.
+    Every,
+    /// The last one of each instruction.
+    Last,
+}
+
+/// What contributed to a criterion in one execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicSlice {
+    /// The instructions.
+    pub vertices: Bits,
+    /// How many executions of instructions.
+    pub instances: usize,
+    /// How often the criterion was executed.
+    pub occurrences: usize,
+}
+
+/// What is read by a dependence, so that one can ask what else might have been written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    /// A value that nothing else can change, or a decision.
+    Fixed,
+    /// A register local of this number.
+    Register(u32),
+    /// Memory.
+    Memory,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: Instance,
+    /// [`NONE`] when what is read was not written by an instruction.
+    to: Instance,
+    read: Read,
+}
+
+/// A decision that was made: the end of a segment with several ways out.
+#[derive(Clone, Copy, Debug)]
+struct Decision {
+    instance: Instance,
+    activation: u32,
+    routine: RoutineId,
+    segment: u32,
+    /// The segment that control went to.
+    taken: u32,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Plain,
+    Read(u32),
+    Write(u32),
+    VaStart,
+    /// The temporaries that hold the arguments.
+    Call(Vec<Option<u32>>),
+    Return,
+}
+
+/// What the recorder knows of an instruction.
+#[derive(Clone, Debug)]
+struct Known {
+    vertex: u32,
+    what: What,
+    /// The temporaries that it uses; of a call without those of the arguments.
+    uses: Vec<u32>,
+    defines: Option<u32>,
+    segment: u32,
+    ends_segment: bool,
+}
+
+/// A call that is not over.
+#[derive(Clone, Debug)]
+struct Pending {
+    instance: Instance,
+    arguments: Vec<Instance>,
+    defines: Option<u32>,
+    /// The routines that it calls with its own arguments.
+    own: Vec<RoutineId>,
+    /// The instance of the library function, once it has done something.
+    native: Instance,
+    /// The instance of the value.
+    result: Instance,
+}
+
+#[derive(Clone, Debug)]
+struct Activation {
+    routine: RoutineId,
+    number: u32,
+    temporaries: Vec<Instance>,
+    locals: Vec<Instance>,
+    rest: Vec<Instance>,
+    entry: Instance,
+    /// For each segment, the last instance of its end.
+    ends: Vec<Instance>,
+    /// For each segment, where control went from there.
+    taken: Vec<u32>,
+    /// The segment whose end was executed last, until control gets elsewhere.
+    left: Option<u32>,
+    pending: Option<Pending>,
+    /// The instance that is being executed.
+    now: Instance,
+    /// Parameters in memory that the call still has to fill.
+    unfilled: Vec<Instance>,
+    returned: Instance,
+}
+
+/// Follows an execution in the interpreter, and keeps on what each executed instruction depended.
+pub struct Recorder<'g, 'p> {
+    graph: &'g Graph<'p>,
+    known: FxHashMap<RoutineId, Vec<Vec<Known>>>,
+    activations: Vec<Activation>,
+    count: u32,
+    instances: Vec<u32>,
+    /// The activation of each instance; none for those that only stand for a part of a call.
+    owners: Vec<u32>,
+    edges: Vec<Edge>,
+    decisions: Vec<Decision>,
+    /// For each eight bytes of memory, the instances that wrote them.
+    memory: FxHashMap<u64, [Instance; 8]>,
+    limit: usize,
+    full: bool,
+    sorted: bool,
+}
+
+impl<'g, 'p> Recorder<'g, 'p> {
+    /// A recorder for executions of the program of a graph, that keeps at most `limit`
+    /// dependences.
+    pub fn new(graph: &'g Graph<'p>, limit: usize) -> Self {
+        Recorder {
+            graph,
+            known: FxHashMap::default(),
+            activations: Vec::new(),
+            count: 0,
+            instances: Vec::new(),
+            owners: Vec::new(),
+            edges: Vec::new(),
+            decisions: Vec::new(),
+            memory: FxHashMap::default(),
+            limit,
+            full: false,
+            sorted: false,
+        }
+    }
+
+    /// The execution was longer than the limit, and its end is not known.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// How many instructions were executed, and how many dependences there are between them.
+    pub fn size(&self) -> (usize, usize) {
+        let executed = self.owners.iter().filter(|&&owner| owner != NONE);
+        (executed.count(), self.edges.len())
+    }
+
+    fn instance(&mut self, vertex: u32) -> Instance {
+        if self.edges.len() >= self.limit {
+            self.full = true;
+        }
+        self.sorted = false;
+        self.instances.push(vertex);
+        self.owners.push(NONE);
+        self.instances.len() as u32 - 1
+    }
+
+    fn depends(&mut self, from: Instance, to: Instance, read: Read) {
+        if to != NONE || read != Read::Fixed {
+            self.edges.push(Edge { from, to, read });
+        }
+    }
+
+    fn know(&mut self, routine: RoutineId) {
+        if self.known.contains_key(&routine) {
+            return;
+        }
+        let graph = self.graph;
+        let function = graph.program.function(routine);
+        let Some(control) = &graph.parts[routine.index()].control else {
+            return;
+        };
+        let temp = |operand: &Operand| match operand.value {
+            Value::Temp(TempId(id)) => Some(id),
+            _ => None,
+        };
+        let blocks = function.block_ids().map(|id| {
+            let block = function.block(id);
+            let vertex = |position: u32| {
+                let vertex = graph.instruction(routine, id, position);
+                vertex.map_or(0, |vertex| vertex.0)
+            };
+            let place = |position: u32| {
+                let segment = control.segment_of(id, position);
+                (segment, control.end_of(segment).1 == position)
+            };
+            let mut list = Vec::with_capacity(block.instructions.len() + 1);
+            for (position, instruction) in block.instructions.iter().enumerate() {
+                let position = position as u32;
+                let mut uses: Vec<u32> = instruction.operands().iter().filter_map(temp).collect();
+                let what = match &instruction.kind {
+                    InstructionKind::Read { local, .. } => What::Read(local.0),
+                    InstructionKind::Write { local, .. } => What::Write(local.0),
+                    InstructionKind::VaStart { .. } => What::VaStart,
+                    InstructionKind::Call {
+                        callee,
+                        arguments,
+                        result_address,
+                        ..
+                    } => {
+                        uses.clear();
+                        if let Callee::Indirect(address) = callee {
+                            uses.extend(temp(address));
+                        }
+                        uses.extend(result_address.as_ref().and_then(temp));
+                        What::Call(arguments.iter().map(|a| temp(&a.value)).collect())
+                    }
+                    _ => What::Plain,
+                };
+                let (segment, ends_segment) = place(position);
+                list.push(Known {
+                    vertex: vertex(position),
+                    what,
+                    uses,
+                    defines: instruction.defines().map(|id| id.0),
+                    segment,
+                    ends_segment,
+                });
+            }
+            let last = block.instructions.len() as u32;
+            let (segment, ends_segment) = place(last);
+            let returns = matches!(
+                block.terminator.kind,
+                TerminatorKind::Return(_) | TerminatorKind::ReturnNothing
+            );
+            list.push(Known {
+                vertex: vertex(last),
+                what: if returns { What::Return } else { What::Plain },
+                uses: block.terminator.operand().iter().filter_map(temp).collect(),
+                defines: None,
+                segment,
+                ends_segment,
+            });
+            list
+        });
+        let blocks = blocks.collect();
+        self.known.insert(routine, blocks);
+    }
+
+    /// The instance that decided that a segment is executed.
+    fn decided(&self, activation: &Activation, deciders: &[Decider]) -> Instance {
+        let control = self.graph.parts[activation.routine.index()]
+            .control
+            .as_ref();
+        let Some(control) = control else { return NONE };
+        let mut found = NONE;
+        for &decider in deciders {
+            let candidate = match decider {
+                Decider::Entry => activation.entry,
+                Decider::End(segment, way) => {
+                    let target = control.successors[segment as usize][way as usize] as u32;
+                    match activation.taken[segment as usize] == target {
+                        true => activation.ends[segment as usize],
+                        false => NONE,
+                    }
+                }
+            };
+            if candidate != NONE && (found == NONE || candidate > found) {
+                found = candidate;
+            }
+        }
+        found
+    }
+
+    /// The call that was pending is over: its value is there.
+    fn finish_call(&mut self, activation: &mut Activation) {
+        if let Some(mut pending) = activation.pending.take() {
+            if pending.result == NONE {
+                pending.result = self.native(&mut pending);
+            }
+            if let Some(dst) = pending.defines {
+                activation.temporaries[dst as usize] = pending.result;
+            }
+        }
+    }
+
+    /// The instance of what a library function does.
+    fn native(&mut self, pending: &mut Pending) -> Instance {
+        if pending.native == NONE {
+            let vertex = self.instances[pending.instance as usize];
+            let native = self.instance(vertex);
+            self.depends(native, pending.instance, Read::Fixed);
+            for &argument in &pending.arguments {
+                self.depends(native, argument, Read::Fixed);
+            }
+            pending.native = native;
+        }
+        pending.native
+    }
+
+    fn writers(&self, access: Access) -> Vec<Instance> {
+        let mut found: Vec<Instance> = Vec::new();
+        let mut at = access.address;
+        let end = access.address + access.size;
+        while at < end {
+            let word = self.memory.get(&(at / 8));
+            let stop = end.min((at / 8 + 1) * 8);
+            for byte in at..stop {
+                let writer = word.map_or(NONE, |word| word[byte as usize % 8]);
+                if found.last() != Some(&writer) && !found.contains(&writer) {
+                    found.push(writer);
+                }
+            }
+            at = stop;
+        }
+        found
+    }
+
+    fn write(&mut self, access: Access, by: Instance) {
+        let end = access.address + access.size;
+        let mut at = access.address;
+        while at < end {
+            let stop = end.min((at / 8 + 1) * 8);
+            let word = self.memory.entry(at / 8).or_insert([NONE; 8]);
+            for byte in at..stop {
+                word[byte as usize % 8] = by;
+            }
+            at = stop;
+        }
+    }
+
+    /// The dynamic slice of criteria; with `relevant`, also the decisions that would have led to
+    /// other values, had they been made in another way (T. Gyimóthy et al., "An efficient relevant
+    /// slicing method for debugging", 1999), as far as the static slice has them.
+    pub fn slice(
+        &mut self,
+        criteria: &[VertexId],
+        occurrence: Occurrence,
+        relevant: bool,
+    ) -> DynamicSlice {
+        if !self.sorted {
+            self.edges.sort_by_key(|edge| edge.from);
+            self.sorted = true;
+        }
+        let wanted: Bits = criteria.iter().map(|vertex| vertex.0).collect();
+        let mut start: Vec<Instance> = Vec::new();
+        let mut last: FxHashMap<u32, Instance> = FxHashMap::default();
+        for (instance, &vertex) in self.instances.iter().enumerate() {
+            if wanted.contains(vertex) {
+                start.push(instance as u32);
+                last.insert(vertex, instance as u32);
+            }
+        }
+        let mut times: FxHashMap<u32, usize> = FxHashMap::default();
+        for &instance in &start {
+            if self.owners[instance as usize] != NONE {
+                *times.entry(self.instances[instance as usize]).or_default() += 1;
+            }
+        }
+        let occurrences = times.into_values().max().unwrap_or(0);
+        if occurrence == Occurrence::Last {
+            start = last.into_values().collect();
+        }
+        let mut first = vec![0u32; self.instances.len() + 1];
+        for edge in &self.edges {
+            first[edge.from as usize + 1] += 1;
+        }
+        for index in 0..self.instances.len() {
+            first[index + 1] += first[index];
+        }
+        let possible = relevant.then(|| self.graph.backward(criteria));
+        let mut potential = relevant.then(|| Potential::of(self));
+        let mut seen = Bits::default();
+        let mut vertices = Bits::default();
+        let mut count = 0;
+        let mut todo = start;
+        while let Some(instance) = todo.pop() {
+            let vertex = self.instances[instance as usize];
+            if possible.as_ref().is_some_and(|all| !all.contains(vertex)) || !seen.insert(instance)
+            {
+                continue;
+            }
+            count += usize::from(self.owners[instance as usize] != NONE);
+            vertices.insert(vertex);
+            let (a, b) = (first[instance as usize], first[instance as usize + 1]);
+            for edge in &self.edges[a as usize..b as usize] {
+                if edge.to != NONE {
+                    todo.push(edge.to);
+                }
+                if let Some(potential) = &mut potential {
+                    potential.decisions(self, *edge, &mut todo);
+                }
+            }
+        }
+        DynamicSlice {
+            vertices,
+            instances: count,
+            occurrences,
+        }
+    }
+}
+
+impl Observer for Recorder<'_, '_> {
+    fn step(&mut self, step: Step) {
+        if self.full {
+            return;
+        }
+        self.know(step.routine);
+        let Some(mut activation) = self.activations.pop() else {
+            return;
+        };
+        self.finish_call(&mut activation);
+        let Some(known) = self.known.remove(&step.routine) else {
+            self.activations.push(activation);
+            return;
+        };
+        let info = &known[step.block as usize][step.index as usize];
+        let graph = self.graph;
+        let control = graph.parts[step.routine.index()].control.as_ref();
+        if let (Some(left), Some(control)) = (activation.left.take(), control) {
+            activation.taken[left as usize] = info.segment;
+            if control.successors[left as usize].len() > 1 {
+                self.decisions.push(Decision {
+                    instance: activation.ends[left as usize],
+                    activation: activation.number,
+                    routine: step.routine,
+                    segment: left,
+                    taken: info.segment,
+                });
+            }
+        }
+        let instance = self.instance(info.vertex);
+        self.owners[instance as usize] = activation.number;
+        activation.now = instance;
+        if let Some(control) = control {
+            let deciders = &control.deciders[info.segment as usize];
+            let decided = self.decided(&activation, deciders);
+            self.depends(instance, decided, Read::Fixed);
+        }
+        for &temporary in &info.uses {
+            let to = activation.temporaries[temporary as usize];
+            self.depends(instance, to, Read::Fixed);
+        }
+        match &info.what {
+            What::Read(local) => {
+                let to = activation.locals[*local as usize];
+                self.depends(instance, to, Read::Register(*local));
+            }
+            What::Write(local) => activation.locals[*local as usize] = instance,
+            What::VaStart => {
+                for index in 0..activation.rest.len() {
+                    self.depends(instance, activation.rest[index], Read::Fixed);
+                }
+            }
+            What::Call(arguments) => {
+                let arguments = arguments
+                    .iter()
+                    .map(|temporary| {
+                        temporary.map_or(NONE, |id| activation.temporaries[id as usize])
+                    })
+                    .collect();
+                let own = graph
+                    .calls
+                    .site(step.routine, BlockId(step.block), step.index)
+                    .map_or(Vec::new(), |site| site.own.clone());
+                activation.pending = Some(Pending {
+                    instance,
+                    arguments,
+                    defines: info.defines,
+                    own,
+                    native: NONE,
+                    result: NONE,
+                });
+            }
+            What::Return => activation.returned = instance,
+            What::Plain => {}
+        }
+        if let Some(dst) = info.defines {
+            activation.temporaries[dst as usize] = instance;
+        }
+        if info.ends_segment {
+            activation.ends[info.segment as usize] = instance;
+            activation.left = Some(info.segment);
+        }
+        self.known.insert(step.routine, known);
+        self.activations.push(activation);
+    }
+
+    fn value(&mut self, _: u128) {}
+
+    fn access(&mut self, access: Access) {
+        if self.full || access.size == 0 {
+            return;
+        }
+        let Some(mut activation) = self.activations.pop() else {
+            return;
+        };
+        let by = if let Some(&parameter) = activation.unfilled.first() {
+            if access.write {
+                activation.unfilled.remove(0);
+            }
+            parameter
+        } else if let Some(pending) = &mut activation.pending {
+            self.native(pending)
+        } else {
+            activation.now
+        };
+        if by != NONE {
+            if access.write {
+                self.write(access, by);
+            } else {
+                for writer in self.writers(access) {
+                    self.depends(by, writer, Read::Memory);
+                }
+            }
+        }
+        self.activations.push(activation);
+    }
+
+    fn enter(&mut self, routine: RoutineId) {
+        if self.full {
+            return;
+        }
+        let graph = self.graph;
+        let function = graph.program.function(routine);
+        let mut arguments: Vec<Instance> = Vec::new();
+        let mut entry = NONE;
+        if let Some(mut caller) = self.activations.pop() {
+            if let Some(pending) = &mut caller.pending {
+                if pending.own.contains(&routine) {
+                    entry = pending.instance;
+                    let call = self.instances[entry as usize];
+                    let site = graph
+                        .sites
+                        .binary_search_by_key(&VertexId(call), |site| site.node);
+                    let ins = site.map_or(&[][..], |site| &graph.sites[site].ins);
+                    for index in 0..pending.arguments.len() {
+                        let declared = find(ins, Slot::Parameter(index as u32));
+                        let vertex = declared.or_else(|| find(ins, Slot::Rest));
+                        let actual = self.instance(vertex.map_or(call, |vertex| vertex.0));
+                        self.depends(actual, entry, Read::Fixed);
+                        self.depends(actual, pending.arguments[index], Read::Fixed);
+                        arguments.push(actual);
+                    }
+                } else {
+                    // The library calls back.
+                    entry = self.native(pending);
+                    arguments = vec![entry; function.parameters.len()];
+                }
+            }
+            self.activations.push(caller);
+        }
+        let segments = graph.parts[routine.index()]
+            .control
+            .as_ref()
+            .map_or(0, |control| control.segments.len());
+        let mut activation = Activation {
+            routine,
+            number: self.count,
+            temporaries: vec![NONE; function.temporaries.len()],
+            locals: vec![NONE; function.locals.len()],
+            rest: Vec::new(),
+            entry,
+            ends: vec![NONE; segments],
+            taken: vec![u32::MAX; segments],
+            left: None,
+            pending: None,
+            now: NONE,
+            unfilled: Vec::new(),
+            returned: NONE,
+        };
+        self.count += 1;
+        for (index, argument) in arguments.into_iter().enumerate() {
+            if index >= function.parameters.len() {
+                activation.rest.push(argument);
+                continue;
+            }
+            match function.locals[index].kind {
+                LocalKind::Register(_) => activation.locals[index] = argument,
+                LocalKind::Memory { .. } => activation.unfilled.push(argument),
+            }
+        }
+        self.activations.push(activation);
+    }
+
+    fn leave(&mut self) {
+        if self.full {
+            return;
+        }
+        let Some(callee) = self.activations.pop() else {
+            return;
+        };
+        let Some(mut caller) = self.activations.pop() else {
+            return;
+        };
+        let decided = match &self.graph.parts[callee.routine.index()].control {
+            Some(control) => self.decided(&callee, &control.return_deciders),
+            None => NONE,
+        };
+        if let Some(pending) = &mut caller.pending {
+            if pending.own.contains(&callee.routine) {
+                let vertex = self.instances[pending.instance as usize];
+                let result = self.instance(vertex);
+                self.depends(result, pending.instance, Read::Fixed);
+                self.depends(result, callee.returned, Read::Fixed);
+                pending.result = result;
+                // What comes behind the call depends on it that it returned.
+                if decided != NONE
+                    && let Some(left) = caller.left
+                {
+                    let completed = self.instance(vertex);
+                    self.depends(completed, pending.instance, Read::Fixed);
+                    self.depends(completed, decided, Read::Fixed);
+                    caller.ends[left as usize] = completed;
+                }
+            } else {
+                let native = self.native(pending);
+                self.depends(native, callee.returned, Read::Fixed);
+            }
+        }
+        self.activations.push(caller);
+    }
+}
+
+/// What decisions might have changed, had they been made in another way.
+struct Potential {
+    /// For each local of an activation, the decisions with a way not taken that may write it.
+    registers: FxHashMap<(u32, u32), Pool>,
+    /// The same for each location.
+    locations: FxHashMap<u32, Pool>,
+    /// The locations that a vertex may read.
+    reads: FxHashMap<u32, Bits>,
+}
+
+/// Instances in order, each of which is taken out once.
+#[derive(Default)]
+struct Pool {
+    items: Vec<Instance>,
+    /// The first one from here on that is still in.
+    next: Vec<u32>,
+}
+
+impl Pool {
+    fn take(&mut self, after: Option<Instance>, before: Instance, out: &mut Vec<Instance>) {
+        if self.next.is_empty() {
+            self.next = (0..=self.items.len() as u32).collect();
+        }
+        let start = match after {
+            Some(after) => self.items.partition_point(|&item| item <= after),
+            None => 0,
+        };
+        let mut at = self.find(start as u32);
+        while let Some(&item) = self.items.get(at as usize)
+            && item < before
+        {
+            out.push(item);
+            self.next[at as usize] = at + 1;
+            at = self.find(at + 1);
+        }
+    }
+
+    fn find(&mut self, mut at: u32) -> u32 {
+        let mut root = at;
+        while self.next[root as usize] != root {
+            root = self.next[root as usize];
+        }
+        while self.next[at as usize] != root {
+            at = std::mem::replace(&mut self.next[at as usize], root);
+        }
+        root
+    }
+}
+
+impl Potential {
+    fn of(recorder: &Recorder<'_, '_>) -> Potential {
+        let mut potential = Potential {
+            registers: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            reads: FxHashMap::default(),
+        };
+        let mut written: FxHashMap<(RoutineId, u32, u32), (Bits, Bits)> = FxHashMap::default();
+        for decision in &recorder.decisions {
+            let Decision {
+                instance,
+                activation,
+                routine,
+                segment,
+                taken,
+            } = *decision;
+            let (registers, locations) = written
+                .entry((routine, segment, taken))
+                .or_insert_with(|| not_taken(recorder.graph, routine, segment, taken));
+            for local in registers.iter() {
+                let pool = potential.registers.entry((activation, local)).or_default();
+                pool.items.push(instance);
+            }
+            for location in locations.iter() {
+                let pool = potential.locations.entry(location).or_default();
+                pool.items.push(instance);
+            }
+        }
+        for pool in potential
+            .registers
+            .values_mut()
+            .chain(potential.locations.values_mut())
+        {
+            pool.items.sort_unstable();
+        }
+        potential
+    }
+
+    /// Adds the decisions behind the write and before the read of a dependence.
+    fn decisions(&mut self, recorder: &Recorder<'_, '_>, edge: Edge, out: &mut Vec<Instance>) {
+        let after = (edge.to != NONE).then_some(edge.to);
+        match edge.read {
+            Read::Fixed => {}
+            Read::Register(local) => {
+                let activation = recorder.owners[edge.from as usize];
+                if let Some(pool) = self.registers.get_mut(&(activation, local)) {
+                    pool.take(after, edge.from, out);
+                }
+            }
+            Read::Memory => {
+                let vertex = recorder.instances[edge.from as usize];
+                let reads = self
+                    .reads
+                    .entry(vertex)
+                    .or_insert_with(|| reads_of(recorder.graph, VertexId(vertex)))
+                    .clone();
+                for location in reads.iter() {
+                    if let Some(pool) = self.locations.get_mut(&location) {
+                        pool.take(after, edge.from, out);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The registers and locations that may be written on the ways out of a segment that were not
+/// taken.
+fn not_taken(graph: &Graph<'_>, routine: RoutineId, segment: u32, taken: u32) -> (Bits, Bits) {
+    let (mut registers, mut locations) = (Bits::default(), Bits::default());
+    let Some(control) = &graph.parts[routine.index()].control else {
+        return (registers, locations);
+    };
+    let mut inside = Bits::default();
+    let mut todo: Vec<u32> = Vec::new();
+    for (way, &target) in control.successors[segment as usize].iter().enumerate() {
+        if target as u32 == taken {
+            continue;
+        }
+        let decider = Decider::End(segment, way as u32);
+        for (other, deciders) in control.deciders.iter().enumerate() {
+            if deciders.contains(&decider) && inside.insert(other as u32) {
+                todo.push(other as u32);
+            }
+        }
+    }
+    while let Some(from) = todo.pop() {
+        for (other, deciders) in control.deciders.iter().enumerate() {
+            let decided = deciders
+                .iter()
+                .any(|decider| matches!(decider, Decider::End(by, _) if *by == from));
+            if decided && inside.insert(other as u32) {
+                todo.push(other as u32);
+            }
+        }
+    }
+    let function = graph.program.function(routine);
+    for segment in inside.iter() {
+        let segment = control.segments[segment as usize];
+        let instructions = &function.block(segment.block).instructions;
+        for position in segment.start..segment.end.min(instructions.len() as u32) {
+            let instruction = &instructions[position as usize];
+            if let InstructionKind::Write { local, .. } = instruction.kind {
+                registers.insert(local.0);
+            }
+            locations.union(&graph.writes_of(routine, segment.block, position));
+        }
+    }
+    (registers, locations)
+}
+
+fn reads_of(graph: &Graph<'_>, vertex: VertexId) -> Bits {
+    match graph.vertex(vertex) {
+        Vertex::Instruction(routine, block, position) => graph.reads_of(routine, block, position),
+        _ => Bits::default(),
+    }
+}

@@ -1,0 +1,51 @@
+//! Dependence in programs of the IR: who calls, points to and depends on what, and slices.
+//!
+//! # Static
+//! * [`PointsTo`]: which objects a pointer may point to (Andersen's analysis: inclusion, one set
+//!   for each object whatever its members, no contexts).
+//! * [`CallGraph`]: who calls whom; calls through pointers by the points-to sets, or by type only.
+//! * [`Graph`]: the system dependence graph of Horwitz, Reps and Binkley ("Interprocedural slicing
+//!   using dependence graphs", 1990): a vertex for each instruction, for what goes into and comes
+//!   out of each routine and each call, memory included; control dependence; reaching definitions
+//!   in the form of static single assignment. Its [slices](Graph::backward) respect calling
+//!   contexts.
+//! * [`reduce()`]: a program without what is not in a slice, which can be executed.
+//!
+//! # Dynamic
+//! [`Recorder`] follows an execution in the interpreter and keeps on what each executed instruction
+//! depended. Its dynamic slices hold what contributed to a value in this execution; its relevant
+//! slices also the branches that would have, had they gone another way.
+//!
+//! # What is taken for granted
+//! * Pointers live in pointers and in integers of 64 bits. Copying one byte by byte in a loop of
+//!   the program's own loses it (`memcpy` and structure copies do not).
+//! * A function that no module defines, and that is none of the C library's that are known here,
+//!   reads and writes whatever it can reach from what it, or another such function, was ever given;
+//!   and it may call functions it was given. It does not know the program's variables by their
+//!   names.
+//! * What a program writes to a file it does not read back by another stream.
+//! * `longjmp` and signal handlers are no ways of control. Slices are about executions that come to
+//!   their end: that a loop ends is no dependence.
+
+mod bits;
+mod call_graph;
+mod control;
+mod dynamic;
+mod effects;
+mod graph;
+mod library;
+mod points_to;
+mod reduce;
+mod slice;
+mod source;
+mod ssa;
+
+pub use bits::Bits;
+pub use call_graph::{CallGraph, CallSite};
+pub use dynamic::{DynamicSlice, Occurrence, Recorder};
+pub use effects::Effects;
+pub use graph::{DependenceKind, Graph, Slot, Vertex, VertexId};
+pub use library::{is_known, names as library_names};
+pub use points_to::{Location, LocationId, PointsTo};
+pub use reduce::{Reduced, reduce};
+pub use source::{Criterion, CriterionError, Line};

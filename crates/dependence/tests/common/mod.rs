@@ -1,0 +1,59 @@
+//! C sources as linked programs.
+#![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use patchwright_csource::{Clang, parse};
+use patchwright_dependence::{Bits, Criterion, Graph, VertexId};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_ir::{Module, Program};
+
+/// One translation unit.
+pub fn module(source: &str) -> Module {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("unit.c");
+    std::fs::write(&file, source).expect("written");
+    let cancel = CancelToken::new().expect("a pipe");
+    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
+    let clang = Clang::find(&mut runner).expect("clang is installed");
+    let path = file.to_string_lossy().into_owned();
+    let command = CompileCommand {
+        directory: folder.path().to_path_buf(),
+        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
+        output: None,
+        file,
+    };
+    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
+    patchwright_lower::lower(&unit, &path)
+}
+
+/// A program of one translation unit.
+pub fn program(source: &str) -> Program {
+    Program::link(vec![module(source)]).expect("links")
+}
+
+/// The vertices of a line, or of a variable there.
+pub fn at(graph: &Graph<'_>, line: u32, variable: Option<&str>) -> Vec<VertexId> {
+    let criterion = Criterion {
+        file: "unit.c".to_owned(),
+        line,
+        variable: variable.map(str::to_owned),
+    };
+    graph.criterion(&criterion).expect("there is code")
+}
+
+/// The lines of a slice.
+pub fn lines(graph: &Graph<'_>, slice: &Bits) -> BTreeSet<u32> {
+    graph.lines(slice).keys().map(|line| line.line).collect()
+}
+
+/// The lines of the backward slice of a line.
+pub fn backward(graph: &Graph<'_>, line: u32) -> BTreeSet<u32> {
+    lines(graph, &graph.backward(&at(graph, line, None)))
+}
+
+/// The lines of the forward slice of a line.
+pub fn forward(graph: &Graph<'_>, line: u32) -> BTreeSet<u32> {
+    lines(graph, &graph.forward(&at(graph, line, None)))
+}

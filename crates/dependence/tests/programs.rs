@@ -1,0 +1,208 @@
+//! Dependence across calls, through memory and through pointers to functions.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{at, backward, forward, lines, program};
+use patchwright_dependence::{CallGraph, Graph, LocationId, PointsTo, reduce};
+use patchwright_interpret::{Closed, Ending, Limits, Machine};
+use patchwright_ir::{Program, verify};
+
+#[test]
+fn a_slice_enters_and_leaves_a_function_by_the_same_call() {
+    let program = program(
+        "int printf(const char *, ...);\n\
+         int id(int x) {\n\
+         return x; }\n\
+         int main(int argc, char **argv) {\n\
+         int a = argc + 1;\n\
+         int b = argc + 2;\n\
+         int c = id(a);\n\
+         int d = id(b);\n\
+         printf(\"%d\", c);\n\
+         printf(\"%d\", d);\n\
+         return 0; }\n",
+    );
+    let graph = Graph::of(&program);
+    assert_eq!(backward(&graph, 9), [3, 5, 7, 9].into());
+    assert_eq!(backward(&graph, 10), [3, 6, 8, 10].into());
+    assert_eq!(forward(&graph, 5), [3, 5, 7, 9].into());
+}
+
+#[test]
+fn memory_is_followed_through_pointers_and_what_is_overwritten_is_not() {
+    let program = program(
+        "int printf(const char *, ...);\n\
+         struct S { int n; struct S *next; };\n\
+         static void set(int *p, int v) {\n\
+         *p = v; }\n\
+         int main(int argc, char **argv) {\n\
+         int x = 1;\n\
+         int y = 2;\n\
+         x = argc;\n\
+         set(&x, 7);\n\
+         set(&y, argc);\n\
+         printf(\"%d\", x);\n\
+         printf(\"%d\", y);\n\
+         return 0; }\n",
+    );
+    let graph = Graph::of(&program);
+    // `set` may write either variable by the one pointer it has, so it overwrites neither for sure.
+    let slice = backward(&graph, 11);
+    assert!(slice.is_superset(&[4, 8, 9, 11].into()), "{slice:?}");
+    assert!(!slice.contains(&6), "line 8 overwrites line 6: {slice:?}");
+}
+
+#[test]
+fn calls_through_pointers_go_where_the_pointer_can_point() {
+    let program = program(
+        "int printf(const char *, ...);\n\
+         static int add(int a, int b) { return a + b; }\n\
+         static int sub(int a, int b) { return a - b; }\n\
+         static int other(int a, int b) { return a ^ b; }\n\
+         typedef int (*op)(int, int);\n\
+         static op table[2] = { add, sub };\n\
+         int apply(int n) { return table[n & 1](n, 1); }\n\
+         op unused = other;\n\
+         int main(int argc, char **argv) {\n\
+         printf(\"%d\", apply(argc));\n\
+         return 0; }\n",
+    );
+    let points_to = PointsTo::of(&program);
+    let names = |graph: &CallGraph| -> BTreeSet<String> {
+        let apply = program.routine_named("apply").expect("it is there");
+        let sites = graph.sites(apply).iter();
+        let callees = sites.flat_map(|site| site.bodies.iter());
+        callees
+            .map(|&id| program.routine(id).name.clone())
+            .collect()
+    };
+    let exact = names(&CallGraph::of(&program, &points_to));
+    assert_eq!(exact, ["add", "sub"].map(str::to_owned).into());
+    let by_type = names(&CallGraph::by_type(&program));
+    assert_eq!(by_type, ["add", "other", "sub"].map(str::to_owned).into());
+    let graph = Graph::of(&program);
+    assert!(backward(&graph, 10).is_superset(&[2, 3, 7].into()));
+    assert!(!backward(&graph, 10).contains(&4));
+}
+
+#[test]
+fn sets_of_pointers_go_through_structures_lists_copies_and_the_library() {
+    let program = program(
+        "#include <stdlib.h>\n#include <string.h>\n\
+         struct S { int *p; struct S *next; };\n\
+         int x, y; int *result;\n\
+         int main(int argc, char **argv) {\n\
+         struct S a = { &x, 0 }, b; struct S *list = malloc(sizeof *list);\n\
+         b = a; memcpy(list, &b, sizeof b); list->next = &a;\n\
+         result = list->next->p; unsigned long bits = (unsigned long)&y; result = (int *)(bits + 0);\n\
+         return 0; }\n",
+    );
+    let points_to = PointsTo::of(&program);
+    let names = |name: &str| -> BTreeSet<String> {
+        let object = program
+            .objects
+            .iter()
+            .position(|object| object.name == name)
+            .expect("it is there");
+        let id = points_to
+            .find(patchwright_dependence::Location::Object(
+                patchwright_ir::ObjectId(object as u32),
+            ))
+            .expect("it is a location");
+        let set = points_to.in_location(id).iter();
+        set.filter_map(|id| match points_to.location(LocationId(id)) {
+            patchwright_dependence::Location::Object(object) => {
+                Some(program.global(object).name.clone())
+            }
+            _ => None,
+        })
+        .collect()
+    };
+    assert_eq!(names("result"), ["x", "y"].map(str::to_owned).into());
+}
+
+#[test]
+fn what_follows_a_call_that_may_exit_depends_on_what_decides_that() {
+    let program = program(
+        "#include <stdlib.h>\n\
+         int printf(const char *, ...);\n\
+         static void check(int n) {\n\
+         if (n > 5)\n\
+         exit(1); }\n\
+         int main(int argc, char **argv) {\n\
+         check(argc);\n\
+         printf(\"done\");\n\
+         return 0; }\n",
+    );
+    let graph = Graph::of(&program);
+    let slice = backward(&graph, 8);
+    assert!(slice.is_superset(&[4, 7, 8].into()), "{slice:?}");
+}
+
+#[test]
+fn a_variable_that_a_line_does_not_mention_is_asked_for_by_its_value_there() {
+    let program = program(
+        "int printf(const char *, ...);\n\
+         int main(int argc, char **argv) {\n\
+         int n = 0;\n\
+         int m = 1;\n\
+         if (argc > 1)\n\
+         n = argc;\n\
+         m = 2;\n\
+         printf(\"%d\", m);\n\
+         return 0; }\n",
+    );
+    let graph = Graph::of(&program);
+    let slice = graph.backward(&at(&graph, 8, Some("n")));
+    assert_eq!(lines(&graph, &slice), [3, 5, 6].into());
+    let slice = graph.backward(&at(&graph, 8, Some("m")));
+    assert_eq!(lines(&graph, &slice), [7, 8].into());
+}
+
+fn output(program: &Program, modules: Vec<patchwright_ir::Module>) -> String {
+    assert!(!program.modules.is_empty());
+    let mut world = Closed::default();
+    let mut machine = Machine::link(modules, Limits::default(), &mut world).expect("links");
+    let outcome = machine.run(&[b"prog".to_vec()], &[]);
+    assert!(
+        matches!(outcome.ending, Ending::Exit(_)),
+        "{:?}",
+        outcome.ending
+    );
+    drop(machine);
+    String::from_utf8_lossy(&world.output).into_owned()
+}
+
+#[test]
+fn a_program_reduced_to_a_slice_prints_what_it_printed_there() {
+    let program = program(
+        "int printf(const char *, ...);\n\
+         static int total, other;\n\
+         static void count(int n) { total += n; other -= n; }\n\
+         static int fact(int n) { if (n < 2) return 1; return n * fact(n - 1); }\n\
+         int main(void) {\n\
+         int i;\n\
+         for (i = 0; i < 5; i++) {\n\
+         count(fact(i));\n\
+         if (i % 2) other += i;\n\
+         }\n\
+         printf(\"%d\\n\", total);\n\
+         printf(\"%d\\n\", other);\n\
+         return 0; }\n",
+    );
+    let graph = Graph::of(&program);
+    let whole = output(&program, program.modules.clone());
+    let mut expected = whole.lines();
+    for line in [11, 12] {
+        let reduced = reduce(&graph, &at(&graph, line, None));
+        for module in &reduced.modules {
+            assert_eq!(verify(module), Ok(()));
+        }
+        let printed = output(&program, reduced.modules.clone());
+        assert_eq!(printed.trim_end(), expected.next().expect("two lines"));
+    }
+    let reduced = reduce(&graph, &at(&graph, 11, None));
+    assert!(!lines(&graph, &reduced.slice).contains(&9));
+}

@@ -1,0 +1,226 @@
+//! Macros that the flags of a compiler define, and conditions of `#if` as far as they decide them.
+
+use std::collections::BTreeMap;
+
+/// What is known of macros. Of all others nothing is: headers may define them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Macros {
+    /// By name: `None` is undefined, else the value, if it is an integer.
+    known: BTreeMap<String, Option<Option<i64>>>,
+}
+
+impl Macros {
+    /// What `-D` and `-U` say, in this order; other flags are passed over.
+    pub fn from_flags<'a>(flags: impl IntoIterator<Item = &'a str>) -> Macros {
+        let mut macros = Macros::default();
+        let mut flags = flags.into_iter();
+        while let Some(flag) = flags.next() {
+            let (define, rest) = match (flag.strip_prefix("-D"), flag.strip_prefix("-U")) {
+                (Some(rest), _) => (true, rest),
+                (_, Some(rest)) => (false, rest),
+                _ => continue,
+            };
+            let rest = match rest {
+                "" => flags.next().unwrap_or_default(),
+                rest => rest,
+            };
+            let (name, value) = rest.split_once('=').unwrap_or((rest, "1"));
+            let value = define.then(|| integer(value));
+            macros.known.insert(name.to_owned(), value);
+        }
+        macros
+    }
+
+    /// Nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    fn is_defined(&self, name: &str) -> Option<bool> {
+        self.known.get(name).map(Option::is_some)
+    }
+
+    /// Whether the condition of a conditional directive holds: `word` is `if`, `ifdef`, `elif` and so on. `None` when
+    /// it depends on what is not known.
+    pub(crate) fn decide(&self, word: &str, condition: &str) -> Option<bool> {
+        let name = condition.split_whitespace().next().unwrap_or_default();
+        match word {
+            "ifdef" | "elifdef" => self.is_defined(name),
+            "ifndef" | "elifndef" => self.is_defined(name).map(|defined| !defined),
+            "if" | "elif" => {
+                let mut reader = Reader {
+                    words: words(condition),
+                    at: 0,
+                    macros: self,
+                };
+                let value = reader.binary(0).ok()?;
+                match reader.at == reader.words.len() {
+                    true => value.map(|value| value != 0),
+                    false => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An integer constant, with its suffix.
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.trim().trim_end_matches(['u', 'U', 'l', 'L']);
+    if let Some(hexadecimal) = digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        return i64::from_str_radix(hexadecimal, 16).ok();
+    }
+    match digits.strip_prefix('0') {
+        Some(octal) if !octal.is_empty() => i64::from_str_radix(octal, 8).ok(),
+        _ => digits.parse().ok(),
+    }
+}
+
+fn words(text: &str) -> Vec<&str> {
+    const LONG: [&str; 8] = ["&&", "||", "==", "!=", "<=", ">=", "<<", ">>"];
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let end = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else if LONG.iter().any(|long| rest.starts_with(long)) {
+            2
+        } else {
+            first.len_utf8()
+        };
+        words.push(&rest[..end]);
+        rest = rest[end..].trim_start();
+    }
+    words
+}
+
+/// Reads an expression; a value of `None` is not known, an error no expression.
+struct Reader<'a> {
+    words: Vec<&'a str>,
+    at: usize,
+    macros: &'a Macros,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<&'a str, ()> {
+        let word = self.words.get(self.at).copied().ok_or(())?;
+        self.at += 1;
+        Ok(word)
+    }
+
+    fn expect(&mut self, word: &str) -> Result<(), ()> {
+        if self.next()? == word {
+            Ok(())
+        } else {
+            Err(())
+        }
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Option<i64>, ()> {
+        let mut left = self.unary()?;
+        while let Some(&operator) = self.words.get(self.at) {
+            let strength = match operator {
+                "||" => 1,
+                "&&" => 2,
+                "==" | "!=" => 3,
+                "<" | "<=" | ">" | ">=" => 4,
+                "+" | "-" => 5,
+                "*" => 6,
+                _ => break,
+            };
+            if strength <= least {
+                break;
+            }
+            self.at += 1;
+            let right = self.binary(strength)?;
+            let both = || left.zip(right);
+            left = match operator {
+                "||" if left.is_some_and(|v| v != 0) || right.is_some_and(|v| v != 0) => Some(1),
+                "&&" if left == Some(0) || right == Some(0) => Some(0),
+                "||" | "&&" => both().map(|(a, b)| {
+                    i64::from(match operator {
+                        "||" => a != 0 || b != 0,
+                        _ => a != 0 && b != 0,
+                    })
+                }),
+                "+" => both().and_then(|(a, b)| a.checked_add(b)),
+                "-" => both().and_then(|(a, b)| a.checked_sub(b)),
+                "*" => both().and_then(|(a, b)| a.checked_mul(b)),
+                _ => both().map(|(a, b)| {
+                    i64::from(match operator {
+                        "==" => a == b,
+                        "!=" => a != b,
+                        "<" => a < b,
+                        "<=" => a <= b,
+                        ">" => a > b,
+                        _ => a >= b,
+                    })
+                }),
+            };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Option<i64>, ()> {
+        let word = self.next()?;
+        match word {
+            "!" => Ok(self.unary()?.map(|value| i64::from(value == 0))),
+            "-" => Ok(self.unary()?.and_then(i64::checked_neg)),
+            "+" => self.unary(),
+            "(" => {
+                let value = self.binary(0)?;
+                self.expect(")")?;
+                Ok(value)
+            }
+            "defined" => {
+                let mut name = self.next()?;
+                if name == "(" {
+                    name = self.next()?;
+                    self.expect(")")?;
+                }
+                Ok(self.macros.is_defined(name).map(i64::from))
+            }
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => Ok(integer(word)),
+            _ if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                match self.macros.known.get(word) {
+                    // Of a function-like macro, the arguments follow.
+                    _ if self.words.get(self.at) == Some(&"(") => Err(()),
+                    Some(None) => Ok(Some(0)),
+                    Some(Some(value)) => Ok(*value),
+                    None => Ok(None),
+                }
+            }
+            _ => Err(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_decided_as_far_as_the_flags_tell() {
+        let macros = Macros::from_flags(["-O2", "-DA", "-DN=0x10", "-U", "B", "-D", "S=\"x\""]);
+        for (condition, decision) in [
+            ("defined A", Some(true)),
+            ("defined(A) && !defined (B)", Some(true)),
+            ("defined B || X", None),
+            ("defined A || X", Some(true)),
+            ("B && X > 3", Some(false)),
+            ("N >= 15 + 1", Some(true)),
+            ("N == 2 * 8 && A", Some(true)),
+            ("S", None),
+            ("X", None),
+            ("HAS(x)", None),
+            ("1 +", None),
+            ("0L", Some(false)),
+        ] {
+            assert_eq!(macros.decide("if", condition), decision, "{condition}");
+        }
+        assert_eq!(macros.decide("ifdef", "B"), Some(false));
+        assert_eq!(macros.decide("ifndef", "A"), Some(false));
+        assert_eq!(macros.decide("ifdef", "X"), None);
+    }
+}

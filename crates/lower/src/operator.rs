@@ -1,0 +1,201 @@
+//! Operators: arithmetic, comparisons, pointers, compound assignments.
+
+use patchwright_csource::{BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail};
+use patchwright_ir::{InstructionKind, Operand, OriginId, Type, wide};
+use patchwright_semantics::{BinaryOp, UnaryOp};
+
+use crate::{function::FunctionLowerer, types::Class};
+
+impl FunctionLowerer<'_, '_> {
+    pub(crate) fn unary(
+        &mut self,
+        id: ExprId,
+        operator: UnaryOperator,
+        operand: ExprId,
+    ) -> Operand {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        let op = match operator {
+            UnaryOperator::Plus | UnaryOperator::Extension => return self.rvalue(operand),
+            UnaryOperator::Dereference => return self.address_of(id),
+            UnaryOperator::AddressOf => {
+                let inner = source.expr(source.without_parens(operand));
+                return match &inner.kind {
+                    ExprKind::Function(_) => self.rvalue(operand),
+                    _ => self.address_of(operand),
+                };
+            }
+            UnaryOperator::Step => return self.step(id, operand),
+            UnaryOperator::Minus => UnaryOp::Neg,
+            UnaryOperator::Complement => UnaryOp::Complement,
+            UnaryOperator::Not => UnaryOp::Not,
+            UnaryOperator::Other => return self.unsupported_expr(id),
+        };
+        let a = self.rvalue(operand);
+        let ty = self.type_of(a);
+        let Some(result) = self.scalar(id) else {
+            return self.unsupported_expr(id);
+        };
+        self.emit_value(result, origin, |dst| InstructionKind::Unary {
+            dst,
+            op,
+            ty,
+            a,
+        })
+    }
+
+    /// `++` and `--`.
+    pub(crate) fn step(&mut self, id: ExprId, operand: ExprId) -> Operand {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        let Some(&Detail::Step { increment, prefix }) = source.details.of.get(&id) else {
+            return self.unsupported_expr(id);
+        };
+        let Some(ty) = self.scalar(operand) else {
+            return self.unsupported_expr(id);
+        };
+        let location = self.location(operand);
+        let old = self.load(location, ty, origin);
+        let new = if ty == Type::Ptr {
+            let size = self.stride(source.expr(operand).ty, origin);
+            let one = self.constant(Type::I32, 1, origin);
+            self.advance(old, one, size, !increment, origin)
+        } else {
+            let computed = crate::function::promoted_integer(ty);
+            let one = wide::convert(Type::I32, computed, 1).unwrap_or(1);
+            let one = self.constant(computed, one, origin);
+            let a = self.convert(old, ty, computed, origin);
+            let op = if increment {
+                BinaryOp::Add
+            } else {
+                BinaryOp::Sub
+            };
+            let sum = self.emit_value(computed, origin, |dst| InstructionKind::Binary {
+                dst,
+                op,
+                ty: computed,
+                a,
+                b: one,
+            });
+            self.convert(sum, computed, ty, origin)
+        };
+        let stored = self.store(location, ty, new, origin);
+        if prefix { stored } else { old }
+    }
+
+    /// `a op b` for values of the right types.
+    pub(crate) fn operate(
+        &mut self,
+        op: BinaryOp,
+        a: Operand,
+        b: Operand,
+        result: Type,
+        origin: OriginId,
+    ) -> Operand {
+        let ty = self.type_of(a);
+        if op.is_shift() {
+            let count = self.type_of(b);
+            let a = self.as_type(a, result);
+            return self.emit_value(result, origin, |dst| InstructionKind::Shift {
+                dst,
+                op,
+                ty: result,
+                count,
+                a,
+                b,
+            });
+        }
+        let b = self.as_type(b, ty);
+        let gives = if op.is_comparison() { Type::I32 } else { ty };
+        let value = self.emit_value(gives, origin, |dst| InstructionKind::Binary {
+            dst,
+            op,
+            ty,
+            a,
+            b,
+        });
+        self.as_type(value, result)
+    }
+
+    pub(crate) fn binary(
+        &mut self,
+        id: ExprId,
+        operator: BinaryOperator,
+        left: ExprId,
+        right: ExprId,
+    ) -> Operand {
+        let origin = self.at_expr(id);
+        let Some(op) = BinaryOp::from_spelling(operator.spelling()) else {
+            if operator == BinaryOperator::Comma {
+                self.effect(left);
+                return self.rvalue(right);
+            }
+            return self.logical(id);
+        };
+        let Some(result) = self.scalar(id) else {
+            return self.unsupported_expr(id);
+        };
+        let a = self.rvalue(left);
+        let b = self.rvalue(right);
+        self.combine(op, (left, a), (right, b), result, origin)
+    }
+
+    /// A binary operator on evaluated operands, pointers included.
+    pub(crate) fn combine(
+        &mut self,
+        op: BinaryOp,
+        (left, a): (ExprId, Operand),
+        (right, b): (ExprId, Operand),
+        result: Type,
+        origin: OriginId,
+    ) -> Operand {
+        let source = self.source;
+        match (self.type_of(a), self.type_of(b)) {
+            (Type::Ptr, Type::Ptr) if op == BinaryOp::Sub => {
+                let size = self.stride(source.expr(left).ty, origin);
+                self.emit_value(Type::I64, origin, |dst| {
+                    InstructionKind::PointerDifference { dst, a, b, size }
+                })
+            }
+            (Type::Ptr, ty) if ty.is_integer() && !op.is_comparison() => {
+                let size = self.stride(source.expr(left).ty, origin);
+                self.advance(a, b, size, op == BinaryOp::Sub, origin)
+            }
+            (ty, Type::Ptr) if ty.is_integer() && op == BinaryOp::Add => {
+                let size = self.stride(source.expr(right).ty, origin);
+                self.advance(b, a, size, false, origin)
+            }
+            _ => self.operate(op, a, b, result, origin),
+        }
+    }
+
+    /// `target op= value`: the value first, then the target.
+    pub(crate) fn compound(
+        &mut self,
+        id: ExprId,
+        operator: BinaryOperator,
+        target: ExprId,
+        value: ExprId,
+    ) -> Operand {
+        let source = self.source;
+        let origin = self.at_expr(id);
+        let Some(&Detail::Compute { left, result }) = source.details.of.get(&id) else {
+            return self.unsupported_expr(id);
+        };
+        let (Some(ty), Class::Scalar(left), Class::Scalar(result), Some(op)) = (
+            self.scalar(target),
+            self.class_of(left),
+            self.class_of(result),
+            BinaryOp::from_spelling(operator.spelling()),
+        ) else {
+            return self.unsupported_expr(id);
+        };
+        let b = self.rvalue(value);
+        let location = self.location(target);
+        let old = self.load(location, ty, origin);
+        let a = self.convert(old, ty, left, origin);
+        let new = self.combine(op, (target, a), (value, b), result, origin);
+        let new = self.convert(new, result, ty, origin);
+        self.store(location, ty, new, origin)
+    }
+}
