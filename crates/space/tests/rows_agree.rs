@@ -156,6 +156,7 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
                 wanted: 8_000,
                 term_size: 7,
                 most: 40_000,
+                ..SpaceLimits::default()
             };
             let parents = Parents::of(function);
             Space::build(
