@@ -14,6 +14,9 @@ use patchwright_text::Span;
 
 use crate::compiler::{Compiler, CompilerError, Depth, Diagnostic, is_syntax_error};
 
+/// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
+const AT_ONCE: usize = 500;
+
 /// How often clones that stand behind an error of syntax are tried together; from then on each by itself.
 const PASSES: usize = 6;
 
@@ -234,13 +237,14 @@ impl Isolation<'_> {
         let mut wanted = open(&verdicts);
         while !wanted.is_empty() {
             let before = wanted.len();
+            wanted.truncate(AT_ONCE);
             let clean = self.between_barriers(&wanted, &mut verdicts)?;
             self.without_barriers(clean, &mut verdicts)?;
-            wanted = open(&verdicts);
-            if wanted.len() == before {
+            if open(&verdicts).len() == before {
                 // No barrier holds.
-                self.without_barriers(std::mem::take(&mut wanted), &mut verdicts)?;
+                self.without_barriers(wanted, &mut verdicts)?;
             }
+            wanted = open(&verdicts);
         }
         // Every clone has a verdict when the loop ends.
         Ok(verdicts.into_iter().flatten().collect())
@@ -388,7 +392,8 @@ impl Isolation<'_> {
         let about_patches = diagnostics.into_iter().filter(|diagnostic| {
             let message = &diagnostic.message;
             let unused = message.contains("not used") || message.contains("unused");
-            !message.contains("__pw_clone_") && !(message.contains("__pw_fence_") && unused)
+            let about_fence = message.contains("__pw_fence_") && unused;
+            !about_fence && !message.contains("__pw_clone_")
         });
         for Diagnostic {
             line,
