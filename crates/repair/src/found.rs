@@ -26,7 +26,7 @@ pub struct FoundClass {
 }
 
 /// Candidates that share a verdict, for those who ask for all verdicts
-/// ([`RepairOptions::keep_verdicts`]).
+/// ([`RepairOptions::keep_verdicts`](crate::RepairOptions::keep_verdicts)).
 #[derive(Clone, Debug)]
 pub struct Explored {
     /// Index of the hole.
