@@ -14,23 +14,17 @@ pub fn object(
     level: &str,
 ) -> Result<Object, Box<dyn Error>> {
     let output = worker.folder.join("object.o");
-    let mut request =
-        Request::new(&command.arguments[0], &command.directory).limits(Limits::for_build());
-    let mut arguments = command.arguments.iter().skip(1).cloned();
-    while let Some(argument) = arguments.next() {
+    let mut arguments = command.without_products().into_iter();
+    let program = arguments.next().unwrap_or_default();
+    let kept = arguments.filter(|argument| {
         let text = argument.to_string_lossy();
-        if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
-            arguments.next();
-        } else if !(text.starts_with("-O")
-            || text.starts_with("-g")
-            || text.starts_with("-MD")
-            || text.starts_with("-MMD")
-            || text.starts_with("-Werror")
-            || matches!(text.as_ref(), "-c" | "-MP"))
-        {
-            request = request.arg(argument.clone());
-        }
-    }
+        !["-O", "-g", "-Werror"]
+            .iter()
+            .any(|flag| text.starts_with(flag))
+    });
+    let request = Request::new(program, &command.directory)
+        .limits(Limits::for_build())
+        .args(kept);
     let last: [OsString; 6] = [
         "-w".into(),
         level.into(),

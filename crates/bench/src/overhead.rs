@@ -1,6 +1,6 @@
 //! What instrumentation costs a program: with nothing selected, and with one location active.
 
-use std::{error::Error, ffi::OsString, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, error::Error, ffi::OsString, path::PathBuf, time::Duration};
 
 use patchwright_exec::{
     CancelToken, FileSelection, Limits, Outcome, Project, ProjectFlags, Request, RunnerProgram,
@@ -125,11 +125,19 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             && hole.place == format!("{}:{}", file.display(), hole.line)
             && hot.contains_line(hole.line)
     };
-    let hole = woven
-        .holes
-        .iter()
-        .find(|hole| place(hole))
-        .ok_or("there is no expression that is a location there")?;
+    let hole = woven.holes.iter().find(|hole| place(hole)).ok_or_else(|| {
+        let of_file = woven.holes.iter().filter(|hole| {
+            matches!(hole.hole.kind, HoleKind::Expression { .. })
+                && hole.place == format!("{}:{}", file.display(), hole.line)
+        });
+        let lines: BTreeSet<u32> = of_file.map(|hole| hole.line).collect();
+        let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+        format!(
+            "there is no expression that is a location there; lines of {} with one: {}",
+            file.display(),
+            lines.join(", ")
+        )
+    })?;
     let types = &woven.files[hole.file].types;
     let atoms = &hole.hole.atoms;
     let code = term::compile(

@@ -24,6 +24,26 @@ pub struct CompileCommand {
 }
 
 impl CompileCommand {
+    /// The compiler and its arguments without those that say what is produced and where to: the
+    /// kind of output, its file, and lists of dependencies.
+    pub fn without_products(&self) -> Vec<OsString> {
+        let mut kept = Vec::new();
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.to_string_lossy().as_ref() {
+                "-o" | "-MF" | "-MT" | "-MQ" => {
+                    arguments.next();
+                }
+                "-c" | "-S" => {}
+                text if text.starts_with("-save-temps")
+                    || text.starts_with("-Wp,-M")
+                    || text.starts_with("-M") => {}
+                _ => kept.push(argument.clone()),
+            }
+        }
+        kept
+    }
+
     /// The same command for a tree that lies at `to` instead of `from`: replaced in every path,
     /// and in the arguments wherever `from` stands as a whole path or the beginning of one.
     pub fn rebase(&self, from: &Path, to: &Path) -> Self {
@@ -219,6 +239,20 @@ mod tests {
         ];
         let messages: Vec<String> = broken.iter().map(|json| read(json).unwrap_err()).collect();
         insta::assert_snapshot!(messages.join("\n"));
+    }
+
+    #[test]
+    fn what_says_where_products_go_is_taken_out_of_a_command() {
+        let arguments = "cc -Wall -march=native -MD -MP -MF deps/x.d -MTx.o -Wp,-MD,y.d -c -o x.o \
+                         -save-temps=obj -O2 x.c";
+        let command = CompileCommand {
+            file: "/p/x.c".into(),
+            directory: "/p".into(),
+            arguments: arguments.split_whitespace().map(OsString::from).collect(),
+            output: None,
+        };
+        let kept = ["cc", "-Wall", "-march=native", "-O2", "x.c"];
+        assert_eq!(command.without_products(), kept);
     }
 
     #[test]

@@ -84,22 +84,16 @@ impl Compilations {
 fn assembly(command: &CompileCommand) -> Request {
     let mut limits = Limits::for_build();
     limits.output = 1 << 30;
-    let program = command.arguments.first().cloned().unwrap_or_default();
-    let mut request = Request::new(program, &command.directory).limits(limits);
-    let mut arguments = command.arguments.iter().skip(1);
-    while let Some(argument) = arguments.next() {
+    let mut arguments = command.without_products().into_iter();
+    let program = arguments.next().unwrap_or_default();
+    let kept = arguments.filter(|argument| {
         let text = argument.to_string_lossy();
-        if matches!(text.as_ref(), "-o" | "-MF" | "-MT" | "-MQ") {
-            arguments.next();
-        } else if !(text.starts_with("-O")
-            || text.starts_with("-g")
-            || text.starts_with("-M")
-            || text.starts_with("-Werror")
-            || text.starts_with("-save-temps")
-            || matches!(text.as_ref(), "-c" | "-S"))
-        {
-            request = request.arg(argument.clone());
-        }
-    }
-    request.args(["-w", "-O2", "-g0", "-fno-lto", "-S", "-o", "-"])
+        !["-O", "-g", "-Werror"]
+            .iter()
+            .any(|flag| text.starts_with(flag))
+    });
+    let request = Request::new(program, &command.directory).limits(limits);
+    request
+        .args(kept)
+        .args(["-w", "-O2", "-g0", "-fno-lto", "-S", "-o", "-"])
 }

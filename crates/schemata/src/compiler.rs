@@ -1,6 +1,5 @@
 //! The project's own compiler, asked whether a text compiles.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -126,20 +125,11 @@ impl Compiler {
     fn request(&self, depth: Depth) -> Request {
         let mut limits = Limits::with_wall(Duration::from_secs(600));
         limits.output = 1 << 30;
-        let mut arguments: Vec<OsString> = Vec::new();
-        let mut given = self.command.arguments.iter();
-        while let Some(argument) = given.next() {
-            match argument.to_string_lossy().as_ref() {
-                "-o" | "-MF" | "-MT" | "-MQ" => {
-                    given.next();
-                }
-                "-M" | "-MM" | "-MD" | "-MMD" | "-MP" | "-MG" | "-w" | "-c" | "-S"
-                | "-save-temps" | "-pipe" | "-Wfatal-errors" => {}
-                text if text.starts_with("-MF") || text.starts_with("-Wp,-M") => {}
-                _ => arguments.push(argument.clone()),
-            }
-        }
-        let mut command = arguments.into_iter();
+        let mut command = self
+            .command
+            .without_products()
+            .into_iter()
+            .filter(|argument| argument != "-w" && argument != "-Wfatal-errors");
         let program = command.next().unwrap_or_default();
         let own: &[&str] = if self.is_clang {
             &[
