@@ -9,27 +9,12 @@
 
 mod common;
 
-use std::{fs, path::Path};
-
-use common::{Place, stderr, stdout};
-
-/// The rest of the comments that begin with this word.
-fn notes<'a>(source: &'a str, word: &str) -> Vec<&'a str> {
-    let start = format!("// {word}");
-    let lines = source.lines();
-    lines.filter_map(|line| line.strip_prefix(&start)).collect()
-}
+use common::{Place, notes, program, programs_in, stderr, stdout};
 
 /// The project of a program, and the flags that name it.
 fn project(name: &str, place: &Place) -> (String, Vec<String>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
-    let source = fs::read_to_string(folder.join(format!("{name}.c"))).unwrap();
-    place.write("program.c", &source);
-    for (number, case) in notes(&source, "case ").iter().enumerate() {
-        let (arguments, output) = case.split_once(" => ").unwrap();
-        place.write(&format!("cases/{number}.args"), arguments);
-        place.write(&format!("cases/{number}.out"), format!("{output}\n"));
-    }
+    let source = program("constructs", name);
+    place.write_program(&source);
     let mut flags = vec!["project/program.c".to_owned()];
     for note in notes(&source, "flags: ") {
         flags.extend(["--cflags".to_owned(), note.to_owned()]);
@@ -119,13 +104,7 @@ macro_rules! programs {
 
         #[test]
         fn every_program_of_the_folder_is_tried() {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
-            let mut names: Vec<String> = fs::read_dir(folder)
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-                .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
-                .collect();
-            names.sort();
+            let names = programs_in("constructs");
             assert_eq!(names, [$(stringify!($name)),*]);
         }
     };

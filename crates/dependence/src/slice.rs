@@ -110,39 +110,7 @@ impl Graph<'_> {
 
     /// The backward slice: all that the criteria may depend on, and the criteria.
     pub fn backward(&self, criteria: &[VertexId]) -> Bits {
-        let mut slice = Bits::default();
-        self.walk_backward(criteria, Phase::Up, &mut slice);
-        let all: Vec<VertexId> = slice.iter().map(VertexId).collect();
-        let mut below = Bits::default();
-        self.walk_backward(&all, Phase::Down, &mut below);
-        slice.union(&below);
-        slice
-    }
-
-    /// The forward slice: all that may depend on the criteria, and the criteria.
-    pub fn forward(&self, criteria: &[VertexId]) -> Bits {
-        let mut slice = Bits::default();
-        self.walk_forward(criteria, Phase::Up, &mut slice);
-        let all: Vec<VertexId> = slice.iter().map(VertexId).collect();
-        let mut below = Bits::default();
-        self.walk_forward(&all, Phase::Down, &mut below);
-        slice.union(&below);
-        slice
-    }
-
-    fn walk_backward(&self, from: &[VertexId], phase: Phase, seen: &mut Bits) {
-        let mut todo: Vec<VertexId> = Vec::new();
-        for &vertex in from {
-            if seen.insert(vertex.0) {
-                todo.push(vertex);
-            }
-        }
-        while let Some(vertex) = todo.pop() {
-            let mut reach = |to: VertexId| {
-                if seen.insert(to.0) {
-                    todo.push(to);
-                }
-            };
+        in_two_phases(criteria, |vertex, phase, reach| {
             for (to, kind) in self.dependences(vertex) {
                 let follow = match kind {
                     DependenceKind::Control | DependenceKind::Data => true,
@@ -154,7 +122,7 @@ impl Graph<'_> {
                 }
             }
             let Vertex::ActualOut(site, slot) = self.vertex(vertex) else {
-                continue;
+                return;
             };
             let site = &self.sites[site as usize];
             for callee in &site.bodies {
@@ -170,22 +138,12 @@ impl Graph<'_> {
                     }
                 }
             }
-        }
+        })
     }
 
-    fn walk_forward(&self, from: &[VertexId], phase: Phase, seen: &mut Bits) {
-        let mut todo: Vec<VertexId> = Vec::new();
-        for &vertex in from {
-            if seen.insert(vertex.0) {
-                todo.push(vertex);
-            }
-        }
-        while let Some(vertex) = todo.pop() {
-            let mut reach = |to: VertexId| {
-                if seen.insert(to.0) {
-                    todo.push(to);
-                }
-            };
+    /// The forward slice: all that may depend on the criteria, and the criteria.
+    pub fn forward(&self, criteria: &[VertexId]) -> Bits {
+        in_two_phases(criteria, |vertex, phase, reach| {
             for (to, kind) in self.dependents(vertex) {
                 let follow = match kind {
                     DependenceKind::Control | DependenceKind::Data => true,
@@ -197,7 +155,7 @@ impl Graph<'_> {
                 }
             }
             let Vertex::ActualIn(site, slot) = self.vertex(vertex) else {
-                continue;
+                return;
             };
             let site = &self.sites[site as usize];
             for callee in &site.bodies {
@@ -212,6 +170,30 @@ impl Graph<'_> {
                     }
                 }
             }
-        }
+        })
     }
+}
+
+/// What is reached from the criteria in the callers first, and from all of that in what they call.
+/// `next` hands over the vertices that come next in a phase.
+fn in_two_phases(
+    criteria: &[VertexId],
+    next: impl Fn(VertexId, Phase, &mut dyn FnMut(VertexId)),
+) -> Bits {
+    let reached = |from: &mut dyn Iterator<Item = VertexId>, phase: Phase| {
+        let mut seen = Bits::default();
+        let mut todo: Vec<VertexId> = from.filter(|vertex| seen.insert(vertex.0)).collect();
+        while let Some(vertex) = todo.pop() {
+            next(vertex, phase, &mut |to| {
+                if seen.insert(to.0) {
+                    todo.push(to);
+                }
+            });
+        }
+        seen
+    };
+    let mut slice = reached(&mut criteria.iter().copied(), Phase::Up);
+    let below = reached(&mut slice.iter().map(VertexId), Phase::Down);
+    slice.union(&below);
+    slice
 }

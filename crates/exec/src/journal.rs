@@ -188,6 +188,29 @@ fn parse<L: DeserializeOwned>(text: &[u8], path: &Path) -> Result<Vec<L>, Journa
         .collect()
 }
 
+/// Opens a journal with `open` where one is wanted. One that cannot be used ends the run if it is
+/// required; else `warn` is told, and the run goes on without.
+///
+/// # Errors
+/// What `open` says of a journal that is required.
+pub fn open_wanted_journal<J>(
+    options: Option<&JournalOptions>,
+    open: impl FnOnce(&JournalOptions) -> Result<J, JournalError>,
+    warn: impl FnOnce(String),
+) -> Result<Option<J>, JournalError> {
+    let Some(options) = options else {
+        return Ok(None);
+    };
+    match open(options) {
+        Ok(journal) => Ok(Some(journal)),
+        Err(error) if options.required => Err(error),
+        Err(error) => {
+            warn(format!("this run cannot be resumed: {error}"));
+            Ok(None)
+        }
+    }
+}
+
 /// Adds to `hasher` what the verdicts of a project's tests depend on: its tree, its commands, its
 /// tests and their limits.
 ///

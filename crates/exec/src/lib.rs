@@ -49,7 +49,10 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
 pub use intercept::{InterceptError, intercept_build};
-pub use journal::{Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project};
+pub use journal::{
+    Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
+    open_wanted_journal,
+};
 pub use limits::{Limits, own_peak_memory};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};

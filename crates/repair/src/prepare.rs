@@ -64,7 +64,11 @@ pub fn prepare<'a>(
         }));
     }
     let started = Instant::now();
-    let journal = open_journal(project, options, surroundings)?;
+    let journal = patchwright_exec::open_wanted_journal(
+        options.journal.as_ref(),
+        |place| Journal::open(project, place),
+        |warning| (surroundings.events)(Event::Warning(warning)),
+    )?;
     events(Event::Phase("copying the project"));
     let mut worker = Worker::start(
         0,
@@ -127,26 +131,6 @@ pub fn prepare<'a>(
         focus: None,
         journal,
     })
-}
-
-fn open_journal(
-    project: &Project,
-    options: &RepairOptions,
-    surroundings: &Surroundings<'_>,
-) -> Result<Option<Journal>, RepairError> {
-    let Some(place) = &options.journal else {
-        return Ok(None);
-    };
-    match Journal::open(project, place) {
-        Ok(journal) => Ok(Some(journal)),
-        Err(error) if place.required => Err(error.into()),
-        Err(error) => {
-            (surroundings.events)(Event::Warning(format!(
-                "this run cannot be resumed: {error}"
-            )));
-            Ok(None)
-        }
-    }
 }
 
 fn check_baseline(

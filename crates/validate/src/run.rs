@@ -51,7 +51,11 @@ pub fn validate(
     };
     let started = Instant::now();
     project.require_tests()?;
-    let journal = open_journal(project, options, surroundings)?;
+    let journal = patchwright_exec::open_wanted_journal(
+        options.journal.as_ref(),
+        |place| Journal::open(project, options, place),
+        |warning| (surroundings.events)(Event::Warning(warning)),
+    )?;
     let board = Board::new(project, set, options, surroundings);
     if let Some(journal) = &journal {
         for entry in set.distinct() {
@@ -111,26 +115,6 @@ fn changed_sources(
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
         .collect();
     sources.into_iter().map(Path::to_path_buf).collect()
-}
-
-fn open_journal(
-    project: &Project,
-    options: &ValidateOptions,
-    surroundings: &Surroundings<'_>,
-) -> Result<Option<Journal>, ValidateError> {
-    let Some(place) = &options.journal else {
-        return Ok(None);
-    };
-    match Journal::open(project, options, place) {
-        Ok(journal) => Ok(Some(journal)),
-        Err(error) if place.required => Err(error.into()),
-        Err(error) => {
-            (surroundings.events)(Event::Warning(format!(
-                "this run cannot be resumed: {error}"
-            )));
-            Ok(None)
-        }
-    }
 }
 
 /// A patch to validate.

@@ -52,6 +52,16 @@ impl Place {
         path
     }
 
+    /// A single-file project: the program, and a case for each comment `case ARGUMENTS => OUTPUT` in it.
+    pub fn write_program(&self, source: &str) {
+        self.write("program.c", source);
+        for (number, case) in notes(source, "case ").iter().enumerate() {
+            let (arguments, output) = case.split_once(" => ").unwrap();
+            self.write(&format!("cases/{number}.args"), arguments);
+            self.write(&format!("cases/{number}.out"), format!("{output}\n"));
+        }
+    }
+
     pub fn script(&self, name: &str, contents: &str) {
         let path = self.write(name, contents);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -113,4 +123,29 @@ pub fn stdout(output: &Output) -> String {
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The text of a program in a folder of the tests.
+pub fn program(folder: &str, name: &str) -> String {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    fs::read_to_string(tests.join(folder).join(format!("{name}.c"))).unwrap()
+}
+
+/// The names of the programs in a folder of the tests, in order.
+pub fn programs_in(folder: &str) -> Vec<String> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut names: Vec<String> = fs::read_dir(tests.join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The rest of the comments of a program that begin with this word.
+pub fn notes<'a>(source: &'a str, word: &str) -> Vec<&'a str> {
+    let start = format!("// {word}");
+    let lines = source.lines();
+    lines.filter_map(|line| line.strip_prefix(&start)).collect()
 }
