@@ -57,4 +57,5 @@ fi
 
 apt-get update -q
 DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-  autoconf automake cmake diffutils dpkg-dev ed gcc libc6-dev libtool make patch patchutils pkg-config zlib1g-dev
+  autoconf automake bison cmake diffutils dpkg-dev ed flex gcc libc6-dev libtool make patch patchutils pkg-config \
+  zlib1g-dev
