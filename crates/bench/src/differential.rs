@@ -207,7 +207,11 @@ impl Tally {
                 false
             }
         };
-        let unbounded = sampled.candidate.reads_unbounded;
+        let selects = entry.expr.is_some_and(|expr| {
+            let function = entry.hole.function;
+            file.parents[function].selects(&file.unit.functions[function], expr)
+        });
+        let unbounded = sampled.candidate.reads_unbounded || selects;
         self.unbounded += usize::from(unbounded);
         self.disagreements[usize::from(unbounded)] += usize::from(!agrees);
         self.last = rejection;

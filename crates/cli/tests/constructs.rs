@@ -123,6 +123,7 @@ programs! {
     goto_into_and_out_of_blocks
     inline_assembly
     longjmp
+    macro_for_a_member
     macro_with_half_a_statement
     nested_function
     old_style_definition

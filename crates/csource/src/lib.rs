@@ -194,6 +194,7 @@ fn read(
         initializers,
         macros: constants,
         enumerations,
+        replaced_names: macros.replaced_names(),
         mentions_line,
     })
 }

@@ -88,6 +88,16 @@ impl MacroTable {
         })
     }
 
+    /// The names that the preprocessor replaces with something else wherever they stand.
+    pub(crate) fn replaced_names(&self) -> FxHashSet<String> {
+        let replaces = |(name, definitions): &(&String, &Vec<Definition>)| {
+            let mut definitions = definitions.iter();
+            definitions.any(|one| !one.function_like && one.body != **name)
+        };
+        let replaced = self.definitions.iter().filter(replaces);
+        replaced.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Whether a use of `name` takes the parenthesis after it as its arguments; `None` if its
     /// definitions disagree.
     pub(crate) fn takes_arguments(&self, name: &str) -> Option<bool> {

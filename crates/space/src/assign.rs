@@ -232,7 +232,10 @@ impl Planner<'_, '_, '_> {
                     Storage::Global => same == 0,
                     _ => same == 1,
                 };
-                only && !variable.thread_local && !variable.in_system_header
+                let replaced = &self.builder.unit.replaced_names;
+                only && !variable.thread_local
+                    && !variable.in_system_header
+                    && !replaced.contains(&variable.name)
             })
             .map(|(id, count)| (count, id))
             .collect();

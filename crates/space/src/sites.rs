@@ -161,6 +161,27 @@ impl Parents {
         false
     }
 
+    /// Whether the value of `id` selects what is read or written: it is the index of a subscript, or the pointer of
+    /// `*`, `->` or `[ ]`. Another value may select what lies outside of the object.
+    pub fn selects(&self, function: &Function, id: ExprId) -> bool {
+        let mut parent = self.0[id.0 as usize];
+        while let Some(at) = parent {
+            match &function.expr(at).kind {
+                ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. } => {
+                    parent = self.0[at.0 as usize];
+                }
+                ExprKind::Subscript { .. }
+                | ExprKind::Member { arrow: true, .. }
+                | ExprKind::Unary {
+                    operator: UnaryOperator::Dereference,
+                    ..
+                } => return true,
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// The least precedence that a text in place of `id` must have.
     pub fn least(&self, function: &Function, id: ExprId) -> Precedence {
         let mut child = id;

@@ -225,7 +225,9 @@ impl AtomBuilder<'_> {
     /// The atom for reading variable `id`, or for the address that an array decays to.
     pub fn variable(&mut self, atoms: &mut Atoms, id: VarId) -> Option<AtomId> {
         let variable = self.unit.variable(id);
-        if variable.thread_local && variable.in_system_header {
+        if variable.thread_local && variable.in_system_header
+            || self.unit.replaced_names.contains(&variable.name)
+        {
             return None;
         }
         let (name, ty) = (variable.name.clone(), variable.ty);
@@ -337,7 +339,8 @@ impl AtomBuilder<'_> {
                 if matches!(
                     self.unit.types.kind(variable.ty),
                     TypeKind::VariableArray(_) | TypeKind::Other(_)
-                ) {
+                ) || self.unit.replaced_names.contains(&variable.name)
+                {
                     return None;
                 }
                 Some(Path {
@@ -354,6 +357,9 @@ impl AtomBuilder<'_> {
                 name,
                 bit_field,
             } => {
+                if self.unit.replaced_names.contains(name) {
+                    return None;
+                }
                 // A member of an anonymous member is written as a member of the whole.
                 let inner = self.path(atoms, function, *base)?;
                 let promoted = match bit_field {
@@ -402,7 +408,7 @@ impl AtomBuilder<'_> {
                 name,
                 bit_field,
             } => {
-                if *bit_field || name.is_empty() {
+                if *bit_field || name.is_empty() || self.unit.replaced_names.contains(name) {
                     return None;
                 }
                 let (slot, text, precedence, length) = self.pointer(atoms, function, *base)?;
@@ -588,7 +594,7 @@ impl AtomBuilder<'_> {
         let base_name = variable.name.clone();
         let is_pointer = matches!(self.unit.types.kind(variable.ty), TypeKind::Pointer(_));
         let is_array = matches!(self.unit.types.kind(ty), TypeKind::Array(..));
-        if is_pointer && (is_array || is_bit_field) {
+        if is_pointer && (is_array || is_bit_field) || self.unit.replaced_names.contains(name) {
             return None;
         }
         if !is_pointer {

@@ -45,7 +45,13 @@ impl Planner<'_, '_, '_> {
             for (number, field) in fields.iter().enumerate() {
                 let lvalue = format!("{}.{}", variable.name, field.name);
                 let is_known = self.watchables.iter().any(|known| known.lvalue == lvalue);
-                if room == 0 || is_known || field.name.is_empty() || field.bit_width.is_some() {
+                let replaced = self.builder.unit.replaced_names.contains(&field.name);
+                if room == 0
+                    || is_known
+                    || replaced
+                    || field.name.is_empty()
+                    || field.bit_width.is_some()
+                {
                     continue;
                 }
                 let Some(ctype) = self.assignable(field.ty) else {
