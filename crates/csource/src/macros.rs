@@ -194,6 +194,38 @@ impl MacroTable {
         })
     }
 
+    /// Every expansion of object-like `name` can be an operand of any operator: it is a number, a character, a name or
+    /// something in parentheses, with a sign before it at most.
+    pub(crate) fn is_operand(&self, name: &str) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![name];
+        while let Some(name) = todo.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            for definition in self.definitions(name) {
+                let text = definition
+                    .body
+                    .trim_start_matches(['-', '+', '~', '!', ' ']);
+                let bytes = text.as_bytes();
+                let end = match bytes.first() {
+                    Some(b'(') => lex::arguments(bytes, 0).map_or(0, |(_, end)| end),
+                    Some(&c) if lex::is_word(c) => {
+                        todo.push(text);
+                        let more = |&c: &u8| !lex::is_word(c) && c != b'.';
+                        bytes.iter().position(more).unwrap_or(bytes.len())
+                    }
+                    Some(b'\'') => lex::step(bytes, 0),
+                    _ => 0,
+                };
+                if end == 0 || end != bytes.len() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// Every expansion of `name` closes what it opens.
     pub(crate) fn is_balanced(&self, name: &str) -> bool {
         !self.any_reachable(name, &|body| !lex::is_balanced(body.as_bytes(), true))
@@ -272,6 +304,27 @@ mod tests {
         assert!(!is_alike(plain, pic, b"#ifdef __PIC__"));
         assert!(is_alike(plain, &pic.replace("LIM 10", "LIM 11"), b""));
         assert!(!is_alike("#define A 1\n", "#define A 2\n", b"A x;"));
+    }
+
+    #[test]
+    fn constants_that_need_parentheses_are_told() {
+        let table = MacroTable::from_preprocessor(
+            "#define BIT 1<<16\n#define SAME BIT\n#define ERR -1\n#define ALL (BIT | 1)\n#define LINE '\\n'\n\
+             #define TWICE (1) + (2)\n#define LONG 0x7fUL\n#define HALF .5e+3\n#define OTHER LONG\n#define CAST (int) 3\n",
+        );
+        for (name, is_operand) in [
+            ("BIT", false),
+            ("SAME", false),
+            ("ERR", true),
+            ("LINE", true),
+            ("TWICE", false),
+            ("LONG", true),
+            ("OTHER", true),
+            ("CAST", false),
+            ("ALL", true),
+        ] {
+            assert_eq!(table.is_operand(name), is_operand, "{name}");
+        }
     }
 
     #[test]

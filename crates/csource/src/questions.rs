@@ -72,6 +72,7 @@ pub(crate) fn ask(
                 value,
                 ty: types.parse(spelled),
                 in_project: *in_project,
+                is_operand: macros.is_operand(name),
                 mentions: mentioned.get(name).cloned().unwrap_or_default(),
             });
         } else if let Some((id, _)) = records.get(number - names.len())

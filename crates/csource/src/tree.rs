@@ -584,6 +584,8 @@ pub struct MacroConstant {
     pub ty: TypeId,
     /// It is defined by the project, not by the system.
     pub in_project: bool,
+    /// Its text can be an operand as it is. `1 << 16` needs parentheses round the macro's name.
+    pub is_operand: bool,
     /// Where the source's text names it, its own definition in the source included, in order.
     pub mentions: Vec<u32>,
 }

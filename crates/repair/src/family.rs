@@ -7,12 +7,13 @@
 //! term, if its place lies in the window, or else what the variable held before. That composes the
 //! value relation with the dependency relation (f1x, section 3.5 and appendix B).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, hash::BuildHasher, time::Duration};
 
+use hashbrown::HashTable;
 use patchwright_probe_image::{FunctionId, Slot, Watched};
 use patchwright_semantics::{Instruction, evaluate};
 use patchwright_space::{HoleKind, StateSet, Target};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::{
     classes::{ClassVerdict, Classes, Lookup},
@@ -79,7 +80,10 @@ pub struct WatchState {
     /// Tests in which the original program was watched, with the time that it took.
     pub observed: BTreeMap<usize, Duration>,
     windows: Vec<Window>,
-    index: FxHashMap<Window, u32>,
+    /// Numbers of windows, by what is in them.
+    index: HashTable<u32>,
+    /// Of all windows together.
+    visits: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -151,21 +155,44 @@ impl WatchState {
             calls_touch: false,
             observed: BTreeMap::new(),
             windows: Vec::new(),
-            index: FxHashMap::default(),
+            index: HashTable::new(),
+            visits: 0,
         }
     }
 
     fn insert(&mut self, window: Window) -> u32 {
-        let next = self.windows.len() as u32;
-        let id = *self.index.entry(window.clone()).or_insert(next);
-        if id == next {
-            self.windows.push(window);
+        let windows = &self.windows;
+        let hash = FxBuildHasher.hash_one(&window);
+        let known = self.index.find(hash, |&id| windows[id as usize] == window);
+        if let Some(&known) = known {
+            return known;
         }
-        id
+        let next = windows.len() as u32;
+        let rehash = |&id: &u32| FxBuildHasher.hash_one(&windows[id as usize]);
+        self.index.insert_unique(hash, next, rehash);
+        self.visits += window.visits.len();
+        self.windows.push(window);
+        next
+    }
+
+    /// How much memory the windows take.
+    fn bytes(&self) -> usize {
+        self.windows.capacity() * size_of::<Window>()
+            + self.visits * size_of::<(u32, u32)>()
+            + self.index.allocation_size()
     }
 }
 
 impl Family {
+    /// How much memory its classes and windows, and the states of its units take. `unit` is one of them.
+    pub fn bytes(&self, unit: usize, states: &[UnitState]) -> usize {
+        let watch = self.watch.as_ref();
+        let units = watch.map_or(std::slice::from_ref(&unit), |watch| &watch.units[..]);
+        let states = units.iter().map(|&unit| states[unit].states.bytes());
+        let classes = self.classes.values().map(Classes::bytes);
+        states.chain(classes).sum::<usize>() + watch.map_or(0, WatchState::bytes)
+    }
+
     /// Starts again, calls being touches. Whether that makes a difference.
     pub fn restart_with_calls(&mut self) -> bool {
         let Some(watch) = &mut self.watch else {
@@ -176,6 +203,7 @@ impl Family {
         watch.observed.clear();
         watch.windows.clear();
         watch.index.clear();
+        watch.visits = 0;
         changed
     }
 

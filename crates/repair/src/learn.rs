@@ -44,8 +44,15 @@ impl Search<'_> {
             self.families[family].abandoned = true;
             return Ok(());
         }
+        let first = self.families[family]
+            .watch
+            .as_ref()
+            .map_or(0, |w| w.units[0]);
+        let before = self.families[family].bytes(first, &self.states);
         let all = (&self.units[..], &mut self.states[..], self.holes);
         self.families[family].add_windows(watched, test, run.verdict, None, all);
+        let after = self.families[family].bytes(first, &self.states);
+        self.bytes = (self.bytes + after).saturating_sub(before);
         if let Some(watch) = &mut self.families[family].watch {
             watch.observed.insert(test, run.took);
         }
@@ -57,21 +64,12 @@ impl Search<'_> {
         if self.bytes > MOST_BYTES {
             return Learnt::Nothing;
         }
-        let before = self.bytes_of(unit);
+        let family = self.units[unit].family;
+        let before = self.families[family].bytes(unit, &self.states);
         let learnt = self.learn_with_room(unit, test, run);
-        // Windows have states at other places of the variable, too; there are few of them.
-        self.bytes += self.bytes_of(unit).saturating_sub(before);
+        let after = self.families[family].bytes(unit, &self.states);
+        self.bytes = (self.bytes + after).saturating_sub(before);
         learnt
-    }
-
-    /// About how much memory the states of a unit and the classes of its family take.
-    fn bytes_of(&self, unit: usize) -> usize {
-        let classes = &self.families[self.units[unit].family].classes;
-        self.states[unit].states.bytes()
-            + classes
-                .values()
-                .map(|classes| classes.bytes())
-                .sum::<usize>()
     }
 
     fn learn_with_room(&mut self, unit: usize, test: usize, run: Run) -> Learnt {

@@ -449,7 +449,11 @@ fn macros(
         .filter_map(|(_, _, i)| {
             let constant = builder.unit.macros[i].clone();
             let ctype = builder.ctype(constant.ty)?;
-            Some((constant.value, ctype, constant.name))
+            let spelling = match constant.is_operand {
+                true => constant.name,
+                false => format!("({})", constant.name),
+            };
+            Some((constant.value, ctype, spelling))
         })
         .collect()
 }

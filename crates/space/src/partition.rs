@@ -10,7 +10,10 @@ use patchwright_semantics::{
     rows::{self, Operand, convert_row},
     unary,
 };
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::{
     pools::{BinaryPlan, Row, StateRows},
@@ -23,69 +26,76 @@ pub type GroupId = u32;
 
 const DEAD: GroupId = GroupId::MAX;
 
-/// The values of all slots, and for each 1 if it is undefined.
-type StateRow = (Box<[u64]>, Box<[u8]>);
-
-/// Distinct states of a hole: the values of its slots.
+/// Distinct states of a hole: the values of its slots. Executions of real programs see millions, so each is kept once, in
+/// rows one behind the other.
 #[derive(Clone, Debug, Default)]
 pub struct StateSet {
-    index: FxHashMap<Box<[u64]>, u32>,
-    states: Vec<StateRow>,
+    /// Numbers of states, by what is in them.
+    index: HashTable<u32>,
+    count: u32,
+    slots: usize,
+    /// The value of each slot of each state; 0 if it is undefined.
+    values: Vec<u64>,
+    /// For each of them 1 if it is undefined.
+    undefined: Vec<u8>,
 }
 
 impl StateSet {
     /// The number of the state with these values, and whether it is new. Values of undefined
     /// slots do not count.
     pub fn insert(&mut self, values: &[u64], undefined: &[u8]) -> (u32, bool) {
-        let mut key = Vec::with_capacity(values.len() + undefined.len().div_ceil(64));
-        key.extend(
+        self.slots = values.len();
+        let (start, next) = (self.values.len(), self.count);
+        self.undefined
+            .extend(undefined.iter().map(|&u| u8::from(u != 0)));
+        self.values.extend(
             values
                 .iter()
                 .zip(undefined)
                 .map(|(&value, &undefined)| if undefined != 0 { 0 } else { value }),
         );
-        for chunk in undefined.chunks(64) {
-            key.push(
-                chunk
-                    .iter()
-                    .enumerate()
-                    .map(|(i, &u)| u64::from(u != 0) << i)
-                    .sum(),
-            );
+        let slots = self.slots;
+        let (all, flags) = (&self.values, &self.undefined);
+        let row = |id: u32| {
+            let range = id as usize * slots..(id as usize + 1) * slots;
+            (&all[range.clone()], &flags[range])
+        };
+        let hash = |id: u32| FxBuildHasher.hash_one(row(id));
+        let known = self
+            .index
+            .find(hash(next), |&id| row(id) == row(next))
+            .copied();
+        if let Some(known) = known {
+            self.values.truncate(start);
+            self.undefined.truncate(start);
+            return (known, false);
         }
-        let next = self.states.len() as u32;
-        match self.index.entry(key.into()) {
-            std::collections::hash_map::Entry::Occupied(entry) => (*entry.get(), false),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(next);
-                self.states.push((values.into(), undefined.into()));
-                (next, true)
-            }
-        }
+        self.index.insert_unique(hash(next), next, |&id| hash(id));
+        self.count += 1;
+        (next, true)
     }
 
     /// The values of a state and which of them are undefined.
     pub fn get(&self, id: u32) -> (&[u64], &[u8]) {
-        let (values, undefined) = &self.states[id as usize];
-        (values, undefined)
+        let range = id as usize * self.slots..(id as usize + 1) * self.slots;
+        (&self.values[range.clone()], &self.undefined[range])
     }
 
     /// Number of states.
     pub fn len(&self) -> usize {
-        self.states.len()
+        self.count as usize
     }
 
     /// No state is known.
     pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+        self.count == 0
     }
 
-    /// About how much memory they take.
+    /// How much memory they take.
     pub fn bytes(&self) -> usize {
-        let slots = self.states.first().map_or(0, |(values, _)| values.len());
-        // Each is there twice: as a key, and by its number.
-        let state = size_of::<(Box<[u64]>, u32)>() + size_of::<StateRow>() + slots * 17;
-        self.states.len() * state
+        self.values.capacity() * size_of::<u64>()
+            + self.undefined.capacity()
+            + self.index.allocation_size()
     }
 }
 
