@@ -113,6 +113,11 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// What other files define counts.
+    pub fn depends_on_headers(&self) -> bool {
+        self.finder.is_some()
+    }
+
     /// For reading the file.
     pub fn setting(&self) -> Setting<'_> {
         Setting {

@@ -13,12 +13,11 @@ use crate::measure::Change;
 #[derive(Debug, Default)]
 pub struct Outlines {
     /// By the address of the source, which is kept, so that no other one gets it.
-    known: FxHashMap<usize, File>,
+    known: FxHashMap<usize, (Arc<Source>, File)>,
 }
 
 #[derive(Debug)]
 struct File {
-    source: Arc<Source>,
     /// The words that stand in it, as hashes: two words for one only make it be read in vain.
     words: FxHashSet<u64>,
     outline: Option<Arc<Outline>>,
@@ -27,11 +26,14 @@ struct File {
 impl Outlines {
     fn file(&mut self, source: &Arc<Source>) -> &mut File {
         let entry = self.known.entry(Arc::as_ptr(source) as usize);
-        entry.or_insert_with(|| File {
-            source: source.clone(),
-            words: words(&source.text),
-            outline: None,
-        })
+        let (_, file) = entry.or_insert_with(|| {
+            let file = File {
+                words: words(&source.text),
+                outline: None,
+            };
+            (source.clone(), file)
+        });
+        file
     }
 
     fn mentions(&mut self, source: &Arc<Source>, word: u64) -> bool {
@@ -39,13 +41,15 @@ impl Outlines {
     }
 
     fn of(&mut self, source: &Arc<Source>, change: &Change) -> Arc<Outline> {
+        let version = change.versions.as_ref().map(|[_, new]| new);
+        let known = change.definitions.of(&source.path, version);
+        let read = || Arc::new(read_in(&source.text, &known.setting()));
+        if known.depends_on_headers() {
+            // They may differ where the file does not.
+            return read();
+        }
         let file = self.file(source);
-        let outline = file.outline.get_or_insert_with(|| {
-            let version = change.versions.as_ref().map(|[_, new]| new);
-            let known = change.definitions.of(&file.source.path, version);
-            Arc::new(read_in(&file.source.text, &known.setting()))
-        });
-        outline.clone()
+        file.outline.get_or_insert_with(read).clone()
     }
 }
 

@@ -245,27 +245,34 @@ fn split_path(m: &mut Machine<'_>, at: u64, last: bool) -> Run<u128> {
     };
     let end = without_slashes(path.len());
     if end == 0 {
-        // Nothing, or slashes only.
-        let text: &[u8] = if path.is_empty() { b"." } else { b"/" };
-        let made = m.made("path", 2)?;
-        m.put_text(made, text)?;
-        return word(made);
+        return match &path[..] {
+            b"" => name_of(m, "."),
+            // Two slashes may mean something else than one.
+            b"//" if !last => word(at),
+            _ => name_of(m, "/"),
+        };
     }
     let start = path[..end].iter().rposition(|byte| *byte == b'/');
     let start = start.map_or(0, |slash| slash + 1);
     let (from, to) = match (last, start) {
         (true, _) => (start, end),
-        (false, 0) => {
-            let made = m.made("path", 2)?;
-            m.put_text(made, b".")?;
-            return word(made);
-        }
-        (false, _) => (0, without_slashes(start).max(1)),
+        (false, 0) => return name_of(m, "."),
+        (false, _) => match without_slashes(start) {
+            0 if start == 2 => (0, 2),
+            to => (0, to.max(1)),
+        },
     };
     if to < path.len() {
         m.put_bytes(at + to as u64, &[0])?;
     }
     word(at + from as u64)
+}
+
+/// An object of the library with this text, of one letter.
+fn name_of(m: &mut Machine<'_>, text: &'static str) -> Run<u128> {
+    let object = m.made(text, 2)?;
+    m.put_text(object, text.as_bytes())?;
+    word(object)
 }
 
 fn memset_like(name: &str) -> Native {
