@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::align::{self, FunctionDifference, Side};
 use crate::configure::{LineDifference, choose};
-use crate::definitions::Definitions;
+use crate::measure::Change;
 
 /// One version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,11 +125,12 @@ const SAME_FUNCTION: f64 = 0.6;
 const MOST_PAIRS: usize = 10_000;
 
 /// Compares two versions of files.
-pub fn compare(changes: &[FileChange], definitions: &Definitions) -> Differences {
+pub fn compare(change: &Change) -> Differences {
+    let changes = &change.files;
     let mut found = Differences::default();
     let mut pairs = Vec::new();
-    for change in changes {
-        pairs.push(read_pair(change, definitions, &mut found));
+    for file in changes {
+        pairs.push(read_pair(file, change, &mut found));
     }
     let matches = match_functions(changes, &pairs);
     let text = |source: &Option<Source>| source.as_ref().map_or(&[][..], |s| &s.text).to_vec();
@@ -201,20 +202,22 @@ pub fn compare(changes: &[FileChange], definitions: &Definitions) -> Differences
 }
 
 /// Reads both versions of a file in the configuration in which they differ.
-fn read_pair(change: &FileChange, definitions: &Definitions, found: &mut Differences) -> FilePair {
-    let old_text = change.old.as_ref().map_or(&[][..], |s| &s.text);
-    let new_text = change.new.as_ref().map_or(&[][..], |s| &s.text);
+fn read_pair(file: &FileChange, change: &Change, found: &mut Differences) -> FilePair {
+    let old_text = file.old.as_ref().map_or(&[][..], |s| &s.text);
+    let new_text = file.new.as_ref().map_or(&[][..], |s| &s.text);
     let lines = LineDifference::of(old_text, new_text);
-    let directives = |source: &Option<Source>, text| {
+    let directives = |side: usize, source: &Option<Source>, text| {
         let path = source.as_ref().map_or("", |source| source.path.as_str());
-        Directives::read_with(text, definitions.of(path))
+        let version = change.versions.as_ref().map(|versions| &versions[side]);
+        let known = change.definitions.of(path, version);
+        Directives::read_in(text, &known.setting())
     };
-    let old_directives = directives(&change.old, old_text);
-    let new_directives = directives(&change.new, new_text);
+    let old_directives = directives(0, &file.old, old_text);
+    let new_directives = directives(1, &file.new, new_text);
     let choice = choose(&old_directives, &new_directives, &lines);
     let old = read(old_text, &old_directives, &choice.old);
     let new = read(new_text, &new_directives, &choice.new);
-    let source = change.new.as_ref().or(change.old.as_ref());
+    let source = file.new.as_ref().or(file.old.as_ref());
     let path = source.map_or(String::new(), |s| s.path.clone());
     if choice.left_out > 0 {
         found.notes.push(Note::OtherBranches {

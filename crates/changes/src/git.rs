@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     path::{Path, PathBuf},
+    rc::Rc,
     sync::Arc,
 };
 
@@ -11,9 +12,11 @@ use git2::{
     TreeWalkMode, TreeWalkResult,
 };
 
+use patchwright_flow::headers::Header;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compare::{FileChange, Source};
+use crate::definitions::{Disk, Version};
 use crate::measure::Change;
 
 /// What went wrong with a repository.
@@ -120,9 +123,63 @@ pub fn is_c(path: &Path) -> bool {
         .is_some_and(|extension| extension == "c" || extension == "h")
 }
 
+/// A version of the files, in a repository; what is not there, made by a build say, is looked for in the working tree.
+struct Revision {
+    repository: Rc<Repository>,
+    tree: Oid,
+    /// By path, and by what is in them, which most revisions share.
+    known: RefCell<FxHashMap<PathBuf, Option<Arc<Header>>>>,
+    headers: Rc<RefCell<FxHashMap<Oid, Arc<Header>>>>,
+    disk: Rc<Disk>,
+}
+
+impl std::fmt::Debug for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Revision({})", self.tree)
+    }
+}
+
+impl Revision {
+    /// The header in the revision.
+    fn find(&self, path: &Path) -> Option<Arc<Header>> {
+        let tree = self.repository.find_tree(self.tree).ok()?;
+        let id = tree.get_path(path).ok()?.id();
+        if let Some(header) = self.headers.borrow().get(&id) {
+            return Some(header.clone());
+        }
+        let blob = self.repository.find_blob(id).ok()?;
+        let header = Arc::new(Header::read(blob.content()));
+        self.headers.borrow_mut().insert(id, header.clone());
+        Some(header)
+    }
+}
+
+impl Version for Revision {
+    fn header(&self, path: &Path) -> Option<Arc<Header>> {
+        if let Some(header) = self.known.borrow().get(path) {
+            return header.clone();
+        }
+        let header = match path.is_relative() {
+            true => self.find(path),
+            false => None,
+        };
+        let mut known = self.known.borrow_mut();
+        known.insert(path.to_path_buf(), header.clone());
+        header
+    }
+
+    fn other_header(&self, path: &Path) -> Option<Arc<Header>> {
+        self.disk.header(path)
+    }
+}
+
 /// A repository.
 pub struct History {
-    repository: Repository,
+    repository: Rc<Repository>,
+    /// Headers that were read.
+    headers: Rc<RefCell<FxHashMap<Oid, Arc<Header>>>>,
+    /// The working tree.
+    disk: Rc<Disk>,
     folder: PathBuf,
     /// Files that were read, by their contents and paths: most are the same in many revisions.
     sources: RefCell<FxHashMap<(Oid, String), Arc<Source>>>,
@@ -133,7 +190,9 @@ impl History {
     pub fn open(folder: &Path) -> Result<Self, GitError> {
         match Repository::discover(folder) {
             Ok(repository) => Ok(History {
-                repository,
+                disk: Rc::new(Disk::new(repository.workdir())),
+                headers: Rc::default(),
+                repository: Rc::new(repository),
                 folder: folder.to_path_buf(),
                 sources: RefCell::default(),
             }),
@@ -227,6 +286,16 @@ impl History {
         options
     }
 
+    fn version(&self, tree: Oid) -> Rc<dyn Version> {
+        Rc::new(Revision {
+            repository: self.repository.clone(),
+            tree,
+            known: RefCell::default(),
+            headers: self.headers.clone(),
+            disk: self.disk.clone(),
+        })
+    }
+
     fn between_trees(
         &self,
         old: Option<&Tree>,
@@ -242,9 +311,12 @@ impl History {
             true => Some(self.rest(new, &files)?),
             false => None,
         };
+        let new = self.version(new.id());
+        let old = old.map_or(new.clone(), |old| self.version(old.id()));
         Ok(Change {
             files,
             rest,
+            versions: Some([old, new]),
             ..Change::default()
         })
     }
@@ -271,6 +343,7 @@ impl History {
         Ok(Change {
             files,
             rest,
+            versions: Some([self.version(tree.id()), self.disk.clone()]),
             ..Change::default()
         })
     }

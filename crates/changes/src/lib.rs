@@ -19,11 +19,12 @@ pub mod graph;
 pub mod interaction;
 pub mod measure;
 pub mod paths;
+mod program;
 pub mod rank;
 mod sequence;
 
 pub use compare::{FileChange, Note, Outside, Source, Status};
-pub use definitions::Definitions;
+pub use definitions::{Definitions, Disk, Flags, Version};
 pub use graph::{Graph, Role, Vertex};
-pub use measure::{Change, MeasuredFunction, Measurement, Outlines, measure, measure_with};
-pub use patchwright_flow::Macros;
+pub use measure::{Change, MeasuredFunction, Measurement, measure, measure_with};
+pub use program::Outlines;

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use patchwright_flow::{Cfg, Function, Node, Outline, read_with};
-use rustc_hash::{FxHashMap, FxHashSet};
+use patchwright_flow::{Cfg, Function, Node};
+use rustc_hash::FxHashMap;
 
 use crate::align::Alteration;
 use crate::compare::{
     Differences, FileChange, FunctionChange, Note, Outside, Source, Status, compare,
 };
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, Version};
 use crate::graph::{Graph, Role, Vertex};
 use crate::interaction::{InteractionGraph, interaction_graph};
+use crate::program::{Known, Outlines, Program, files_that_matter};
 use crate::sequence::{Part, edges};
 
 /// A change: files in two versions, and what else belongs to the program.
@@ -24,26 +26,10 @@ pub struct Change {
     /// Other files of the new version, whose calls count. Without them a function that other files can see counts as
     /// one with which the program may begin, unless `main` is in its file.
     pub rest: Option<Vec<Arc<Source>>>,
-    /// Macros whose definitions are known.
+    /// What is known of macros.
     pub definitions: Definitions,
-}
-
-/// Files that do not change between many changes, read once.
-#[derive(Debug, Default)]
-pub struct Outlines {
-    /// By the address of the source, which is kept, so that no other one gets it.
-    known: FxHashMap<usize, (Arc<Source>, Arc<Outline>)>,
-}
-
-impl Outlines {
-    fn of(&mut self, source: &Arc<Source>, definitions: &Definitions) -> Arc<Outline> {
-        let entry = self.known.entry(Arc::as_ptr(source) as usize);
-        let (_, outline) = entry.or_insert_with(|| {
-            let outline = read_with(&source.text, definitions.of(&source.path));
-            (source.clone(), Arc::new(outline))
-        });
-        outline.clone()
-    }
+    /// Where the headers of both versions are, if they are to be read where flags are known.
+    pub versions: Option<[Rc<dyn Version>; 2]>,
 }
 
 /// A function that changed, in figures.
@@ -101,16 +87,8 @@ pub fn measure(change: &Change) -> Measurement {
 
 /// Measures one of several changes that have the same definitions; what does not change between them is read once.
 pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
-    let differences = compare(&change.files, &change.definitions);
-    let rest: Vec<(&str, Arc<Outline>)> = change
-        .rest
-        .iter()
-        .flatten()
-        .map(|source| {
-            let outline = outlines.of(source, &change.definitions);
-            (source.path.as_str(), outline)
-        })
-        .collect();
+    let differences = compare(change);
+    let rest = files_that_matter(change, &differences, outlines);
     let program = Program::of(change, &differences, &rest);
     let mut builder = Builder::new(change, &program);
     builder.build();
@@ -205,97 +183,6 @@ fn is_changed(node: Node, change: &FunctionChange) -> bool {
         Node::Action(action) => change.difference.altered.contains_key(&action),
         Node::Deleted(_) => true,
         Node::Entry | Node::Exit => false,
-    }
-}
-
-/// A function of the new version.
-struct Known<'a> {
-    path: &'a str,
-    file: usize,
-    function: &'a Function,
-    change: Option<&'a FunctionChange>,
-}
-
-/// The functions of the new version and who calls whom by name.
-struct Program<'a> {
-    known: Vec<Known<'a>>,
-    by_name: FxHashMap<&'a str, Vec<usize>>,
-    mentioned: FxHashSet<&'a str>,
-    /// Files in which `main` is.
-    with_main: FxHashSet<usize>,
-    is_whole: bool,
-}
-
-impl<'a> Program<'a> {
-    fn of(
-        change: &'a Change,
-        differences: &'a Differences,
-        rest: &'a [(&'a str, Arc<Outline>)],
-    ) -> Self {
-        let changed: FxHashMap<(usize, usize), &FunctionChange> = differences
-            .functions
-            .iter()
-            .filter_map(|function| Some(((function.file, function.index?), function)))
-            .collect();
-        let changed_files = change.files.iter().zip(&differences.outlines);
-        let files = changed_files
-            .map(|(file, outline)| (file.new.as_ref().map_or("", |s| s.path.as_str()), outline))
-            .chain(rest.iter().map(|(path, outline)| (*path, &**outline)));
-        let mut program = Program {
-            known: Vec::new(),
-            by_name: FxHashMap::default(),
-            mentioned: FxHashSet::default(),
-            with_main: FxHashSet::default(),
-            is_whole: change.rest.is_some(),
-        };
-        for (file, (path, outline)) in files.enumerate() {
-            program
-                .mentioned
-                .extend(outline.mentioned.iter().map(String::as_str));
-            for (index, function) in outline.functions.iter().enumerate() {
-                if function.name == "main" {
-                    program.with_main.insert(file);
-                }
-                let id = program.known.len();
-                program.by_name.entry(&function.name).or_default().push(id);
-                program.known.push(Known {
-                    path,
-                    file,
-                    function,
-                    change: changed.get(&(file, index)).copied(),
-                });
-            }
-        }
-        program
-    }
-
-    /// The functions that a name may mean in a file.
-    fn resolve(&self, file: usize, name: &str) -> Vec<usize> {
-        let Some(all) = self.by_name.get(name) else {
-            return Vec::new();
-        };
-        let here: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|id| self.known[*id].file == file)
-            .collect();
-        if !here.is_empty() {
-            return here;
-        }
-        all.iter()
-            .copied()
-            .filter(|id| {
-                let known = &self.known[*id];
-                !known.function.is_static || known.path.ends_with(".h")
-            })
-            .collect()
-    }
-
-    fn is_root(&self, id: usize) -> bool {
-        let known = &self.known[id];
-        known.function.name == "main"
-            || self.mentioned.contains(known.function.name.as_str())
-            || !self.is_whole && !known.function.is_static && !self.with_main.contains(&known.file)
     }
 }
 

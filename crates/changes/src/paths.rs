@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::compare::{FileChange, Source};
+use crate::definitions::Disk;
 use crate::git::is_c;
 use crate::measure::Change;
 
@@ -59,6 +61,10 @@ pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
         };
         return Ok(Change {
             files: vec![file],
+            versions: Some([
+                Rc::new(Disk::new(Some(Path::new("")))),
+                Rc::new(Disk::new(Some(Path::new("")))),
+            ]),
             ..Change::default()
         });
     }
@@ -66,6 +72,7 @@ pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
     let mut change = Change {
         files: Vec::new(),
         rest: Some(Vec::new()),
+        versions: Some([Rc::new(Disk::new(Some(old))), Rc::new(Disk::new(Some(new)))]),
         ..Change::default()
     };
     for path in before.union(&after) {

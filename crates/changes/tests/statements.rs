@@ -254,7 +254,10 @@ fn flags_say_which_branch_is_compiled() {
             definitions: patchwright_changes::Definitions {
                 files: vec![(
                     "/home/me/src/f.c".into(),
-                    patchwright_changes::Macros::from_flags(flags.iter().copied()),
+                    patchwright_changes::Flags::new(
+                        flags.iter().copied(),
+                        std::path::Path::new("/home/me/src"),
+                    ),
                 )],
                 ..Default::default()
             },

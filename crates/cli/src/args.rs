@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use patchwright_localize::Formula;
 
-use crate::{complexity::ComplexityArgs, slice::SliceArgs};
+use crate::{complexity::ComplexityArgs, ir::IrArgs, slice::SliceArgs};
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
@@ -46,6 +46,17 @@ model is named when it is called.
 Exit status: that of the program; 134 after abort; 121 undefined behaviour; 122 something that the \
 interpreter does not support; 123 a limit is reached; 2 the input is wrong.")]
     Run(Box<RunArgs>),
+    /// Print a C file in the intermediate representation, or draw a function's control flow
+    #[command(long_about = "\
+Prints a C file in the intermediate representation (IR) that `patchwright run` executes and `patchwright slice` \
+analyses; or draws the control-flow graph of one of its functions.
+
+  patchwright ir sum.c                                       the whole file, as text
+  patchwright ir sum.c --function main                       one function
+  patchwright ir sum.c --function main --graph main.svg      its control-flow graph
+
+Exit status: 0; 1 if something could not be lowered to the IR, which is named; 2 if the input is wrong.")]
+    Ir(IrArgs),
     /// Show what a line depends on, or what depends on it
     #[command(long_about = "\
 Shows what a line depends on, or what depends on it: a slice of the program.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use patchwright_changes::git::{Commit, GitError, History};
 use patchwright_changes::paths::{PathError, between};
-use patchwright_changes::{Change, Definitions, Macros, Outlines, measure_with};
+use patchwright_changes::{Change, Definitions, Flags, Outlines, measure_with};
 use patchwright_exec::{
     DatabaseError,
     files::{self, FileError},
@@ -16,7 +16,10 @@ use patchwright_report::complexity::{Measured, json, table, text};
 use patchwright_report::svg;
 use patchwright_report::text::Style;
 
-use crate::Exit;
+use crate::{
+    Exit,
+    drawing::{Canvas, Format, UnknownFormat},
+};
 
 /// Flags of `patchwright complexity`.
 #[derive(Args, Debug)]
@@ -41,7 +44,8 @@ pub struct ComplexityArgs {
     #[arg(long)]
     pub whole_program: bool,
 
-    /// Flags of the compiler: of conditionals that `-D` and `-U` decide, the branch that is compiled is read
+    /// Flags of the compiler: of conditionals that macros decide, defined by `-D` or in headers along `-I`, the branch
+    /// that is compiled is read
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
 
@@ -83,8 +87,8 @@ enum Problem {
     Database(#[from] DatabaseError),
     #[error("`--cflags {given}` has an open quote")]
     OpenQuote { given: String },
-    #[error("--graph {}: the name must end in .svg or .dot", path.display())]
-    UnknownDrawing { path: PathBuf },
+    #[error(transparent)]
+    Format(#[from] UnknownFormat),
 }
 
 /// Runs the command.
@@ -99,13 +103,9 @@ pub fn run(args: &ComplexityArgs) -> Exit {
 }
 
 fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
-    if let Some(path) = &args.graph
-        && drawing(path).is_none()
-    {
-        return Err(Problem::UnknownDrawing { path: path.clone() });
-    }
+    let canvas = args.graph.as_deref().map(Canvas::new).transpose()?;
     let (changes, is_range) = changes(args)?;
-    if let Some(path) = &args.graph {
+    if let Some(canvas) = canvas {
         let [change] = &changes[..] else {
             return Err(Problem::GraphOfSeveral {
                 given: args.what.clone().unwrap_or_default(),
@@ -113,14 +113,14 @@ fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
             });
         };
         let graph = &change.measurement.graph;
-        let drawn = match drawing(path) {
-            Some(Drawing::Dot) => graph.dot(),
-            _ => {
+        let drawn = match canvas.format {
+            Format::Dot => graph.dot(),
+            Format::Svg => {
                 let title = format!("{} · CyCC {}", change.title, graph.complexity());
                 svg::graph(graph, &title)
             }
         };
-        files::write_atomic(path, drawn.as_bytes())?;
+        canvas.write(&drawn)?;
     }
     if let Some(path) = &args.plot {
         let title = args.what.as_deref().unwrap_or("uncommitted changes");
@@ -142,19 +142,6 @@ fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
         .iter()
         .any(|change| !change.measurement.graph.is_empty());
     Ok(if found { Exit::Found } else { Exit::Nothing })
-}
-
-enum Drawing {
-    Svg,
-    Dot,
-}
-
-fn drawing(path: &Path) -> Option<Drawing> {
-    match path.extension()?.to_str()? {
-        "svg" => Some(Drawing::Svg),
-        "dot" => Some(Drawing::Dot),
-        _ => None,
-    }
 }
 
 /// The changes asked for, and whether they are a range of commits.
@@ -236,7 +223,8 @@ fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
         let words = shlex::split(flags).ok_or_else(|| Problem::OpenQuote {
             given: flags.clone(),
         })?;
-        definitions.all = Macros::from_flags(words.iter().map(String::as_str));
+        let words = words.iter().map(String::as_str);
+        definitions.all = Some(Flags::new(words, Path::new("")));
     }
     if let Some(path) = &args.compile_commands {
         for command in read_compile_database(path)? {
@@ -245,10 +233,9 @@ fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
                 .iter()
                 .map(|word| word.to_string_lossy())
                 .collect();
-            let macros = Macros::from_flags(words.iter().map(|word| &**word));
-            if !macros.is_empty() {
-                definitions.files.push((command.file, macros));
-            }
+            let words = words.iter().map(|word| &**word);
+            let flags = Flags::new(words, &command.directory);
+            definitions.files.push((command.file, flags));
         }
     }
     Ok(definitions)

@@ -2,6 +2,8 @@
 
 mod args;
 mod complexity;
+mod drawing;
+mod ir;
 mod localize;
 mod places;
 mod progress;
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
     let exit = std::panic::catch_unwind(|| match cli.command {
         Command::Repair(args) => repair::run(&args),
         Command::Run(_) => unreachable!("it has returned above"),
+        Command::Ir(args) => ir::run(&args),
         Command::Slice(args) => slice::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),

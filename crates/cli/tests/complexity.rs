@@ -282,6 +282,45 @@ fn a_file_of_a_hundred_thousand_lines() {
 }
 
 #[test]
+fn what_headers_define_decides_conditionals_where_flags_are_known() {
+    let mut git = Git::new();
+    let source = "#include <level.h>\nint f(int n)\n{\n#if LEVEL > 1\n  n++;\n#else\n  n--;\n#endif\n  return n;\n}\n";
+    git.commit(
+        "Begin",
+        &[("include/level.h", "#define LEVEL 2\n"), ("f.c", source)],
+    );
+    let other = source.replace("n--;", "n -= 2;");
+    git.commit("Change what is not compiled", &[("f.c", &other)]);
+    let commands = r#"[{"directory": "/home/me/f", "file": "f.c", "arguments": ["cc", "-Iinclude", "-c", "f.c"]}]"#;
+    let database = git.place.root.join("compile_commands.json");
+    fs::write(&database, commands).unwrap();
+    let database = database.to_str().unwrap();
+    let status = |arguments: &[&str]| {
+        let report = git.report(&[&["HEAD"], arguments].concat());
+        report.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(status(&[]), "exit status 0");
+    assert_eq!(status(&["--cflags", "-Iinclude"]), "exit status 1");
+    assert_eq!(status(&["--compile-commands", database]), "exit status 1");
+    // Where the header is not found, the branch that changed is measured.
+    assert_eq!(status(&["--cflags", "-O2"]), "exit status 0");
+    // A header that is not of the revision, as a build makes it.
+    fs::create_dir(git.place.project().join("made")).unwrap();
+    fs::write(
+        git.place.project().join("made/level.h"),
+        "#define LEVEL 1\n",
+    )
+    .unwrap();
+    assert_eq!(status(&["--cflags", "-Imade"]), "exit status 0");
+    fs::write(
+        git.place.project().join("made/level.h"),
+        "#define LEVEL 3\n",
+    )
+    .unwrap();
+    assert_eq!(status(&["--cflags", "-Imade"]), "exit status 1");
+}
+
+#[test]
 fn mistakes_are_explained() {
     let git = Git::with_fix();
     insta::assert_snapshot!("unknown_revision", git.report(&["nowhere"]));

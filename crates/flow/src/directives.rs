@@ -4,7 +4,7 @@
 //! branches it prefers: those that a change touches. Text that is not taken, and the directives themselves, become
 //! spaces: every byte keeps its offset and its line.
 
-use crate::macros::Macros;
+use crate::headers::{Knowledge, Setting};
 
 /// One branch of a conditional: from `#if`, `#elif` or `#else` to the next of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,11 @@ enum State {
 impl Directives {
     /// Finds the directives of `source`.
     pub fn read(source: &[u8]) -> Self {
-        Self::read_with(source, &Macros::default())
+        Self::read_in(source, &Setting::default())
     }
 
-    /// As [`Directives::read`]: branches that these macros rule out are impossible.
-    pub fn read_with(source: &[u8], macros: &Macros) -> Self {
+    /// As [`Directives::read`]: branches that known macros rule out are impossible.
+    pub fn read_in(source: &[u8], setting: &Setting) -> Self {
         let mut found = Directives {
             line_starts: std::iter::once(0)
                 .chain(
@@ -77,23 +77,13 @@ impl Directives {
             ..Directives::default()
         };
         let mut open: Vec<Vec<Branch>> = Vec::new();
-        let mut state = State::Code;
-        let mut at = 0;
-        while at < source.len() {
-            let first = source[at..]
-                .iter()
-                .position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0c' | b'\x0b' | b'\r'))
-                .map_or(source.len(), |n| at + n);
-            if state == State::Code && source.get(first) == Some(&b'#') {
-                let (end, text) = directive_at(source, first);
-                found.ranges.push((first, end));
-                let line = found.line_of(first);
-                let last_line = found.line_of(end.max(1) - 1);
-                found.note(&mut open, &text, line, last_line, macros);
-                at = next_line(source, end);
-                continue;
-            }
-            at = skip_line(source, at, &mut state);
+        let texts = scan(source);
+        let mut knowledge = setting.knowledge(&texts);
+        for (first, end, text) in &texts {
+            found.ranges.push((*first, *end));
+            let line = found.line_of(*first);
+            let last_line = found.line_of((*end).max(1) - 1);
+            found.note(&mut open, text, line, last_line, &mut knowledge);
         }
         let behind = found.line_starts.len() as u32 + 1;
         while let Some(mut branches) = open.pop() {
@@ -115,14 +105,10 @@ impl Directives {
         text: &str,
         line: u32,
         last_line: u32,
-        macros: &Macros,
+        knowledge: &mut Knowledge,
     ) {
-        let body = text[1..].trim_start();
-        let word_end = body
-            .find(|c: char| !c.is_ascii_alphanumeric())
-            .unwrap_or(body.len());
-        let (word, rest) = (&body[..word_end], body[word_end..].trim());
-        let holds = macros.decide(word, rest);
+        let (word, rest) = parts(text);
+        let holds = knowledge.directive(word, rest);
         let begin = |impossible| Branch {
             line,
             end: line,
@@ -206,6 +192,36 @@ impl Directives {
             .map(|group| group.branches.iter().position(|b| !b.impossible))
             .collect()
     }
+}
+
+/// The directives of a text: where each begins and ends, and its text.
+pub(crate) fn scan(source: &[u8]) -> Vec<(usize, usize, String)> {
+    let mut found = Vec::new();
+    let mut state = State::Code;
+    let mut at = 0;
+    while at < source.len() {
+        let first = source[at..]
+            .iter()
+            .position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0c' | b'\x0b' | b'\r'))
+            .map_or(source.len(), |n| at + n);
+        if state == State::Code && source.get(first) == Some(&b'#') {
+            let (end, text) = directive_at(source, first);
+            at = next_line(source, end);
+            found.push((first, end, text));
+            continue;
+        }
+        at = skip_line(source, at, &mut state);
+    }
+    found
+}
+
+/// The word of a directive, and what follows.
+pub(crate) fn parts(text: &str) -> (&str, &str) {
+    let body = text[1..].trim_start();
+    let word_end = body
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(body.len());
+    (&body[..word_end], body[word_end..].trim())
 }
 
 /// Where the directive ends that begins at `at`, and its text without comments, words separated by one space.
@@ -306,6 +322,7 @@ fn skip_line(source: &[u8], at: usize, state: &mut State) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::macros::Macros;
 
     fn configured(source: &str, choice: Option<&[Option<usize>]>) -> String {
         let directives = Directives::read(source.as_bytes());
@@ -345,7 +362,11 @@ mod tests {
         let source = "#if A > 1\na;\n#elif defined B\nb;\n#else\nc;\n#endif\n";
         let taken = |flags: &[&str]| {
             let macros = Macros::from_flags(flags.iter().copied());
-            let directives = Directives::read_with(source.as_bytes(), &macros);
+            let setting = Setting {
+                macros,
+                ..Setting::default()
+            };
+            let directives = Directives::read_in(source.as_bytes(), &setting);
             let text = directives.configured(source.as_bytes(), &directives.defaults());
             String::from_utf8(text).unwrap().trim().to_owned()
         };

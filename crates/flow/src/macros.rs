@@ -1,12 +1,21 @@
-//! Macros that the flags of a compiler define, and conditions of `#if` as far as they decide them.
+//! Macros whose definitions are known, and conditions of `#if` as far as they decide them.
 
 use std::collections::BTreeMap;
 
 /// What is known of macros. Of all others nothing is: headers may define them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Macros {
-    /// By name: `None` is undefined, else the value, if it is an integer.
-    known: BTreeMap<String, Option<Option<i64>>>,
+    known: BTreeMap<String, Meaning>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// It is not defined.
+    Undefined,
+    /// These words stand for it.
+    Words(String),
+    /// It takes arguments.
+    Function,
 }
 
 impl Macros {
@@ -25,8 +34,11 @@ impl Macros {
                 rest => rest,
             };
             let (name, value) = rest.split_once('=').unwrap_or((rest, "1"));
-            let value = define.then(|| integer(value));
-            macros.known.insert(name.to_owned(), value);
+            let meaning = match define {
+                true => Meaning::Words(value.to_owned()),
+                false => Meaning::Undefined,
+            };
+            macros.known.insert(name.to_owned(), meaning);
         }
         macros
     }
@@ -36,8 +48,55 @@ impl Macros {
         self.known.is_empty()
     }
 
-    fn is_defined(&self, name: &str) -> Option<bool> {
-        self.known.get(name).map(Option::is_some)
+    pub(crate) fn is_defined(&self, name: &str) -> Option<bool> {
+        let meaning = self.known.get(name)?;
+        Some(*meaning != Meaning::Undefined)
+    }
+
+    /// What a directive `#define` says, behind that word.
+    pub(crate) fn define(&mut self, definition: &str) {
+        let end = definition
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(definition.len());
+        let (name, body) = definition.split_at(end);
+        let meaning = match body.starts_with('(') {
+            true => Meaning::Function,
+            false => Meaning::Words(body.trim().to_owned()),
+        };
+        self.known.insert(name.to_owned(), meaning);
+    }
+
+    pub(crate) fn undefine(&mut self, name: &str) {
+        self.known.insert(name.to_owned(), Meaning::Undefined);
+    }
+
+    /// Nothing is known of this one any more.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.known.remove(name);
+    }
+
+    /// The words of a condition, macros that stand for words replaced by them.
+    fn expanded<'a>(&'a self, text: &'a str, inside: &mut Vec<&'a str>, found: &mut Vec<&'a str>) {
+        let words = words(text);
+        let mut at = 0;
+        while at < words.len() && found.len() < MOST_WORDS {
+            let word = words[at];
+            at += 1;
+            match self.known.get_key_value(word) {
+                Some((name, Meaning::Words(body))) if !inside.contains(&name.as_str()) => {
+                    inside.push(name);
+                    self.expanded(body, inside, found);
+                    inside.pop();
+                }
+                _ => found.push(word),
+            }
+            if word == "defined" {
+                // Its operand is a name.
+                let operand = 1 + usize::from(words.get(at) == Some(&"("));
+                found.extend(words.iter().skip(at).take(operand));
+                at += operand;
+            }
+        }
     }
 
     /// Whether the condition of a conditional directive holds: `word` is `if`, `ifdef`, `elif` and so on. `None` when
@@ -48,8 +107,10 @@ impl Macros {
             "ifdef" | "elifdef" => self.is_defined(name),
             "ifndef" | "elifndef" => self.is_defined(name).map(|defined| !defined),
             "if" | "elif" => {
+                let mut expanded = Vec::new();
+                self.expanded(condition, &mut Vec::new(), &mut expanded);
                 let mut reader = Reader {
-                    words: words(condition),
+                    words: expanded,
                     at: 0,
                     macros: self,
                 };
@@ -63,6 +124,9 @@ impl Macros {
         }
     }
 }
+
+/// Macros that double at each step never end.
+const MOST_WORDS: usize = 10_000;
 
 /// An integer constant, with its suffix.
 fn integer(text: &str) -> Option<i64> {
@@ -186,8 +250,8 @@ impl<'a> Reader<'a> {
                 match self.macros.known.get(word) {
                     // Of a function-like macro, the arguments follow.
                     _ if self.words.get(self.at) == Some(&"(") => Err(()),
-                    Some(None) => Ok(Some(0)),
-                    Some(Some(value)) => Ok(*value),
+                    // One that stands for itself, or whose arguments are missing, is a plain name, and those count as 0.
+                    Some(Meaning::Undefined | Meaning::Words(_) | Meaning::Function) => Ok(Some(0)),
                     None => Ok(None),
                 }
             }
@@ -202,7 +266,12 @@ mod tests {
 
     #[test]
     fn conditions_are_decided_as_far_as_the_flags_tell() {
-        let macros = Macros::from_flags(["-O2", "-DA", "-DN=0x10", "-U", "B", "-D", "S=\"x\""]);
+        let mut macros = Macros::from_flags(["-O2", "-DA", "-DN=0x10", "-U", "B", "-D", "S=\"x\""]);
+        macros.define("TWICE (N * 2)");
+        macros.define("MORE TWICE + 1");
+        macros.define("EMPTY");
+        macros.define("F(x) x");
+        macros.define("SELF SELF");
         for (condition, decision) in [
             ("defined A", Some(true)),
             ("defined(A) && !defined (B)", Some(true)),
@@ -215,6 +284,11 @@ mod tests {
             ("X", None),
             ("HAS(x)", None),
             ("1 +", None),
+            ("MORE == 33 && defined MORE && defined(TWICE)", Some(true)),
+            ("EMPTY", None),
+            ("defined EMPTY", Some(true)),
+            ("F(1)", None),
+            ("SELF", Some(false)),
             ("0L", Some(false)),
         ] {
             assert_eq!(macros.decide("if", condition), decision, "{condition}");

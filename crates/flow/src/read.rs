@@ -11,7 +11,7 @@ use patchwright_text::Span;
 
 use crate::access::{self, field};
 use crate::directives::Directives;
-use crate::macros::Macros;
+use crate::headers::Setting;
 use crate::outline::*;
 
 /// Trees of generated code nest deep; address space costs nothing.
@@ -19,7 +19,8 @@ const STACK: usize = 1 << 28;
 
 /// Reads `source` with the branches of its conditionals that `choice` names; see [`Directives`].
 pub fn read(source: &[u8], directives: &Directives, choice: &[Option<usize>]) -> Outline {
-    let text = directives.configured(source, choice);
+    let mut text = directives.configured(source, choice);
+    join_ranges(&mut text);
     let mut outline = std::thread::scope(|scope| {
         let handle = std::thread::Builder::new()
             .stack_size(STACK)
@@ -44,13 +45,32 @@ pub fn read(source: &[u8], directives: &Directives, choice: &[Option<usize>]) ->
 
 /// Reads `source` with the first possible branch of each conditional.
 pub fn read_default(source: &[u8]) -> Outline {
-    read_with(source, &Macros::default())
+    read_in(source, &Setting::default())
 }
 
-/// Reads `source` with the first branch of each conditional that is possible with these macros.
-pub fn read_with(source: &[u8], macros: &Macros) -> Outline {
-    let directives = Directives::read_with(source, macros);
+/// Reads `source` with the first branch of each conditional that is possible with what is known of macros.
+pub fn read_in(source: &[u8], setting: &Setting) -> Outline {
+    let directives = Directives::read_in(source, setting);
     read(source, &directives, &directives.defaults())
+}
+
+/// The grammar does not know ranges of GNU C, `case 1 ... 5:`: they become one expression. Every byte keeps its offset.
+fn join_ranges(text: &mut [u8]) {
+    const DOTS: &[u8] = b"...";
+    let mut from = 0;
+    while let Some(at) = text[from..].windows(DOTS.len()).position(|w| w == DOTS) {
+        let at = from + at;
+        let start = text[..at]
+            .iter()
+            .rposition(|byte| matches!(byte, b'\n' | b';' | b'{' | b'}'))
+            .map_or(0, |end| end + 1);
+        let mut words =
+            text[start..at].split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        if words.any(|word| word == b"case") {
+            text[at..at + DOTS.len()].copy_from_slice(b" + ");
+        }
+        from = at + DOTS.len();
+    }
 }
 
 fn read_configured(text: &[u8]) -> Outline {

@@ -233,3 +233,21 @@ fn a_branch_dominates_what_it_decides() {
     assert_eq!(depends[x], [a]);
     assert_eq!(depends[z], [0usize; 0]);
 }
+
+#[test]
+fn a_range_of_cases_is_one_label() {
+    let text = "int f(int n, ...)\n{\n  switch (n) {\n  case 'a' ... 'z':\n    return 1;\n  }\n  return 0;\n}\n";
+    let outline = patchwright_flow::read_default(text.as_bytes());
+    assert_eq!(outline.unclear, []);
+    let function = &outline.functions[0];
+    assert_eq!(function.unclear_line, None);
+    let texts: Vec<String> = function
+        .actions
+        .iter()
+        .map(|action| action.text(text.as_bytes()))
+        .collect();
+    assert!(
+        texts[1].starts_with("case 'a' ") && texts[1].ends_with(" 'z' :"),
+        "{texts:?}"
+    );
+}

@@ -256,6 +256,25 @@ impl Memory {
         Ok(&object.bytes[range])
     }
 
+    /// The bytes of a range that is written out of the program, as records with padding are: those without a value are
+    /// zeros, unless none has one.
+    pub(crate) fn image(&self, address: u64, size: u64) -> Run<&[u8]> {
+        let Some((id, offset)) = self.find(address, size) else {
+            return self.fault(address, size, "a read");
+        };
+        let object = &self.objects[id];
+        let range = offset..offset + size as usize;
+        match &object.written {
+            Some(written) if written[range.clone()].contains(&1) => {
+                if self.logging {
+                    self.note(address, size, false);
+                }
+                Ok(&object.bytes[range])
+            }
+            _ => self.read(address, size),
+        }
+    }
+
     #[cold]
     fn uninitialized<T>(&self, address: u64, size: u64) -> Run<T> {
         let object = &self.objects[(address >> 32) as usize];

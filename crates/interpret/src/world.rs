@@ -90,6 +90,7 @@ pub trait World {
 
 const ENOENT: i32 = 2;
 const EBADF: i32 = 9;
+const EEXIST: i32 = 17;
 const ESPIPE: i32 = 29;
 
 /// A world without a system: standard input is given, output is kept, files are in memory, and
@@ -163,6 +164,8 @@ impl World for Closed {
                 return Err(ENOENT);
             }
             self.files.insert(path.to_owned(), Vec::new());
+        } else if how.exclusive {
+            return Err(EEXIST);
         } else if how.truncate {
             self.files.insert(path.to_owned(), Vec::new());
         }
@@ -216,7 +219,20 @@ impl World for Closed {
     }
 
     fn remove(&mut self, path: &[u8]) -> Result<(), i32> {
-        self.files.remove(path).map(|_| ()).ok_or(ENOENT)
+        let file = self.files.remove(path).ok_or(ENOENT)?;
+        // Who has it open keeps it, under a name that no path is.
+        let open = self.open.iter().filter(|(_, open)| open.0 == path);
+        let holders: Vec<i32> = open.map(|(descriptor, _)| *descriptor).collect();
+        if let Some(first) = holders.iter().min() {
+            let nameless = [path, &[0], &first.to_le_bytes()].concat();
+            for holder in &holders {
+                if let Some((name, _, _)) = self.open.get_mut(holder) {
+                    name.clone_from(&nameless);
+                }
+            }
+            self.files.insert(nameless, file);
+        }
+        Ok(())
     }
 
     fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), i32> {

@@ -239,3 +239,51 @@ fn wide_integers_and_long_doubles_are_exact() {
     );
     assert_eq!(output, "68719476736 1 0\n1 0\n");
 }
+
+#[test]
+fn records_with_bytes_that_have_no_value_are_written_out() {
+    let source = "#include <stdio.h>\n#include <string.h>\nstruct r { char name[6]; short n; };\n\
+        int main(void) { struct r a[2]; FILE *f = tmpfile();\n\
+        strcpy(a[0].name, \"a\"); a[0].n = 65; a[1] = a[0]; a[1].n++;\n\
+        if (fwrite(a, sizeof *a, 2, f) != 2) return 1;\n\
+        fpos_t at; rewind(f); memset(a, 1, sizeof a); fgetpos(f, &at);\n\
+        printf(\"%zu %s\", fread(a, sizeof *a, 9, f), a[0].name);\n\
+        fsetpos(f, &at); printf(\" %c %c %d\\n\", a[0].n, a[1].n, fgetc(f));\n\
+        struct r b; fwrite(&b, sizeof b, 1, f); return 0; }\n";
+    let (ending, output, line) = run_with(source, "", &[]);
+    assert_eq!(output, "2 a A B 97\n");
+    // Of the last one no byte has a value.
+    match ending {
+        Ending::Undefined { kind, .. } => assert_eq!(kind, Undefined::UninitializedRead),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(line, 10);
+}
+
+#[test]
+fn paths_are_split_as_posix_has_it() {
+    let output = prints(
+        "#include <libgen.h>\n#include <stdio.h>\n#include <string.h>\nint main(void) {\n\
+         const char *paths[] = {\"/usr/lib\", \"/usr/\", \"usr\", \"/\", \"//\", \"\", \"a//b//\"};\n\
+         for (int i = 0; i < 7; i++) { char a[20], b[20]; strcpy(a, paths[i]); strcpy(b, a);\n\
+         printf(\"%s %s|\", dirname(a), basename(b)); } return 0; }\n",
+        "",
+    );
+    assert_eq!(output, "/usr lib|/ usr|. usr|/ /|// /|. .|a b|");
+}
+
+#[test]
+fn mathematical_functions_say_what_went_wrong() {
+    let output = prints(
+        "#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n\
+         double values[] = {sqrt(4), sqrt(-1), log(0), pow(10, 400), acosh(2)}; (void)values;\n\
+         volatile double x = -1; errno = 0; sqrt(x); printf(\"%d \", errno == EDOM);\n\
+         x = 1e300; errno = 0; pow(x, 2); printf(\"%d \", errno == ERANGE);\n\
+         x = 2; errno = 0; printf(\"%.4f %.4f %d\\n\", acosh(x), atan2f(x, 1), errno);\n\
+         srand48(42); printf(\"%f %ld %ld\\n\", drand48(), lrand48(), mrand48()); return 0; }\n",
+        "",
+    );
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines[0], "1 1 1.3170 1.1071 0");
+    assert!(lines[1].split(' ').all(|word| !word.is_empty()), "{output}");
+}

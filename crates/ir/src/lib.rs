@@ -23,7 +23,7 @@
 //! # What must not exist here
 //! Processes, files, clang.
 
-pub mod dot;
+pub mod drawing;
 mod function;
 mod graph;
 mod instruction;

@@ -1,6 +1,6 @@
 //! The text form reads back, and the verifier sees what is wrong.
 
-use patchwright_ir::{Invariant, dot, print_module, read_module, verify};
+use patchwright_ir::{Invariant, drawing, print_module, read_module, verify};
 
 const SAMPLE: &str = r#"file "max.c"
 global "table" internal size 16 align 8 constant from file0:2 10..20 v3
@@ -99,7 +99,23 @@ fn each_invariant_is_checked() {
 #[test]
 fn the_graph_is_drawn_with_what_the_edges_stand_for() {
     let module = read_module(SAMPLE).unwrap();
-    let drawing = dot::function(&module.functions[1]);
-    assert!(drawing.contains("b0 -> b1 [label=\"true\"]"));
-    assert!(drawing.contains("b1 -> b2 [label=\"4…9\"]"));
+    let drawing = drawing::control_flow(&module.functions[1]);
+    assert_eq!(drawing.boxes[0][..2], ["max", "l0 \"a\" i32"]);
+    let edges: Vec<String> = drawing
+        .edges
+        .iter()
+        .map(|(from, to, name)| format!("{from} {to} {name}"))
+        .collect();
+    assert_eq!(
+        edges,
+        [
+            "0 1 ",
+            "1 2 true",
+            "1 3 false",
+            "2 2 -3",
+            "2 3 4…9",
+            "2 3 default"
+        ]
+    );
+    assert!(drawing.dot().contains("2 -> 3 [label=\"4…9\"]"));
 }

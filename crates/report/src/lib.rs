@@ -7,6 +7,7 @@
 
 pub mod complexity;
 pub mod json;
+pub mod layered;
 pub mod localization;
 pub mod slice;
 pub mod svg;

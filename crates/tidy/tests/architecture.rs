@@ -48,7 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "changes", "exec", "patches", "localize", "repair", "validate",
+            "changes", "exec", "ir", "patches", "localize", "repair", "validate",
         ],
     ),
     (

@@ -59,7 +59,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 String::from_utf8_lossy(&function),
                 String::from_utf8_lossy(&expression),
             );
-            super::stdio::complain(m, text.as_bytes())?;
+            super::stream::complain(m, text.as_bytes())?;
             Err(Stop::Abort)
         },
         _ => return None,
@@ -75,7 +75,7 @@ fn report(m: &mut Machine<'_>, status: i64, errno: i64, text: &[u8]) -> Run<u128
         line.extend_from_slice(message(errno as i32).as_bytes());
     }
     line.push(b'\n');
-    super::stdio::complain(m, &line)?;
+    super::stream::complain(m, &line)?;
     m.library.errors += 1;
     let count = u64::from(m.library.errors);
     let at = m.made("error_message_count", 16)?;
@@ -108,7 +108,7 @@ fn warn(
         line.extend_from_slice(message(errno).as_bytes());
     }
     line.push(b'\n');
-    super::stdio::complain(m, &line)?;
+    super::stream::complain(m, &line)?;
     match status {
         Some(status) => Err(Stop::Exit(status as i32)),
         None => int(0),

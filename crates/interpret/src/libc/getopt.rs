@@ -182,7 +182,7 @@ fn complain(m: &mut Machine<'_>, text: &str) -> Run<()> {
     line.extend_from_slice(b": ");
     line.extend_from_slice(text.as_bytes());
     line.push(b'\n');
-    super::stdio::complain(m, &line)
+    super::stream::complain(m, &line)
 }
 
 fn short_option(

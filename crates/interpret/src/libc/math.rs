@@ -3,7 +3,7 @@
 use patchwright_ir::{Type, wide};
 
 use super::{Arg, Args, Native, int};
-use crate::fault::Run;
+use crate::{fault::Run, machine::Machine};
 
 fn double(value: f64) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
@@ -16,25 +16,38 @@ fn single(value: f32) -> Run<u128> {
 pub(super) fn find(name: &str) -> Option<Native> {
     macro_rules! one {
         ($f:expr) => {
-            |_, a| {
+            |m, a| {
                 let f: fn(f64) -> f64 = $f;
-                double(f(a.float(0)?))
+                let x = a.float(0)?;
+                double(reported(m, &[x], f(x)))
             }
         };
     }
     macro_rules! onef {
         ($f:expr) => {
-            |_, a| {
+            |m, a| {
                 let f: fn(f32) -> f32 = $f;
-                single(f(a.float(0)? as f32))
+                let x = a.float(0)? as f32;
+                single(reported(m, &[f64::from(x)], f64::from(f(x))) as f32)
             }
         };
     }
     macro_rules! two {
         ($f:expr) => {
-            |_, a| {
+            |m, a| {
                 let f: fn(f64, f64) -> f64 = $f;
-                double(f(a.float(0)?, a.float(1)?))
+                let (x, y) = (a.float(0)?, a.float(1)?);
+                double(reported(m, &[x, y], f(x, y)))
+            }
+        };
+    }
+    macro_rules! twof {
+        ($f:expr) => {
+            |m, a| {
+                let f: fn(f32, f32) -> f32 = $f;
+                let (x, y) = (a.float(0)? as f32, a.float(1)? as f32);
+                let given = [f64::from(x), f64::from(y)];
+                single(reported(m, &given, f64::from(f(x, y))) as f32)
             }
         };
     }
@@ -77,10 +90,27 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "logf" => onef!(f32::ln),
         "log10f" => onef!(f32::log10),
         "pow" => two!(f64::powf),
-        "powf" => |_, a| single((a.float(0)? as f32).powf(a.float(1)? as f32)),
+        "powf" => twof!(f32::powf),
+        "asinh" => one!(f64::asinh),
+        "acosh" => one!(f64::acosh),
+        "atanh" => one!(f64::atanh),
+        "asinf" => onef!(f32::asin),
+        "acosf" => onef!(f32::acos),
+        "atanf" => onef!(f32::atan),
+        "sinhf" => onef!(f32::sinh),
+        "coshf" => onef!(f32::cosh),
+        "tanhf" => onef!(f32::tanh),
+        "exp2f" => onef!(f32::exp2),
+        "log2f" => onef!(f32::log2),
+        "cbrtf" => onef!(f32::cbrt),
+        "atan2f" => twof!(f32::atan2),
+        "hypotf" => twof!(f32::hypot),
+        "fmaxf" => twof!(f32::max),
+        "fminf" => twof!(f32::min),
+        "copysignf" => twof!(f32::copysign),
         "atan2" => two!(f64::atan2),
         "fmod" => two!(|x, y| x % y),
-        "fmodf" => |_, a| single(a.float(0)? as f32 % a.float(1)? as f32),
+        "fmodf" => twof!(|x, y| x % y),
         "hypot" => two!(f64::hypot),
         "fmax" => two!(f64::max),
         "fmin" => two!(f64::min),
@@ -104,7 +134,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let rest = if x.is_infinite() { 0.0 } else { x - whole };
             double(rest.copysign(x))
         },
-        "lround" | "llround" => |_, a| int(a.float(0)?.round() as i64),
+        "lroundf" | "llroundf" | "lround" | "llround" => |_, a| int(a.float(0)?.round() as i64),
         "lrint" | "llrint" => |_, a| int(a.float(0)?.round_ties_even() as i64),
         "ilogb" => |_, a| int(split(a.float(0)?).1 - 1),
         "fabsl" => |_, a| Ok(extended(a)? & !(1 << 79)),
@@ -159,6 +189,19 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         _ => return None,
     })
+}
+
+/// The result, and `errno` as the C library sets it: no number of numbers is a mistake of the arguments, and an infinite
+/// one of finite ones is too large, or a pole.
+fn reported(m: &mut Machine<'_>, given: &[f64], result: f64) -> f64 {
+    const EDOM: i32 = 33;
+    const ERANGE: i32 = 34;
+    if result.is_nan() && !given.iter().any(|x| x.is_nan()) {
+        m.set_errno(EDOM);
+    } else if result.is_infinite() && given.iter().all(|x| x.is_finite()) {
+        m.set_errno(ERANGE);
+    }
+    result
 }
 
 /// The last argument, which classifications ask about; a `long double` that is finite stays so.

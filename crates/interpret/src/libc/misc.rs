@@ -78,7 +78,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             if size == 0 {
                 return int(0);
             }
-            let bytes = m.memory.read(a.word(1)?, size)?.to_vec();
+            let bytes = m.memory.image(a.word(1)?, size)?.to_vec();
             let descriptor = a.int(0)? as i32;
             match m.world.write(descriptor, &bytes) {
                 Ok(()) => int(size as i64),

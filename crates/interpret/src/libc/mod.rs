@@ -13,6 +13,7 @@ mod misc;
 mod scan;
 mod stdio;
 mod stdlib;
+mod stream;
 mod string;
 mod time;
 mod wide_chars;
@@ -96,13 +97,14 @@ pub(crate) struct Jump {
 pub(crate) struct Library {
     pub(crate) at_exit: Vec<u64>,
     pub(crate) jumps: Vec<Jump>,
-    pub(crate) streams: Vec<stdio::Stream>,
+    pub(crate) streams: Vec<stream::Stream>,
     pub(crate) stream_at: FxHashMap<u64, usize>,
     pub(crate) program: Vec<u8>,
     pub(crate) environment: u64,
     /// Objects that a model makes once, by name.
     pub(crate) made: FxHashMap<&'static str, u64>,
     pub(crate) random: stdlib::Random,
+    pub(crate) random48: stdlib::Random48,
     pub(crate) token: u64,
     pub(crate) getopt: getopt::State,
     pub(crate) errors: u32,
@@ -178,12 +180,12 @@ pub(crate) fn start(
     let names = machine.made("tzname", 16)?;
     machine.memory.store(Ty::U64, names, utc)?;
     machine.memory.store(Ty::U64, names + 8, utc)?;
-    stdio::start(machine)
+    stream::start(machine)
 }
 
 /// Writes out what streams hold.
 pub(crate) fn flush_all(machine: &mut Machine<'_>) {
-    stdio::flush_all(machine);
+    stream::flush_all(machine);
 }
 
 impl Machine<'_> {

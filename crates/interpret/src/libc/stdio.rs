@@ -1,4 +1,4 @@
-//! `stdio.h`: streams over the descriptors of the world.
+//! `stdio.h`: the functions on streams.
 
 use patchwright_semantics::Ty;
 
@@ -7,195 +7,15 @@ use super::{
     format::{Source, format},
     int,
     scan::{Characters, Input, scan},
+    stream::{
+        Buffering, Stream, flush, flush_all, get, how, new_stream, open, position, put, seek,
+        standard, stream, temporary_file, unget, update_memory,
+    },
     word,
 };
-use crate::{
-    fault::{Run, Undefined, undefined},
-    machine::Machine,
-    memory::Kind,
-    world::OpenHow,
-};
+use crate::{fault::Run, machine::Machine};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Buffering {
-    #[default]
-    Full,
-    Line,
-    None,
-}
-
-/// A stream.
-#[derive(Default)]
-pub(crate) struct Stream {
-    descriptor: i32,
-    open: bool,
-    input: Vec<u8>,
-    input_at: usize,
-    output: Vec<u8>,
-    buffering: Buffering,
-    at_end: bool,
-    failed: bool,
-    /// What `open_memstream` writes to: the places of the buffer and of its size.
-    memory: Option<(u64, u64)>,
-}
-
-impl Stream {
-    /// Drops what was not written yet.
-    pub(crate) fn forget(&mut self) {
-        self.output.clear();
-    }
-}
-
-const FILE_SIZE: u64 = 216;
-const BUFFER: usize = 4096;
 const EOF: i64 = -1;
-
-/// The three streams that are open at the start.
-pub(super) fn start(m: &mut Machine<'_>) -> Run<()> {
-    for (descriptor, name) in [(0, "stdin"), (1, "stdout"), (2, "stderr")] {
-        let file = new_stream(m, descriptor)?;
-        let buffering = match descriptor {
-            2 => Buffering::None,
-            1 if m.world.is_terminal(1) => Buffering::Line,
-            _ => Buffering::Full,
-        };
-        if let Some(stream) = m.library.streams.last_mut() {
-            stream.buffering = buffering;
-        }
-        let object = m.made(name, 16)?;
-        m.memory.store(Ty::U64, object, file)?;
-    }
-    Ok(())
-}
-
-fn new_stream(m: &mut Machine<'_>, descriptor: i32) -> Run<u64> {
-    // Zero, so that macros that look into it find empty buffers.
-    let file = m.memory.allocate(FILE_SIZE, 16, Kind::Global, true)?;
-    let index = m.library.streams.len();
-    m.library.streams.push(Stream {
-        descriptor,
-        open: true,
-        ..Stream::default()
-    });
-    m.library.stream_at.insert(file, index);
-    Ok(file)
-}
-
-fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
-    match m.library.stream_at.get(&file) {
-        Some(&index) if m.library.streams[index].open => Ok(index),
-        Some(_) => undefined(Undefined::UseAfterFree, "a stream that has been closed"),
-        None if file == 0 => undefined(Undefined::NullPointer, "a null pointer as a stream"),
-        None => undefined(Undefined::BadArgument, "a pointer that is no stream"),
-    }
-}
-
-fn flush(m: &mut Machine<'_>, index: usize) -> bool {
-    let stream = &mut m.library.streams[index];
-    if stream.memory.is_some() || stream.output.is_empty() {
-        return true;
-    }
-    let bytes = std::mem::take(&mut stream.output);
-    let descriptor = stream.descriptor;
-    match m.world.write(descriptor, &bytes) {
-        Ok(()) => true,
-        Err(errno) => {
-            m.library.streams[index].failed = true;
-            m.set_errno(errno);
-            false
-        }
-    }
-}
-
-pub(super) fn flush_all(m: &mut Machine<'_>) {
-    for index in 0..m.library.streams.len() {
-        if m.library.streams[index].open {
-            flush(m, index);
-        }
-    }
-}
-
-fn put(m: &mut Machine<'_>, index: usize, bytes: &[u8]) -> Run<bool> {
-    let stream = &mut m.library.streams[index];
-    // Reading and writing take turns.
-    stream.input.clear();
-    stream.input_at = 0;
-    stream.output.extend_from_slice(bytes);
-    if stream.memory.is_some() {
-        update_memory(m, index)?;
-        return Ok(true);
-    }
-    let now = match stream.buffering {
-        Buffering::None => true,
-        Buffering::Line => bytes.contains(&b'\n') || stream.output.len() >= BUFFER,
-        Buffering::Full => stream.output.len() >= BUFFER,
-    };
-    Ok(!now || flush(m, index))
-}
-
-fn update_memory(m: &mut Machine<'_>, index: usize) -> Run<()> {
-    let Some((place, size)) = m.library.streams[index].memory else {
-        return Ok(());
-    };
-    let old = m.memory.load(Ty::U64, place)?;
-    if old != 0 {
-        m.memory.free(old)?;
-    }
-    let text = m.library.streams[index].output.clone();
-    let new = m.heap_text(&text)?;
-    m.memory.store(Ty::U64, place, new)?;
-    m.memory.store(Ty::U64, size, text.len() as u64)
-}
-
-fn fill(m: &mut Machine<'_>, index: usize) -> bool {
-    // What a program prompts for should be seen.
-    if m.library.streams[index].descriptor == 0 {
-        flush(m, 1);
-    }
-    flush(m, index);
-    let descriptor = m.library.streams[index].descriptor;
-    let mut buffer = vec![0; BUFFER];
-    match m.world.read(descriptor, &mut buffer) {
-        Ok(0) => {
-            m.library.streams[index].at_end = true;
-            false
-        }
-        Ok(count) => {
-            buffer.truncate(count);
-            let stream = &mut m.library.streams[index];
-            stream.input = buffer;
-            stream.input_at = 0;
-            true
-        }
-        Err(errno) => {
-            m.library.streams[index].failed = true;
-            m.set_errno(errno);
-            false
-        }
-    }
-}
-
-fn get(m: &mut Machine<'_>, index: usize) -> Option<u8> {
-    let stream = &m.library.streams[index];
-    if stream.input_at >= stream.input.len() && !fill(m, index) {
-        return None;
-    }
-    let stream = &mut m.library.streams[index];
-    let byte = stream.input[stream.input_at];
-    stream.input_at += 1;
-    Some(byte)
-}
-
-fn unget(m: &mut Machine<'_>, index: usize, byte: u8) {
-    let stream = &mut m.library.streams[index];
-    stream.at_end = false;
-    if stream.input_at > 0 {
-        stream.input_at -= 1;
-        stream.input[stream.input_at] = byte;
-    } else {
-        stream.input.insert(0, byte);
-    }
-}
 
 /// The characters of a stream, for scanf.
 struct FromStream(usize);
@@ -208,12 +28,6 @@ impl Input for FromStream {
     fn back(&mut self, machine: &mut Machine<'_>, byte: u8) {
         unget(machine, self.0, byte);
     }
-}
-
-fn standard(m: &mut Machine<'_>, name: &'static str) -> Run<usize> {
-    let object = m.made(name, 16)?;
-    let file = m.memory.load(Ty::U64, object)?;
-    stream(m, file)
 }
 
 /// Prints a format to a stream; its arguments begin at `rest`, or are those of a `va_list`.
@@ -454,7 +268,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             if total == 0 {
                 return word(0);
             }
-            let bytes = m.memory.read(at, total)?.to_vec();
+            let bytes = m.memory.image(at, total)?.to_vec();
             word(if put(m, out, &bytes)? { count } else { 0 })
         },
         "fopen" | "fopen64" => |m, a| {
@@ -540,6 +354,25 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 Err(errno) => m.fails(errno),
             }
         },
+        "fgetpos" | "fgetpos64" => |m, a| {
+            let index = stream(m, a.word(0)?)?;
+            match position(m, index) {
+                Ok(position) => {
+                    m.memory.store(Ty::I64, a.word(1)?, position as u64)?;
+                    int(0)
+                }
+                Err(errno) => m.fails(errno),
+            }
+        },
+        "fsetpos" | "fsetpos64" => |m, a| {
+            let index = stream(m, a.word(0)?)?;
+            let position = m.memory.load(Ty::I64, a.word(1)?)? as i64;
+            match seek(m, index, position, 0) {
+                Ok(_) => int(0),
+                Err(errno) => m.fails(errno),
+            }
+        },
+        "tmpfile" | "tmpfile64" => |m, _| temporary_file(m),
         "rewind" => |m, a| {
             let index = stream(m, a.word(0)?)?;
             let _ = seek(m, index, 0, 0);
@@ -548,12 +381,8 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         "ftell" | "ftello" | "ftello64" => |m, a| {
             let index = stream(m, a.word(0)?)?;
-            flush(m, index);
-            let stream = &m.library.streams[index];
-            let ahead = (stream.input.len() - stream.input_at) as i64;
-            let descriptor = stream.descriptor;
-            match m.world.seek(descriptor, 0, 1) {
-                Ok(position) => int(position as i64 - ahead),
+            match position(m, index) {
+                Ok(position) => int(position),
                 Err(errno) => m.fails(errno),
             }
         },
@@ -639,55 +468,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         _ => return None,
     })
-}
-
-/// Writes to standard error, after what standard output holds.
-pub(super) fn complain(m: &mut Machine<'_>, text: &[u8]) -> Run<()> {
-    let out = standard(m, "stdout")?;
-    flush(m, out);
-    let out = standard(m, "stderr")?;
-    put(m, out, text)?;
-    Ok(())
-}
-
-fn seek(m: &mut Machine<'_>, index: usize, offset: i64, whence: i32) -> Result<u64, i32> {
-    flush(m, index);
-    let stream = &mut m.library.streams[index];
-    let ahead = (stream.input.len() - stream.input_at) as i64;
-    stream.input.clear();
-    stream.input_at = 0;
-    stream.at_end = false;
-    let descriptor = stream.descriptor;
-    let offset = if whence == 1 { offset - ahead } else { offset };
-    m.world.seek(descriptor, offset, whence)
-}
-
-fn how(mode: &[u8]) -> OpenHow {
-    let first = mode.first().copied().unwrap_or(b'r');
-    let plus = mode.contains(&b'+');
-    OpenHow {
-        read: first == b'r' || plus,
-        write: first != b'r' || plus,
-        append: first == b'a',
-        create: first != b'r',
-        truncate: first == b'w',
-        exclusive: mode.contains(&b'x'),
-        mode: 0o666,
-    }
-}
-
-fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
-    if !matches!(mode.first(), Some(b'r' | b'w' | b'a')) {
-        m.set_errno(22);
-        return word(0);
-    }
-    match m.world.open(path, how(mode)) {
-        Ok(descriptor) => word(new_stream(m, descriptor)?),
-        Err(errno) => {
-            m.set_errno(errno);
-            word(0)
-        }
-    }
 }
 
 fn get_delimited(

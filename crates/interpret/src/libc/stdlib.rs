@@ -16,6 +16,17 @@ pub(crate) struct Random {
     at: usize,
 }
 
+/// The generator of `drand48` and its like: 48 bits, congruential.
+#[derive(Default)]
+pub(crate) struct Random48(u64);
+
+impl Random48 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5_deec_e66d).wrapping_add(11) & ((1 << 48) - 1);
+        self.0
+    }
+}
+
 impl Random {
     fn seed(&mut self, seed: u32) {
         let seed = if seed == 0 { 1 } else { seed };
@@ -166,6 +177,16 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "rand" | "random" => |m, _| int(m.library.random.next()),
         "srand" | "srandom" => |m, a| {
             m.library.random.seed(a.word(0)? as u32);
+            word(0)
+        },
+        "drand48" => |m, _| {
+            let fraction = m.library.random48.next() as f64 / (1u64 << 48) as f64;
+            Ok(u128::from(fraction.to_bits()))
+        },
+        "lrand48" => |m, _| int((m.library.random48.next() >> 17) as i64),
+        "mrand48" => |m, _| int(i64::from((m.library.random48.next() >> 16) as i32)),
+        "srand48" => |m, a| {
+            m.library.random48 = Random48(u64::from(a.word(0)? as u32) << 16 | 0x330e);
             word(0)
         },
         "rand_r" => |m, a| {

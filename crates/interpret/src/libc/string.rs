@@ -222,13 +222,57 @@ pub(super) fn find(name: &str) -> Option<Native> {
             }
             word(text.len() as u64)
         },
-        "basename" | "__xpg_basename" => |m, a| {
+        "__xpg_basename" => |m, a| split_path(m, a.word(0)?, true),
+        "dirname" => |m, a| split_path(m, a.word(0)?, false),
+        "basename" => |m, a| {
             let at = a.word(0)?;
             let found = m.memory.string(at)?.iter().rposition(|&b| b == b'/');
             word(found.map_or(at, |i| at + i as u64 + 1))
         },
         _ => return None,
     })
+}
+
+/// The last name of a path, or what comes before it, as POSIX has it: the path is written to.
+fn split_path(m: &mut Machine<'_>, at: u64, last: bool) -> Run<u128> {
+    let path = match at {
+        0 => Vec::new(),
+        at => m.text(at)?,
+    };
+    let without_slashes = |end: usize| {
+        let names = path[..end].iter().rposition(|byte| *byte != b'/');
+        names.map_or(0, |index| index + 1)
+    };
+    let end = without_slashes(path.len());
+    if end == 0 {
+        return match &path[..] {
+            b"" => name_of(m, "."),
+            // Two slashes may mean something else than one.
+            b"//" if !last => word(at),
+            _ => name_of(m, "/"),
+        };
+    }
+    let start = path[..end].iter().rposition(|byte| *byte == b'/');
+    let start = start.map_or(0, |slash| slash + 1);
+    let (from, to) = match (last, start) {
+        (true, _) => (start, end),
+        (false, 0) => return name_of(m, "."),
+        (false, _) => match without_slashes(start) {
+            0 if start == 2 => (0, 2),
+            to => (0, to.max(1)),
+        },
+    };
+    if to < path.len() {
+        m.put_bytes(at + to as u64, &[0])?;
+    }
+    word(at + from as u64)
+}
+
+/// An object of the library with this text, of one letter.
+fn name_of(m: &mut Machine<'_>, text: &'static str) -> Run<u128> {
+    let object = m.made(text, 2)?;
+    m.put_text(object, text.as_bytes())?;
+    word(object)
 }
 
 fn memset_like(name: &str) -> Native {

@@ -7,5 +7,5 @@ mod print;
 mod read;
 
 pub use print::{print_function, print_module};
-pub(crate) use print::{print_instruction, print_terminator};
+pub(crate) use print::{print_instruction, print_local, print_terminator};
 pub use read::{ReadError, read_module};

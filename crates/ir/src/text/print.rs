@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
-    function::{Edge, Function, Linkage, LocalKind},
+    function::{Edge, Function, Linkage, Local, LocalKind},
     instruction::{
         Callee, Instruction, InstructionKind, Operand, Terminator, TerminatorKind, Value,
     },
@@ -93,16 +93,7 @@ pub fn print_function(function: &Function) -> String {
         let _ = writeln!(out, "  origin {}", origin(origin_of));
     }
     for local in &function.locals {
-        let _ = write!(out, "  local {} ", quoted(&local.name));
-        match local.kind {
-            LocalKind::Register(ty) => {
-                let _ = write!(out, "{ty}");
-            }
-            LocalKind::Memory { size, align } => {
-                let _ = write!(out, "memory {size} {align}");
-            }
-        }
-        let _ = writeln!(out, " {}", local.origin);
+        let _ = writeln!(out, "  local {} {}", print_local(local), local.origin);
     }
     for id in function.block_ids() {
         let block = function.block(id);
@@ -113,6 +104,15 @@ pub fn print_function(function: &Function) -> String {
         let _ = writeln!(out, "  {}", print_terminator(&block.terminator));
     }
     out
+}
+
+/// The name and the kind of a local.
+pub(crate) fn print_local(local: &Local) -> String {
+    let name = quoted(&local.name);
+    match local.kind {
+        LocalKind::Register(ty) => format!("{name} {ty}"),
+        LocalKind::Memory { size, align } => format!("{name} memory {size} {align}"),
+    }
 }
 
 pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) -> String {

@@ -1,0 +1,114 @@
+//! `patchwright ir`: what a C file is in the IR.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    io::{ErrorKind, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+use patchwright_ir::{Function, drawing::control_flow, print_function, print_module};
+use patchwright_report::svg;
+
+use crate::{
+    Exit,
+    drawing::{Canvas, Format},
+    sources,
+};
+
+/// Flags of `patchwright ir`.
+#[derive(Args, Debug)]
+pub struct IrArgs {
+    /// The C file
+    #[arg(value_name = "FILE")]
+    pub source: OsString,
+
+    /// Only this function
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+
+    /// Draw the function's control-flow graph into this file, .svg or .dot, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+
+    /// Flags for the compiler
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &IrArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(message) => {
+            eprintln!("patchwright: error: {message}");
+            Exit::BadInput
+        }
+    }
+}
+
+fn try_run(args: &IrArgs) -> Result<Exit, String> {
+    let canvas = args.graph.as_deref().map(Canvas::new).transpose();
+    let canvas = canvas.map_err(|e| e.to_string())?;
+    let sources = sources::lower(std::slice::from_ref(&args.source), args.cflags.as_deref())?;
+    let module = &sources[0].module;
+    let defined: Vec<&Function> = module.functions.iter().filter(|f| f.is_defined()).collect();
+    let named = |name: &str| {
+        let found = defined.iter().find(|function| function.name == name);
+        found.copied().ok_or_else(|| {
+            let names = names(&defined);
+            format!("no function `{name}` is defined in this file; defined are: {names}")
+        })
+    };
+    let function = args.function.as_deref().map(named).transpose()?;
+    let shown: Vec<&Function> = match function {
+        Some(function) => vec![function],
+        None => defined.clone(),
+    };
+    if let Some(canvas) = canvas {
+        let &[function] = &shown[..] else {
+            let names = names(&defined);
+            return Err(format!(
+                "--graph draws one function; name it with --function, one of: {names}"
+            ));
+        };
+        let drawing = control_flow(function);
+        let drawn = match canvas.format {
+            Format::Dot => drawing.dot(),
+            Format::Svg => svg::control_flow(&drawing, &function.name),
+        };
+        canvas.write(&drawn).map_err(|e| e.to_string())?;
+    } else {
+        let text = match function {
+            Some(function) => print_function(function),
+            None => print_module(module),
+        };
+        match std::io::stdout().write_all(text.as_bytes()) {
+            // Whoever reads it has seen enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            written => written.map_err(|e| e.to_string())?,
+        }
+    }
+    let missing: BTreeSet<(&str, &str)> = shown
+        .iter()
+        .flat_map(|function| {
+            function
+                .unsupported()
+                .map(|reason| (&*function.name, reason))
+        })
+        .collect();
+    for (function, reason) in &missing {
+        eprintln!("patchwright: {function}: not supported: {reason}");
+    }
+    Ok(if missing.is_empty() {
+        Exit::Found
+    } else {
+        Exit::Nothing
+    })
+}
+
+fn names(functions: &[&Function]) -> String {
+    let names: Vec<&str> = functions.iter().map(|f| f.name.as_str()).collect();
+    names.join(", ")
+}

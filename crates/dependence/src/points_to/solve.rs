@@ -1,0 +1,155 @@
+//! The smallest sets that fulfil the constraints.
+
+use patchwright_ir::{RoutineId, Type};
+
+use super::{
+    CONSTANTS, Location, LocationId, NodeId,
+    constraints::{Complex, Solver},
+    may_be_called,
+};
+use crate::bits::Bits;
+
+impl Solver<'_> {
+    pub(super) fn solve(&mut self) {
+        loop {
+            self.changed = false;
+            let order = self.collapse();
+            for &node in &order {
+                let targets: Vec<NodeId> = self.copies[node as usize].iter().copied().collect();
+                let set = std::mem::take(&mut self.result.sets[node as usize]);
+                for target in targets {
+                    let target = self.result.root(target);
+                    if target != node {
+                        self.result.sets[target as usize].union(&set);
+                    }
+                }
+                self.result.sets[node as usize] = set;
+            }
+            for &node in &order {
+                self.apply(node);
+            }
+            if !self.changed {
+                return;
+            }
+        }
+    }
+
+    /// Applies the constraints of a node to what is new in its set.
+    fn apply(&mut self, node: NodeId) {
+        if self.complex[node as usize].is_empty() {
+            return;
+        }
+        let set = self.result.sets[node as usize].clone();
+        let new = set.without(&self.seen[node as usize]);
+        if new.is_empty() {
+            return;
+        }
+        self.seen[node as usize] = set;
+        self.changed = true;
+        let constraints = self.complex[node as usize].clone();
+        for constraint in constraints {
+            for id in new.iter().map(LocationId) {
+                match constraint {
+                    Complex::Load(to) => self.copy(to, self.contents(id)),
+                    // What is constant is not written.
+                    Complex::Store(_) if id == CONSTANTS => {}
+                    Complex::Store(from) => self.copy(self.contents(id), from),
+                    Complex::Call(number) => {
+                        if let Location::Function(callee) = self.result.location(id) {
+                            self.indirect(callee, number);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn indirect(&mut self, callee: RoutineId, number: u32) {
+        let call = self.calls[number as usize].clone();
+        let function = self.program.function(callee);
+        let types: Vec<Type> = call.arguments.iter().map(|&(ty, _)| ty).collect();
+        if call.strict && !may_be_called(function, &types, call.result) {
+            return;
+        }
+        let known = self.result.callees.entry(call.place).or_default();
+        if !known.contains(&callee) {
+            known.push(callee);
+            known.sort_unstable();
+        }
+        self.called(callee, &call);
+    }
+
+    /// Makes one node of each cycle of copies; the nodes that are left, in topological order.
+    fn collapse(&mut self) -> Vec<NodeId> {
+        let count = self.result.sets.len();
+        let mut index = vec![0u32; count];
+        let mut low = vec![0u32; count];
+        let mut on_stack = vec![false; count];
+        let mut next = 1;
+        let mut stack: Vec<NodeId> = Vec::new();
+        let mut order = Vec::new();
+        for start in 1..count as NodeId {
+            if index[start as usize] != 0 || self.result.parent[start as usize] != start {
+                continue;
+            }
+            // Tarjan's algorithm, with the calls on a stack of its own.
+            let mut calls: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+            let mut entered = Some(start);
+            loop {
+                if let Some(node) = entered.take() {
+                    index[node as usize] = next;
+                    low[node as usize] = next;
+                    next += 1;
+                    stack.push(node);
+                    on_stack[node as usize] = true;
+                    let targets = self.copies[node as usize].iter();
+                    let targets = targets.map(|&target| self.result.root(target)).collect();
+                    calls.push((node, targets));
+                }
+                let Some((node, targets)) = calls.last_mut() else {
+                    break;
+                };
+                let node = *node;
+                if let Some(target) = targets.pop() {
+                    if index[target as usize] == 0 {
+                        entered = Some(target);
+                    } else if on_stack[target as usize] {
+                        low[node as usize] = low[node as usize].min(index[target as usize]);
+                    }
+                    continue;
+                }
+                calls.pop();
+                if let Some((above, _)) = calls.last() {
+                    let above = *above as usize;
+                    low[above] = low[above].min(low[node as usize]);
+                }
+                if low[node as usize] == index[node as usize] {
+                    while let Some(member) = stack.pop() {
+                        on_stack[member as usize] = false;
+                        if member == node {
+                            break;
+                        }
+                        self.merge(node, member);
+                    }
+                    order.push(node);
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    fn merge(&mut self, into: NodeId, from: NodeId) {
+        self.result.parent[from as usize] = into;
+        let set = std::mem::take(&mut self.result.sets[from as usize]);
+        self.result.sets[into as usize].union(&set);
+        let copies = std::mem::take(&mut self.copies[from as usize]);
+        self.copies[into as usize].extend(copies);
+        let complex = std::mem::take(&mut self.complex[from as usize]);
+        if !complex.is_empty() {
+            self.complex[into as usize].extend(complex);
+            // They have not seen all of the common set.
+            self.seen[into as usize] = Bits::default();
+        }
+    }
+}

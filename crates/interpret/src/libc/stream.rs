@@ -1,0 +1,287 @@
+//! Streams over the descriptors of the world, with their buffers.
+
+use patchwright_semantics::Ty;
+
+use super::word;
+use crate::{
+    fault::{Run, Undefined, undefined},
+    machine::Machine,
+    memory::Kind,
+    world::OpenHow,
+};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Buffering {
+    #[default]
+    Full,
+    Line,
+    None,
+}
+
+/// A stream.
+#[derive(Default)]
+pub(crate) struct Stream {
+    pub(super) descriptor: i32,
+    pub(super) open: bool,
+    pub(super) input: Vec<u8>,
+    pub(super) input_at: usize,
+    pub(super) output: Vec<u8>,
+    pub(super) buffering: Buffering,
+    pub(super) at_end: bool,
+    pub(super) failed: bool,
+    /// What `open_memstream` writes to: the places of the buffer and of its size.
+    pub(super) memory: Option<(u64, u64)>,
+}
+
+impl Stream {
+    /// Drops what was not written yet.
+    pub(crate) fn forget(&mut self) {
+        self.output.clear();
+    }
+}
+
+const FILE_SIZE: u64 = 216;
+const BUFFER: usize = 4096;
+
+/// The three streams that are open at the start.
+pub(super) fn start(m: &mut Machine<'_>) -> Run<()> {
+    for (descriptor, name) in [(0, "stdin"), (1, "stdout"), (2, "stderr")] {
+        let file = new_stream(m, descriptor)?;
+        let buffering = match descriptor {
+            2 => Buffering::None,
+            1 if m.world.is_terminal(1) => Buffering::Line,
+            _ => Buffering::Full,
+        };
+        if let Some(stream) = m.library.streams.last_mut() {
+            stream.buffering = buffering;
+        }
+        let object = m.made(name, 16)?;
+        m.memory.store(Ty::U64, object, file)?;
+    }
+    Ok(())
+}
+
+pub(super) fn new_stream(m: &mut Machine<'_>, descriptor: i32) -> Run<u64> {
+    // Zero, so that macros that look into it find empty buffers.
+    let file = m.memory.allocate(FILE_SIZE, 16, Kind::Global, true)?;
+    let index = m.library.streams.len();
+    m.library.streams.push(Stream {
+        descriptor,
+        open: true,
+        ..Stream::default()
+    });
+    m.library.stream_at.insert(file, index);
+    Ok(file)
+}
+
+pub(super) fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
+    match m.library.stream_at.get(&file) {
+        Some(&index) if m.library.streams[index].open => Ok(index),
+        Some(_) => undefined(Undefined::UseAfterFree, "a stream that has been closed"),
+        None if file == 0 => undefined(Undefined::NullPointer, "a null pointer as a stream"),
+        None => undefined(Undefined::BadArgument, "a pointer that is no stream"),
+    }
+}
+
+pub(super) fn flush(m: &mut Machine<'_>, index: usize) -> bool {
+    let stream = &mut m.library.streams[index];
+    if stream.memory.is_some() || stream.output.is_empty() {
+        return true;
+    }
+    let bytes = std::mem::take(&mut stream.output);
+    let descriptor = stream.descriptor;
+    match m.world.write(descriptor, &bytes) {
+        Ok(()) => true,
+        Err(errno) => {
+            m.library.streams[index].failed = true;
+            m.set_errno(errno);
+            false
+        }
+    }
+}
+
+pub(super) fn flush_all(m: &mut Machine<'_>) {
+    for index in 0..m.library.streams.len() {
+        if m.library.streams[index].open {
+            flush(m, index);
+        }
+    }
+}
+
+pub(super) fn put(m: &mut Machine<'_>, index: usize, bytes: &[u8]) -> Run<bool> {
+    let stream = &mut m.library.streams[index];
+    // Reading and writing take turns.
+    stream.input.clear();
+    stream.input_at = 0;
+    stream.output.extend_from_slice(bytes);
+    if stream.memory.is_some() {
+        update_memory(m, index)?;
+        return Ok(true);
+    }
+    let now = match stream.buffering {
+        Buffering::None => true,
+        Buffering::Line => bytes.contains(&b'\n') || stream.output.len() >= BUFFER,
+        Buffering::Full => stream.output.len() >= BUFFER,
+    };
+    Ok(!now || flush(m, index))
+}
+
+pub(super) fn update_memory(m: &mut Machine<'_>, index: usize) -> Run<()> {
+    let Some((place, size)) = m.library.streams[index].memory else {
+        return Ok(());
+    };
+    let old = m.memory.load(Ty::U64, place)?;
+    if old != 0 {
+        m.memory.free(old)?;
+    }
+    let text = m.library.streams[index].output.clone();
+    let new = m.heap_text(&text)?;
+    m.memory.store(Ty::U64, place, new)?;
+    m.memory.store(Ty::U64, size, text.len() as u64)
+}
+
+fn fill(m: &mut Machine<'_>, index: usize) -> bool {
+    // What a program prompts for should be seen.
+    if m.library.streams[index].descriptor == 0 {
+        flush(m, 1);
+    }
+    flush(m, index);
+    let descriptor = m.library.streams[index].descriptor;
+    let mut buffer = vec![0; BUFFER];
+    match m.world.read(descriptor, &mut buffer) {
+        Ok(0) => {
+            m.library.streams[index].at_end = true;
+            false
+        }
+        Ok(count) => {
+            buffer.truncate(count);
+            let stream = &mut m.library.streams[index];
+            stream.input = buffer;
+            stream.input_at = 0;
+            true
+        }
+        Err(errno) => {
+            m.library.streams[index].failed = true;
+            m.set_errno(errno);
+            false
+        }
+    }
+}
+
+pub(super) fn get(m: &mut Machine<'_>, index: usize) -> Option<u8> {
+    let stream = &m.library.streams[index];
+    if stream.input_at >= stream.input.len() && !fill(m, index) {
+        return None;
+    }
+    let stream = &mut m.library.streams[index];
+    let byte = stream.input[stream.input_at];
+    stream.input_at += 1;
+    Some(byte)
+}
+
+pub(super) fn unget(m: &mut Machine<'_>, index: usize, byte: u8) {
+    let stream = &mut m.library.streams[index];
+    stream.at_end = false;
+    if stream.input_at > 0 {
+        stream.input_at -= 1;
+        stream.input[stream.input_at] = byte;
+    } else {
+        stream.input.insert(0, byte);
+    }
+}
+
+pub(super) fn standard(m: &mut Machine<'_>, name: &'static str) -> Run<usize> {
+    let object = m.made(name, 16)?;
+    let file = m.memory.load(Ty::U64, object)?;
+    stream(m, file)
+}
+
+/// Writes to standard error, after what standard output holds.
+pub(super) fn complain(m: &mut Machine<'_>, text: &[u8]) -> Run<()> {
+    let out = standard(m, "stdout")?;
+    flush(m, out);
+    let out = standard(m, "stderr")?;
+    put(m, out, text)?;
+    Ok(())
+}
+
+pub(super) fn seek(
+    m: &mut Machine<'_>,
+    index: usize,
+    offset: i64,
+    whence: i32,
+) -> Result<u64, i32> {
+    flush(m, index);
+    let stream = &mut m.library.streams[index];
+    let ahead = (stream.input.len() - stream.input_at) as i64;
+    stream.input.clear();
+    stream.input_at = 0;
+    stream.at_end = false;
+    let descriptor = stream.descriptor;
+    let offset = if whence == 1 { offset - ahead } else { offset };
+    m.world.seek(descriptor, offset, whence)
+}
+
+pub(super) fn how(mode: &[u8]) -> OpenHow {
+    let first = mode.first().copied().unwrap_or(b'r');
+    let plus = mode.contains(&b'+');
+    OpenHow {
+        read: first == b'r' || plus,
+        write: first != b'r' || plus,
+        append: first == b'a',
+        create: first != b'r',
+        truncate: first == b'w',
+        exclusive: mode.contains(&b'x'),
+        mode: 0o666,
+    }
+}
+
+pub(super) fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
+    if !matches!(mode.first(), Some(b'r' | b'w' | b'a')) {
+        m.set_errno(22);
+        return word(0);
+    }
+    match m.world.open(path, how(mode)) {
+        Ok(descriptor) => word(new_stream(m, descriptor)?),
+        Err(errno) => {
+            m.set_errno(errno);
+            word(0)
+        }
+    }
+}
+
+/// Where the next byte of a stream is read or written.
+pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
+    flush(m, index);
+    let stream = &m.library.streams[index];
+    let ahead = (stream.input.len() - stream.input_at) as i64;
+    let descriptor = stream.descriptor;
+    let position = m.world.seek(descriptor, 0, 1)?;
+    Ok(position as i64 - ahead)
+}
+
+/// A stream of a new file without a name.
+pub(super) fn temporary_file(m: &mut Machine<'_>) -> Run<u128> {
+    const EEXIST: i32 = 17;
+    let how = OpenHow {
+        exclusive: true,
+        mode: 0o600,
+        ..how(b"w+")
+    };
+    for number in 0..100_000 {
+        let path = format!("/tmp/tmpfile-{number}").into_bytes();
+        match m.world.open(&path, how) {
+            Ok(descriptor) => {
+                // It stays as long as it is open.
+                let _ = m.world.remove(&path);
+                return word(new_stream(m, descriptor)?);
+            }
+            Err(EEXIST) => {}
+            Err(errno) => {
+                m.set_errno(errno);
+                break;
+            }
+        }
+    }
+    word(0)
+}

@@ -1,0 +1,94 @@
+//! The control-flow graph as boxes and edges, to be drawn; and the drawing in the language of Graphviz.
+
+use std::fmt::Write;
+
+use crate::{
+    function::Function,
+    instruction::TerminatorKind,
+    text::{print_instruction, print_local, print_terminator},
+};
+
+/// Boxes with lines of text, and edges between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawing {
+    /// The function's name.
+    pub name: String,
+    /// First the function with its variables, then its blocks in order, each with its name and its instructions.
+    pub boxes: Vec<Vec<String>>,
+    /// From box to box, and what the edge stands for: whether the condition held, values of a `switch`.
+    pub edges: Vec<(usize, usize, String)>,
+}
+
+/// The graph of a function: one box a block.
+pub fn control_flow(function: &Function) -> Drawing {
+    let mut drawing = Drawing {
+        name: function.name.clone(),
+        ..Drawing::default()
+    };
+    let mut head = vec![function.name.clone()];
+    let locals = function.locals.iter().enumerate();
+    let named = locals.filter(|(_, local)| !local.name.is_empty());
+    head.extend(named.map(|(index, local)| format!("l{index} {}", print_local(local))));
+    drawing.boxes.push(head);
+    if function.is_defined() {
+        drawing.edges.push((0, 1, String::new()));
+    }
+    for id in function.block_ids() {
+        let block = function.block(id);
+        let mut lines = vec![format!("{id}:")];
+        let instructions = block.instructions.iter();
+        lines.extend(instructions.map(|instruction| print_instruction(function, instruction)));
+        lines.push(print_terminator(&block.terminator));
+        drawing.boxes.push(lines);
+        let names: Vec<String> = match &block.terminator.kind {
+            TerminatorKind::Branch { .. } => vec!["true".to_owned(), "false".to_owned()],
+            TerminatorKind::Switch { cases, .. } => cases
+                .iter()
+                .map(|case| match case.low == case.high {
+                    true => case.low.to_string(),
+                    false => format!("{}…{}", case.low, case.high),
+                })
+                .chain(["default".to_owned()])
+                .collect(),
+            _ => vec![String::new()],
+        };
+        for (edge, name) in block.terminator.edges().iter().zip(names) {
+            let box_of = |block: crate::BlockId| block.index() + 1;
+            drawing.edges.push((box_of(id), box_of(edge.target), name));
+        }
+    }
+    drawing
+}
+
+impl Drawing {
+    /// In the language of Graphviz.
+    pub fn dot(&self) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "digraph \"{}\" {{", escaped(&self.name));
+        out.push_str("  node [shape=box fontname=monospace];\n");
+        for (index, lines) in self.boxes.iter().enumerate() {
+            let mut label = lines.join("\n");
+            label.push('\n');
+            let _ = writeln!(out, "  {index} [label=\"{}\"];", escaped(&label));
+        }
+        for (from, to, name) in &self.edges {
+            let _ = writeln!(out, "  {from} -> {to} [label=\"{name}\"];");
+        }
+        out.push_str("}\n");
+        out
+    }
+}
+
+/// Lines end left-aligned; quotes and backslashes are escaped.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\l"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
