@@ -90,13 +90,13 @@ pub struct Text<'a> {
 }
 
 /// Functions of a file that do nothing but give a value, whatever they are given: they read no memory through pointers,
-/// write nothing but variables of their own, do not divide, loop, or call others but such. Those at `excluded` indices
+/// write nothing but variables of their own, do not divide, loop, or call others but such. Those with `excluded` names
 /// are not taken.
-pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<usize>) -> BTreeSet<String> {
+pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut pure = BTreeSet::new();
     loop {
         let before = pure.len();
-        for (index, function) in unit.functions.iter().enumerate() {
+        for function in &unit.functions {
             let loops = function.stmts.iter().any(|stmt| {
                 matches!(
                     stmt.kind,
@@ -107,7 +107,11 @@ pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<usize>) -> BTr
                 )
             });
             let scalar = result_type(unit, function.return_type).is_ok_and(|ty| ty.is_some());
-            if excluded.contains(&index) || loops || !scalar || function.refusal.is_some() {
+            if excluded.contains(function.name.as_str())
+                || loops
+                || !scalar
+                || function.refusal.is_some()
+            {
                 continue;
             }
             let body = function.body_span;
@@ -144,6 +148,7 @@ pub fn captured(text: &Text<'_>, suffix: &str, labels: &[String]) -> Result<Vec<
             walker.expr(root)?;
             vec![text.span]
         }
+        PlaceKind::Definitions => return Err(Uncaptured::Declares),
         PlaceKind::Statements => {
             let roots = walker.root_stmts();
             for &root in &roots {

@@ -8,6 +8,8 @@
 //!   if (0) the original text, else a tree of tests over the numbers, with the alternatives' texts at its leaves }
 //! ```
 //!
+//! Definitions outside of functions that patches add stand in the file one behind the other.
+//!
 //! All copies of a text begin with a `#line`, so that each has the line numbers that it has in the patched file.
 
 use crate::glue;
@@ -39,6 +41,9 @@ pub enum PlaceKind {
     Statements,
     /// The whole condition between the parentheses of `if`, `while`, `do`, or the semicolons of `for`.
     Condition,
+    /// Definitions and declarations outside of functions. Its span is empty; nothing is selected there, its
+    /// alternatives all stand in the file.
+    Definitions,
 }
 
 /// A place to weave.
@@ -300,6 +305,10 @@ impl PlaceWeaver<'_> {
     fn place(&mut self, index: usize, rest: &mut &[usize]) -> Result<(), PlacesError> {
         let places = self.places;
         let place = &places[index];
+        if place.kind == PlaceKind::Definitions {
+            self.definitions(index);
+            return Ok(());
+        }
         let suffix = self.suffix;
         let condition = place.kind == PlaceKind::Condition;
         let evaluates = place.captured.is_some()
@@ -345,6 +354,26 @@ impl PlaceWeaver<'_> {
         self.dispatch(index, &runs, false);
         self.push(if condition { "}__pw_r;})" } else { "}}" });
         Ok(())
+    }
+
+    /// All alternatives, one behind the other.
+    fn definitions(&mut self, index: usize) {
+        let places = self.places;
+        for (number, alternative) in places[index].alternatives.iter().enumerate() {
+            self.line(alternative.line);
+            self.run_text(index, number);
+            let newline = self.newline.to_owned();
+            self.push(&newline);
+        }
+    }
+
+    /// The text of an alternative that is run.
+    fn run_text(&mut self, index: usize, number: usize) {
+        let places = self.places;
+        let start = self.text.len() as u32;
+        self.text
+            .extend_from_slice(&places[index].alternatives[number].text);
+        self.spans[index][number] = Span::new(start, self.text.len() as u32);
     }
 
     /// The end of a text, which may end in a comment or an unfinished line.
@@ -421,9 +450,7 @@ impl PlaceWeaver<'_> {
                     _ => {
                         let condition = place.kind == PlaceKind::Condition;
                         self.push(if condition { "__pw_r=(" } else { "" });
-                        let start = self.text.len() as u32;
-                        self.text.extend_from_slice(&known.text);
-                        self.spans[index][*alternative] = Span::new(start, self.text.len() as u32);
+                        self.run_text(index, *alternative);
                         self.close(condition);
                     }
                 }
