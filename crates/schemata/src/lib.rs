@@ -24,6 +24,7 @@ mod compiler;
 mod edits;
 mod engine;
 mod isolate;
+mod library;
 mod linked;
 mod outside;
 mod plan;

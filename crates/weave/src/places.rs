@@ -123,6 +123,38 @@ impl<'a> Captured<'a> {
         )
     }
 
+    /// What is put before and after an expression that becomes the variable `number`, of this type: in front of the first
+    /// of several, and of the others.
+    pub fn operand(&self, c_type: &str, number: usize, is_first: bool) -> (String, &'static str) {
+        let begin = if is_first { "(__extension__({" } else { "" };
+        (format!("{begin}{c_type}__pw_p{number}=("), ");")
+    }
+
+    /// What follows the variables: abandons unless the value is 0, and has a value.
+    pub fn checked_value(&self, bad: &str, value: &str) -> String {
+        let check = match bad {
+            "" => String::new(),
+            bad => format!("if({bad})goto __pw_bad;"),
+        };
+        format!("{check}{value};}}))")
+    }
+
+    /// Whether a string cannot be read to its end, or so many bytes.
+    pub fn bad_text(&self, text: usize, most: Option<usize>) -> String {
+        let most = most.map_or("-1ul".to_owned(), |most| format!("__pw_p{most}"));
+        format!("__pw_text_{}(__pw_p{text},{most})", self.suffix)
+    }
+
+    /// Whether so many bytes cannot be read.
+    pub fn bad_read(&self, start: &str, size: &str) -> String {
+        format!("__pw_bad_{}({start},{size})", self.suffix)
+    }
+
+    /// Whether so many bytes cannot be written; if they can, they are noted.
+    pub fn bad_write(&self, start: &str, size: &str) -> String {
+        format!("__pw_write_{}({start},{size})", self.suffix)
+    }
+
     /// What is put before and after the body of a loop.
     pub fn iteration(&self) -> (String, String) {
         ("{if(!--__pw_f)goto __pw_bad;".to_owned(), "}".to_owned())
