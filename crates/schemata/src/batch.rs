@@ -13,8 +13,10 @@ use patchwright_weave::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::additions::{self, OwnText};
 use crate::capture::{self, Uncaptured};
-use crate::compiler::Depth;
+use crate::compiler::{Depth, Diagnostic};
+use crate::outside::{self, Renames};
 use crate::plan::{Plan, PlannedPatch, SourceFile};
 use crate::runs::{self, Finder, Run};
 use crate::{Apart, EngineError, Stats};
@@ -22,7 +24,8 @@ use crate::{Apart, EngineError, Stats};
 /// A place of a batch.
 struct BatchPlace {
     file: usize,
-    function: usize,
+    /// `None` outside of functions.
+    function: Option<usize>,
     run: Run,
     /// The alternatives' texts, their lines in the patched file, and who has them.
     alternatives: Vec<BatchAlternative>,
@@ -129,6 +132,7 @@ impl Batcher<'_> {
     /// The places of these patches.
     fn places(&self, members: &[usize]) -> Vec<BatchPlace> {
         let mut places = Vec::new();
+        let renames = additions::other_names(self.plan, members);
         for file in 0..self.plan.sources.len() {
             let source = &self.plan.sources[file];
             let mut by_function: BTreeMap<usize, Vec<PatchEdits<'_>>> = BTreeMap::new();
@@ -140,6 +144,7 @@ impl Batcher<'_> {
                             number as u32,
                             planned,
                             &edits.edits,
+                            &renames[number],
                         ));
                     }
                 }
@@ -147,8 +152,42 @@ impl Batcher<'_> {
             for (function, patches) in by_function {
                 places.extend(function_places(file, source, function, &patches));
             }
+            places.extend(self.additions(file, members, &renames));
         }
         places
+    }
+
+    /// What these patches add to a file outside of functions.
+    fn additions(&self, file: usize, members: &[usize], renames: &[Renames]) -> Vec<BatchPlace> {
+        let mut by_offset: BTreeMap<u32, Vec<BatchAlternative>> = BTreeMap::new();
+        for (number, member) in members.iter().enumerate() {
+            let files = &self.plan.patches[*member].files;
+            let own = files.iter().filter(|own| own.file == file);
+            for addition in own.flat_map(|own| &own.additions) {
+                let text = outside::renamed(&addition.text, &renames[number]);
+                let known = by_offset.entry(addition.offset).or_default();
+                match known.iter_mut().find(|known| known.text == text) {
+                    Some(known) => known.patches.push(number as u32),
+                    None => known.push(BatchAlternative {
+                        text,
+                        line: addition.line,
+                        patches: vec![number as u32],
+                    }),
+                }
+            }
+        }
+        let place = |(offset, alternatives)| BatchPlace {
+            file,
+            function: None,
+            run: Run {
+                span: Span::empty(offset),
+                kind: PlaceKind::Definitions,
+                to_the_end: true,
+            },
+            alternatives,
+            inside: Vec::new(),
+        };
+        by_offset.into_iter().map(place).collect()
     }
 
     /// Weaves the places of one file, first without evaluations, to have the alternatives read.
@@ -234,8 +273,36 @@ impl Batcher<'_> {
                 None => unassigned = true,
             }
         }
+        let texts: Vec<OwnText<'_>> = own
+            .iter()
+            .zip(&plain.alternatives)
+            .flat_map(|(place, spans)| {
+                let known = &places[*place];
+                known
+                    .alternatives
+                    .iter()
+                    .zip(spans)
+                    .map(|(alternative, span)| OwnText {
+                        span: *span,
+                        patches: &alternative.patches,
+                        added: known.function.is_none(),
+                    })
+            })
+            .collect();
         if refused.is_empty() && unassigned {
-            return Ok(Err(everyone()));
+            let added = texts.iter().filter(|text| text.added);
+            let patches = added.flat_map(|added| added.patches);
+            refused.extend(patches.map(|patch| (*patch, Apart::NotWoven)));
+            if refused.is_empty() {
+                return Ok(Err(everyone()));
+            }
+        }
+        if refused.is_empty() && texts.iter().any(|text| text.added) {
+            let undeclared = diagnostics.iter().any(Diagnostic::is_undeclared_function);
+            let meddling =
+                additions::meddling(self.worker, &source.compiler, &text, &texts, undeclared)?;
+            let reason = |patch| (patch, Apart::OutsideOfFunctions);
+            refused.extend(meddling.into_iter().map(reason));
         }
         if !refused.is_empty() {
             return Ok(Err(refused));
@@ -253,12 +320,24 @@ impl Batcher<'_> {
         }
         let mut table = Vec::with_capacity(own.len());
         // A place that is visited during an evaluation would spoil it.
-        let woven_functions = own.iter().map(|place| places[*place].function).collect();
-        let pure = capture::pure_functions(&source.unit, &woven_functions);
+        let in_functions = own.iter().filter_map(|place| places[*place].function);
+        let excluded = in_functions
+            .map(|function| source.unit.functions[function].name.as_str())
+            .collect();
+        let pure = capture::pure_functions(read.as_ref().unwrap_or(&source.unit), &excluded);
         for (number, place) in own.iter().enumerate() {
             let known = &places[*place];
             let target = &mut woven[number];
-            let function = &source.unit.functions[known.function];
+            let Some(function) = known.function else {
+                // Nobody visits it; ids are indices.
+                let nothing = TablePlace {
+                    captured: false,
+                    alternatives: Vec::new(),
+                };
+                table.push((PlaceId(*place as u32), nothing));
+                continue;
+            };
+            let function = &source.unit.functions[function];
             let labels = &function.labels;
             let result = capture::result_type(&source.unit, function.return_type);
             let sanitized = source.compiler.traps_undefined_behaviour();
@@ -383,8 +462,8 @@ impl Batcher<'_> {
 /// Patches (numbered as in the batch) that cannot be woven.
 type Refused = Vec<(u32, Apart)>;
 
-/// A patch, and its edits in one function.
-type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit]);
+/// A patch, its edits in one function, and its other names.
+type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit], &'a Renames);
 
 struct WovenFile {
     text: Vec<u8>,
@@ -487,13 +566,13 @@ fn function_places(
     let known = &source.unit.functions[function];
     let aims = patches
         .iter()
-        .flat_map(|(_, _, edits)| *edits)
+        .flat_map(|(_, _, edits, _)| *edits)
         .flat_map(|edit| runs::jumps(&edit.text));
     let finder = Finder::new(text, known, aims.collect());
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()
-        .map(|(_, _, edits)| {
+        .map(|(_, _, edits, _)| {
             let groups: Vec<Vec<Edit>> = edits.iter().map(|edit| vec![edit.clone()]).collect();
             disjoint(&finder, groups)
         })
@@ -533,20 +612,20 @@ fn function_places(
         .into_iter()
         .map(|run| BatchPlace {
             file,
-            function,
+            function: Some(function),
             run,
             alternatives: Vec::new(),
             inside: Vec::new(),
         })
         .collect();
     let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
-    for ((patch, planned, _), own) in patches.iter().zip(&runs) {
+    for ((patch, planned, _, renames), own) in patches.iter().zip(&runs) {
         let planned_file = planned.files.iter().find(|own| own.file == file);
         for (run, edits) in own {
             let Some(place) = places.iter().position(|place| place.run == *run) else {
                 continue;
             };
-            let alternative = runs::alternative(text, run.span, edits);
+            let alternative = outside::renamed(&runs::alternative(text, run.span, edits), renames);
             let line = i64::from(source.lines.line(run.span.start))
                 + planned_file.map_or(0, |own| own.lines_before(run.span.start));
             let target = &mut places[place].alternatives;

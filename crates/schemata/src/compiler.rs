@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use patchwright_exec::{
-    CompileCommand, FileError, Limits, RunError, Worker, files, runner::Request,
+    CompileCommand, FileError, Limits, RunError, Worker, files,
+    runner::{Outcome, Request},
 };
 
 /// What a compiler says about a line of the source.
@@ -17,6 +18,18 @@ pub struct Diagnostic {
     pub is_error: bool,
     /// What it says.
     pub message: String,
+}
+
+impl Diagnostic {
+    /// Whether it says that a function is called that is not declared: then the linker decides.
+    pub fn is_undeclared_function(&self) -> bool {
+        says_undeclared(&self.message)
+    }
+}
+
+/// Whether a message says that a function is called that is not declared.
+pub fn says_undeclared(message: &str) -> bool {
+    message.contains("implicit declaration of function")
 }
 
 /// A compiler that could not be asked.
@@ -104,12 +117,11 @@ impl Compiler {
         text: &[u8],
         depth: Depth,
     ) -> Result<Vec<Diagnostic>, CompilerError> {
-        let path = worker.sandbox.folder().join(&self.relative);
-        let original = files::read(&path)?;
-        files::replace(&path, text)?;
-        let outcome = worker.runner.run(&self.request(depth));
-        files::replace(&path, &original)?;
-        let outcome = outcome?;
+        let mode: &[&str] = match depth {
+            Depth::Syntax => &["-fsyntax-only"],
+            Depth::Full => &["-c", "-o", "/dev/null"],
+        };
+        let outcome = self.run(worker, text, mode)?;
         let text = String::from_utf8_lossy(&outcome.stderr);
         let mut found = self.diagnostics(&text);
         if !outcome.ending.is_success() && !found.iter().any(|diagnostic| diagnostic.is_error) {
@@ -122,7 +134,7 @@ impl Compiler {
         Ok(found)
     }
 
-    fn request(&self, depth: Depth) -> Request {
+    fn request(&self, mode: &[&str]) -> Request {
         let mut limits = Limits::with_wall(Duration::from_secs(600));
         limits.output = 1 << 30;
         let mut command = self
@@ -144,15 +156,40 @@ impl Compiler {
                 "-fmax-errors=0",
             ]
         };
-        let mode: &[&str] = match depth {
-            Depth::Syntax => &["-fsyntax-only"],
-            Depth::Full => &["-c", "-o", "/dev/null"],
-        };
         Request::new(program, &self.command.directory)
             .args(command)
             .args(own.iter().chain(mode).copied())
             .env("LC_ALL", "C")
             .limits(limits)
+    }
+
+    /// What the preprocessor makes of `text` in the source's place, macros defined by it included; `None` if it fails.
+    /// The source is put back.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn preprocess(
+        &self,
+        worker: &mut Worker,
+        text: &[u8],
+    ) -> Result<Option<Vec<u8>>, CompilerError> {
+        let outcome = self.run(worker, text, &["-E", "-dD"])?;
+        Ok(outcome.ending.is_success().then_some(outcome.stdout))
+    }
+
+    /// Runs the compiler on `text` in the source's place. The source is put back.
+    fn run(
+        &self,
+        worker: &mut Worker,
+        text: &[u8],
+        mode: &[&str],
+    ) -> Result<Outcome, CompilerError> {
+        let path = worker.sandbox.folder().join(&self.relative);
+        let original = files::read(&path)?;
+        files::replace(&path, text)?;
+        let outcome = worker.runner.run(&self.request(mode));
+        files::replace(&path, &original)?;
+        Ok(outcome?)
     }
 
     /// Reads `FILE:LINE:COLUMN: error: MESSAGE`. A message about another file is about the line of the source that the

@@ -75,6 +75,7 @@ impl<'a> Engine<'a> {
             commands: context.commands,
             clang: &clang,
             stats: &mut stats,
+            symbols: None,
         }
         .plan(patches, &mut fates, sink)?;
         Ok(Engine {
@@ -221,13 +222,10 @@ impl<'a> Engine<'a> {
             BuildError::Run(_) => Vec::new(),
         };
         let (guilty, others): (Vec<usize>, Vec<usize>) = batch.members.iter().partition(|member| {
-            let files = &self.plan.patches[**member].files;
-            let mut functions = files.iter().flat_map(|file| &file.functions);
-            functions.any(|function| {
-                function.edits.iter().any(|edit| {
-                    let words = lex::words(&edit.text);
-                    words.iter().any(|word| missing.contains(word))
-                })
+            let mut texts = self.plan.patches[**member].texts();
+            texts.any(|text| {
+                let words = lex::words(text);
+                words.iter().any(|word| missing.contains(word))
             })
         });
         if !guilty.is_empty() {

@@ -12,7 +12,9 @@ use patchwright_csource::{Function, lex};
 use patchwright_exec::Worker;
 use patchwright_text::Span;
 
-use crate::compiler::{Compiler, CompilerError, Depth, Diagnostic, is_syntax_error};
+use crate::compiler::{
+    Compiler, CompilerError, Depth, Diagnostic, is_syntax_error, says_undeclared,
+};
 
 /// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
 const AT_ONCE: usize = 500;
@@ -419,9 +421,7 @@ impl Isolation<'_> {
                         });
                     }
                 }
-                Some((number, _, false))
-                    if message.contains("implicit declaration of function") =>
-                {
+                Some((number, _, false)) if says_undeclared(&message) => {
                     answer.undeclared.push((number, message));
                 }
                 None if is_error => answer.elsewhere = Some(message),

@@ -17,13 +17,18 @@
 //!   says nothing.
 //! * The copy of the untouched program is as it was when a step has ended.
 
+mod additions;
 mod batch;
 mod capture;
 mod compiler;
 mod edits;
 mod engine;
 mod isolate;
+mod library;
+mod linked;
+mod outside;
 mod plan;
+mod preprocessed;
 mod rounds;
 mod runs;
 
@@ -95,7 +100,7 @@ pub enum Apart {
     CompiledTwice,
     /// It changes a source whose syntax tree could not be had, or that another program has written.
     NotUnderstood,
-    /// It changes text outside of the bodies of functions.
+    /// It changes text outside of the bodies of functions, or adds there what would mean something to others.
     OutsideOfFunctions,
     /// It changes a function that cannot be woven.
     Function(Refusal),

@@ -1,6 +1,6 @@
 //! Which patches can be woven: those that change bodies of functions of sources that are understood, and compile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use patchwright_csource::{Clang, Refusal, TranslationUnit, lex};
@@ -9,9 +9,11 @@ use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap, Span};
 use rustc_hash::FxHashMap;
 
-use crate::compiler::{Compiler, Depth};
+use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
+use crate::linked::Symbols;
+use crate::outside::{self, Addition, Brought, KnownNames};
 use crate::{Apart, EngineError, Event, Fate, Stats};
 
 /// A source file that patches change.
@@ -28,6 +30,8 @@ pub struct SourceFile {
     pub lines: LineMap,
     /// Its text, or macros that it uses, mention the number of the line.
     mentions_line: bool,
+    /// The names of the unit, once they are needed.
+    names: Option<KnownNames>,
 }
 
 /// The edits of a patch in one function.
@@ -46,6 +50,8 @@ pub struct PlannedFile {
     pub file: usize,
     /// Edits by function, in order of the text.
     pub functions: Vec<FunctionEdits>,
+    /// What is added outside of functions, in order of the text.
+    pub additions: Vec<Addition>,
     /// For each edit of the file, sorted: where it ends in the original, and how many lines it adds.
     pub added_lines: Vec<(u32, i64)>,
 }
@@ -68,6 +74,28 @@ pub struct PlannedPatch {
     pub patch: usize,
     /// What it changes.
     pub files: Vec<PlannedFile>,
+    /// What it adds outside of functions.
+    pub brought: Brought,
+}
+
+impl PlannedPatch {
+    /// Whether it adds anything outside of functions.
+    pub fn adds(&self) -> bool {
+        self.files.iter().any(|file| !file.additions.is_empty())
+    }
+
+    /// The texts that it brings.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| {
+            let functions = file.functions.iter().flat_map(|function| &function.edits);
+            let edits = functions.map(|edit| edit.text.as_slice());
+            edits.chain(
+                file.additions
+                    .iter()
+                    .map(|addition| addition.text.as_slice()),
+            )
+        })
+    }
 }
 
 /// The sources that patches change, and the patches that can be woven.
@@ -89,6 +117,8 @@ pub struct Planner<'a> {
     pub clang: &'a Clang,
     /// Is counted up.
     pub stats: &'a mut Stats,
+    /// The names that the program is linked by, once they are needed.
+    pub symbols: Option<Symbols>,
 }
 
 impl Planner<'_> {
@@ -127,6 +157,7 @@ impl Planner<'_> {
         let mut planned = PlannedPatch {
             patch: index,
             files: Vec::new(),
+            brought: Brought::default(),
         };
         for change in &patch.changes {
             let FileChange::Modify { path, text } = change else {
@@ -146,15 +177,72 @@ impl Planner<'_> {
                 Err(reason) => return Ok(Err(reason)),
             };
             match planned_file(file, &plan.sources[file], text.edits()) {
-                Ok(Some(edits)) => planned.files.push(edits),
+                Ok(Some(edits)) => {
+                    if !edits.additions.is_empty()
+                        && let Err(reason) =
+                            self.admit(&edits, &mut plan.sources[file], &mut planned.brought)?
+                    {
+                        return Ok(Err(reason));
+                    }
+                    planned.files.push(edits);
+                }
                 Ok(None) => {}
                 Err(reason) => return Ok(Err(reason)),
             }
+        }
+        let external = &planned.brought.external;
+        if !external.is_empty() && self.is_linked(external)? {
+            return Ok(Err(Apart::OutsideOfFunctions));
         }
         if planned.files.is_empty() {
             return Ok(Err(Apart::Nothing));
         }
         Ok(Ok(planned))
+    }
+
+    /// Whether what a patch adds to a file outside of functions means nothing to anybody else; notes what it brings.
+    fn admit(
+        &mut self,
+        edits: &PlannedFile,
+        source: &mut SourceFile,
+        all: &mut Brought,
+    ) -> Result<Result<(), Apart>, EngineError> {
+        let names = match &mut source.names {
+            Some(names) => names,
+            none => {
+                let text = &source.unit.source;
+                let with_headers = source.compiler.preprocess(self.worker, text)?;
+                let Some(with_headers) = with_headers else {
+                    return Ok(Err(Apart::OutsideOfFunctions));
+                };
+                none.insert(KnownNames::new(&[text, &with_headers]))
+            }
+        };
+        let unit = &source.unit;
+        for addition in &edits.additions {
+            let brought = outside::brought(&addition.text).filter(|brought| {
+                names.allow(brought, &unit.source, &unit.functions, addition.offset)
+            });
+            let Some(mut brought) = brought else {
+                return Ok(Err(Apart::OutsideOfFunctions));
+            };
+            all.defined.append(&mut brought.defined);
+            all.external.append(&mut brought.external);
+            all.declared.append(&mut brought.declared);
+            all.includes |= brought.includes;
+            all.macros |= brought.macros;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether some object file or program of the built copy mentions one of these names: there it would be found, or
+    /// found twice, when the program is linked.
+    fn is_linked(&mut self, names: &BTreeSet<String>) -> Result<bool, EngineError> {
+        let symbols = match &mut self.symbols {
+            Some(symbols) => symbols,
+            none => none.insert(Symbols::below(self.worker.sandbox.folder())?),
+        };
+        Ok(symbols.mention(names))
     }
 
     /// Reads a source that some patch changes.
@@ -207,6 +295,7 @@ impl Planner<'_> {
             lines: LineMap::new(&unit.source),
             unit,
             mentions_line,
+            names: None,
         });
         Ok(Ok(plan.sources.len() - 1))
     }
@@ -224,7 +313,8 @@ impl Planner<'_> {
             let mut clones: Vec<FunctionClone> = Vec::new();
             // Clones of each patch; a patch with several functions has several.
             let mut users: Vec<(usize, usize)> = Vec::new();
-            for (number, planned) in plan.patches.iter().enumerate() {
+            let functions_only = plan.patches.iter().enumerate();
+            for (number, planned) in functions_only.filter(|(_, planned)| !planned.adds()) {
                 for own in planned.files.iter().filter(|own| own.file == file) {
                     for edits in &own.functions {
                         let function = &source.unit.functions[edits.function];
@@ -289,7 +379,7 @@ impl Planner<'_> {
     }
 
     /// Where warnings are errors some of them come late, or say what the whole file lacks: each patched file is compiled
-    /// by itself.
+    /// by itself. So is each to which something is added outside of functions, which a clone of a function would not find.
     fn compile_files(
         &mut self,
         plan: &mut Plan,
@@ -301,17 +391,23 @@ impl Planner<'_> {
         for planned in &plan.patches {
             for own in &planned.files {
                 let source = &plan.sources[own.file];
-                if !source.compiler.warnings_are_errors() {
-                    continue;
-                }
+                let depth = match source.compiler.warnings_are_errors() {
+                    true => Depth::Full,
+                    false if planned.adds() => Depth::Syntax,
+                    false => continue,
+                };
                 let mut changes = patches[planned.patch].changes.iter();
                 let change = changes.find(|change| change.path().as_path() == source.relative);
                 let Some(text) = change.and_then(FileChange::text) else {
                     continue;
                 };
-                let error = self.file_error(own.file, source, text, Depth::Full, &mut known)?;
-                if error.is_some() {
-                    fates[planned.patch] = error;
+                let said = self.file_said(own.file, source, text, depth, &mut known)?;
+                if let Some(error) = said.error(source) {
+                    fates[planned.patch] = Some(error);
+                    break;
+                }
+                if planned.adds() && said.undeclared {
+                    fates[planned.patch] = Some(Fate::Apart(Apart::Undeclared));
                 }
             }
             sink(Event::Progress(planned.patch));
@@ -351,9 +447,9 @@ impl Planner<'_> {
             };
             for (file, text) in changes {
                 let source = &plan.sources[file];
-                let error = self.file_error(file, source, text, Depth::Syntax, &mut known)?;
-                if error.is_some() {
-                    *fate = error;
+                let said = self.file_said(file, source, text, Depth::Syntax, &mut known)?;
+                if let Some(error) = said.error(source) {
+                    *fate = Some(error);
                     break;
                 }
             }
@@ -415,32 +511,49 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// What the compiler says against a patched source.
-    fn file_error(
+    /// What the compiler says about a patched source.
+    fn file_said(
         &mut self,
         file: usize,
         source: &SourceFile,
         text: &NewText,
         depth: Depth,
         known: &mut KnownFiles,
-    ) -> Result<Option<Fate>, EngineError> {
+    ) -> Result<Said, EngineError> {
         let digest = Hasher::new().pieces(text.pieces()).finish();
-        let error = match known.get(&(file, digest)) {
-            Some(error) => error.clone(),
-            None => {
-                self.stats.compilations += 1;
-                let found = source.compiler.check(self.worker, &text.to_vec(), depth)?;
-                let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
-                let error = error.map(|error| (error.line.unwrap_or(0), error.message));
-                known.insert((file, digest), error.clone());
-                error
-            }
+        if let Some(said) = known.get(&(file, digest)) {
+            return Ok(said.clone());
+        }
+        self.stats.compilations += 1;
+        let found = source.compiler.check(self.worker, &text.to_vec(), depth)?;
+        let undeclared = found.iter().any(Diagnostic::is_undeclared_function);
+        let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
+        let said = Said {
+            error: error.map(|error| (error.line.unwrap_or(0), error.message)),
+            undeclared,
         };
-        Ok(error.map(|(line, message)| Fate::DoesNotCompile {
+        known.insert((file, digest), said.clone());
+        Ok(said)
+    }
+}
+
+/// What the compiler says about a patched source.
+#[derive(Clone, Debug)]
+struct Said {
+    /// The line of its first error, and the message.
+    error: Option<(u32, String)>,
+    /// It calls functions that are not declared.
+    undeclared: bool,
+}
+
+impl Said {
+    fn error(&self, source: &SourceFile) -> Option<Fate> {
+        let (line, message) = self.error.clone()?;
+        Some(Fate::DoesNotCompile {
             file: source.relative.clone(),
             line,
             message,
-        }))
+        })
     }
 }
 
@@ -466,8 +579,8 @@ fn whole_function(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> 
     FunctionClone::with_head(base, functions, index, text, source.lines.line(span.start))
 }
 
-/// The first errors of patched sources: line and message.
-type KnownFiles = FxHashMap<(usize, Digest), Option<(u32, String)>>;
+/// What is known of patched sources.
+type KnownFiles = FxHashMap<(usize, Digest), Said>;
 
 /// Whether lines of the text are said to be lines of something else.
 fn has_line_directives(text: &[u8]) -> bool {
@@ -492,6 +605,7 @@ fn planned_file(
     let mut planned = PlannedFile {
         file,
         functions: Vec::new(),
+        additions: Vec::new(),
         added_lines: Vec::new(),
     };
     let newlines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as i64;
@@ -499,7 +613,10 @@ fn planned_file(
         let Some(edit) = trimmed(base, edit) else {
             continue;
         };
+        let edit = between_items(source, edit);
         let old = edit.span.slice(base).unwrap_or_default();
+        let line_before =
+            i64::from(source.lines.line(edit.span.start)) + planned.lines_before(edit.span.start);
         planned
             .added_lines
             .push((edit.span.end, newlines(&edit.text) - newlines(old)));
@@ -513,7 +630,16 @@ fn planned_file(
             if is_blank(old) && is_blank(&edit.text) {
                 continue;
             }
-            return Err(Apart::OutsideOfFunctions);
+            let functions = &source.unit.functions;
+            if !is_blank(old) || !outside::is_between_items(base, functions, at.start) {
+                return Err(Apart::OutsideOfFunctions);
+            }
+            planned.additions.push(Addition {
+                offset: at.start,
+                text: edit.text,
+                line: u32::try_from(line_before).unwrap_or(1),
+            });
+            continue;
         };
         if source.unit.functions[function].refusal.is_some() {
             return Err(Apart::Function(
@@ -542,5 +668,26 @@ fn planned_file(
             return Err(Apart::Unbalanced);
         }
     }
-    Ok((!planned.functions.is_empty()).then_some(planned))
+    let changes = !planned.functions.is_empty() || !planned.additions.is_empty();
+    Ok(changes.then_some(planned))
+}
+
+/// An insertion that is not whole where a difference has put it, moved to where it stands between definitions, if it can
+/// be; else as it is.
+fn between_items(source: &SourceFile, edit: Edit) -> Edit {
+    let base = &source.unit.source;
+    let functions = &source.unit.functions;
+    if !edit.span.is_empty() || lex::is_balanced(&edit.text, true) {
+        return edit;
+    }
+    let moved = outside::moved(base, edit.span.start, &edit.text);
+    let whole = moved.into_iter().find(|(offset, text)| {
+        lex::is_balanced(text, true)
+            && outside::is_between_items(base, functions, *offset)
+            && outside::brought(text).is_some()
+    });
+    match whole {
+        Some((offset, text)) => Edit::replace(Span::empty(offset), text),
+        None => edit,
+    }
 }

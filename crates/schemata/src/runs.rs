@@ -11,6 +11,8 @@ use patchwright_csource::{Function, Place, Stmt, StmtId, StmtKind, lex};
 use patchwright_text::{Edit, Span, apply_edits};
 use patchwright_weave::{PlaceKind, can_duplicate};
 
+use crate::outside::skip_directive;
+
 /// A place that holds an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Run {
@@ -481,17 +483,13 @@ impl Ends {
 }
 
 /// The next token outside of directives.
-fn skip_directives(text: &[u8], mut at: usize) -> usize {
+pub fn skip_directives(text: &[u8], mut at: usize) -> usize {
     loop {
         let next = lex::skip_blank(text, at);
         if text.get(next) != Some(&b'#') {
             return next;
         }
-        at = next;
-        while at < text.len() && text[at] != b'\n' {
-            at += if text[at] == b'\\' { 2 } else { 1 };
-        }
-        at = at.min(text.len());
+        at = skip_directive(text, next);
     }
 }
 

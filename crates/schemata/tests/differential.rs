@@ -42,7 +42,18 @@ fn term(random: &mut Random, depth: usize) -> String {
     }
     let a = term(random, depth - 1);
     let b = term(random, depth - 1);
-    match random.below(12) {
+    match random.below(15) {
+        12 => format!("(int)strlen(text + (({a}) & 7))"),
+        13 => format!("!!isdigit((unsigned char)text[({a}) & 15])"),
+        14 => random
+            .of(&[
+                "(memcmp(text, text + 2, n & 7) < 0)",
+                "abs(x)",
+                "(strchr(text, 'a' + (y & 3)) != 0)",
+                "(strncmp(text, \"a1b\", y & 3) > 0)",
+                "tolower(65 + (x & 31))",
+            ])
+            .to_owned(),
         0 => format!("t[({a}) & 7]"),
         1 => format!("({a}) / ((({b}) & 7) + 1)"),
         2 => format!("({a}) / ({b})"),
@@ -71,7 +82,18 @@ fn target(random: &mut Random) -> String {
 
 /// A statement on one line.
 fn simple(random: &mut Random) -> String {
-    match random.below(22) {
+    match random.below(24) {
+        22 => random
+            .of(&[
+                "memset(text + (n & 3), 'x', y & 3);",
+                "memcpy(text + 8, text, x & 7);",
+                "strcpy(text, \"zz\");",
+                "text[x & 7] = '5';",
+                "memmove(t + 1, t, (n & 3) * sizeof *t);",
+                "strcpy(x > 9000 ? 0 : text, \"1\");",
+            ])
+            .to_owned(),
+        23 => format!("if (!strcmp(text, \"zz\")) y += {};", term(random, 1)),
         0 => "return x;".to_owned(),
         1 => "break;".to_owned(),
         2 => "continue;".to_owned(),
@@ -133,11 +155,14 @@ fn body(random: &mut Random, depth: usize, lines: &mut Vec<String>) {
 }
 
 const HEAD: &str = "\
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 struct record { int a; int b[2]; unsigned bits : 3; };
 static int g = 5;
 static int noted;
+static char text[16] = \"a1b2c3\";
 static struct record record = {1, {2, 3}, 4};
 static int pure(int a, int b) { return a > b ? a - b : b; }
 static void note(int v) { noted = noted * 31 + v; }
@@ -150,13 +175,29 @@ int main(int argc, char **argv)
     int result = 0;
     for (int round = 0; round < 3; round++)
         result = result * 7 + work(n + round, result);
-    printf(\"%d %d %d %d %d\\n\", result, g, noted, record.a, record.bits);
+    printf(\"%d %d %d %d %d %s\\n\", result, g, noted, record.a, record.bits, text);
     return result & 1;
 }
 ";
 
 fn program(lines: &[String]) -> String {
-    let mut text = HEAD.to_owned();
+    with_helper("", lines)
+}
+
+/// A helper that several patches may bring, not all the same.
+fn helper(random: &mut Random) -> String {
+    let value = random.of(&[
+        "a + b",
+        "a < b ? a : b",
+        "used++ ? a : b",
+        "strlen(text) + a",
+        "c",
+    ]);
+    format!("static int used;\nstatic int helper(int a, int b)\n{{\n    return {value};\n}}\n")
+}
+
+fn with_helper(helper: &str, lines: &[String]) -> String {
+    let mut text = HEAD.to_owned() + helper;
     text += "static int work(int n, int y)\n{\n    int x = 2, i = 0;\n    int t[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n";
     text += "    int *p = &t[2];\n    struct record *r = &record;\n";
     for line in lines {
@@ -272,7 +313,18 @@ fn compare(seed: u64, dedup: bool) -> (usize, usize) {
     };
     let mut texts = Vec::new();
     while texts.len() < PATCHES {
-        let patched = program(&mutated(&mut random, &lines));
+        let mut changed = mutated(&mut random, &lines);
+        let mut added = String::new();
+        if random.below(6) == 0 {
+            added = helper(&mut random);
+            let call = format!(
+                "{} = helper({}, n);",
+                target(&mut random),
+                term(&mut random, 1)
+            );
+            changed.insert(0, call);
+        }
+        let patched = with_helper(&added, &changed);
         if patched != text {
             texts.push(patched);
         }

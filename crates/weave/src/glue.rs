@@ -310,6 +310,9 @@ extern const char __pw_single_threaded __PW_WEAK("__libc_single_threaded");
 #endif
 "#;
 
+/// An evaluation that reads a longer string is abandoned.
+const LONGEST_TEXT: u32 = 1 << 16;
+
 /// What each file with places has for itself.
 const OWN_PLACES: &str = r#"static const unsigned __pw_place_ids_@[] = {PLACE_IDS};
 static unsigned __pw_selected_@[PLACE_COUNT];
@@ -327,6 +330,19 @@ static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_write_@(const v
 }
 static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_bad_@(const volatile void *start, unsigned long size) {
   return __pw_places_@.bad(start, size);
+}
+static int __attribute__((__noinline__,__cold__)) __PW_OURS __pw_text_@(const volatile void *start, unsigned long most) {
+  const volatile char *at = (const volatile char *)start;
+  unsigned long known = 0, length;
+  for (length = 0; length < most; length++, at++, known--) {
+    if (length == LONGEST_TEXT) return 1;
+    if (known == 0 || __pw_places_@.poisoned) {
+      if (__pw_bad_@(at, 1)) return 1;
+      known = 4096 - ((unsigned long)at & 4095);
+    }
+    if (*at == 0) return 0;
+  }
+  return 0;
 }
 "#;
 
@@ -401,7 +417,8 @@ pub(crate) fn places_text(
         .replace('@', suffix)
         .replace("PLACE_IDS", &list(places.iter().map(|id| id.0)))
         .replace("PLACE_COUNT", &places.len().to_string())
-        .replace("PLACES_VERSION", &PLACES_VERSION.to_string());
+        .replace("PLACES_VERSION", &PLACES_VERSION.to_string())
+        .replace("LONGEST_TEXT", &LONGEST_TEXT.to_string());
     let unobserved_call = if unobserved.is_some() {
         "__pw_unobserved();"
     } else {

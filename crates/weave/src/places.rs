@@ -8,6 +8,8 @@
 //!   if (0) the original text, else a tree of tests over the numbers, with the alternatives' texts at its leaves }
 //! ```
 //!
+//! Definitions outside of functions that patches add stand in the file one behind the other.
+//!
 //! All copies of a text begin with a `#line`, so that each has the line numbers that it has in the patched file.
 
 use crate::glue;
@@ -39,6 +41,9 @@ pub enum PlaceKind {
     Statements,
     /// The whole condition between the parentheses of `if`, `while`, `do`, or the semicolons of `for`.
     Condition,
+    /// Definitions and declarations outside of functions. Its span is empty; nothing is selected there, its
+    /// alternatives all stand in the file.
+    Definitions,
 }
 
 /// A place to weave.
@@ -116,6 +121,38 @@ impl<'a> Captured<'a> {
                 ");if(__pw_p{number}==0||__pw_p{number}==(__typeof__(__pw_p{number}))-1)goto __pw_bad;__pw_p{number};}}))"
             ),
         )
+    }
+
+    /// What is put before and after an expression that becomes the variable `number`, of this type: in front of the first
+    /// of several, and of the others.
+    pub fn operand(&self, c_type: &str, number: usize, is_first: bool) -> (String, &'static str) {
+        let begin = if is_first { "(__extension__({" } else { "" };
+        (format!("{begin}{c_type}__pw_p{number}=("), ");")
+    }
+
+    /// What follows the variables: abandons unless the value is 0, and has a value.
+    pub fn checked_value(&self, bad: &str, value: &str) -> String {
+        let check = match bad {
+            "" => String::new(),
+            bad => format!("if({bad})goto __pw_bad;"),
+        };
+        format!("{check}{value};}}))")
+    }
+
+    /// Whether a string cannot be read to its end, or so many bytes.
+    pub fn bad_text(&self, text: usize, most: Option<usize>) -> String {
+        let most = most.map_or("-1ul".to_owned(), |most| format!("__pw_p{most}"));
+        format!("__pw_text_{}(__pw_p{text},{most})", self.suffix)
+    }
+
+    /// Whether so many bytes cannot be read.
+    pub fn bad_read(&self, start: &str, size: &str) -> String {
+        format!("__pw_bad_{}({start},{size})", self.suffix)
+    }
+
+    /// Whether so many bytes cannot be written; if they can, they are noted.
+    pub fn bad_write(&self, start: &str, size: &str) -> String {
+        format!("__pw_write_{}({start},{size})", self.suffix)
     }
 
     /// What is put before and after the body of a loop.
@@ -300,6 +337,10 @@ impl PlaceWeaver<'_> {
     fn place(&mut self, index: usize, rest: &mut &[usize]) -> Result<(), PlacesError> {
         let places = self.places;
         let place = &places[index];
+        if place.kind == PlaceKind::Definitions {
+            self.definitions(index);
+            return Ok(());
+        }
         let suffix = self.suffix;
         let condition = place.kind == PlaceKind::Condition;
         let evaluates = place.captured.is_some()
@@ -345,6 +386,26 @@ impl PlaceWeaver<'_> {
         self.dispatch(index, &runs, false);
         self.push(if condition { "}__pw_r;})" } else { "}}" });
         Ok(())
+    }
+
+    /// All alternatives, one behind the other.
+    fn definitions(&mut self, index: usize) {
+        let places = self.places;
+        for (number, alternative) in places[index].alternatives.iter().enumerate() {
+            self.line(alternative.line);
+            self.run_text(index, number);
+            let newline = self.newline.to_owned();
+            self.push(&newline);
+        }
+    }
+
+    /// The text of an alternative that is run.
+    fn run_text(&mut self, index: usize, number: usize) {
+        let places = self.places;
+        let start = self.text.len() as u32;
+        self.text
+            .extend_from_slice(&places[index].alternatives[number].text);
+        self.spans[index][number] = Span::new(start, self.text.len() as u32);
     }
 
     /// The end of a text, which may end in a comment or an unfinished line.
@@ -421,9 +482,7 @@ impl PlaceWeaver<'_> {
                     _ => {
                         let condition = place.kind == PlaceKind::Condition;
                         self.push(if condition { "__pw_r=(" } else { "" });
-                        let start = self.text.len() as u32;
-                        self.text.extend_from_slice(&known.text);
-                        self.spans[index][*alternative] = Span::new(start, self.text.len() as u32);
+                        self.run_text(index, *alternative);
                         self.close(condition);
                     }
                 }

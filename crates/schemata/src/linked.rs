@@ -1,0 +1,64 @@
+//! The names that the built program is linked by.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use patchwright_csource::lex;
+use patchwright_exec::{FileError, files};
+use rustc_hash::FxHashSet;
+
+/// Names that object files, libraries and programs contain.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    names: FxHashSet<Vec<u8>>,
+}
+
+impl Symbols {
+    /// The names in all of them below `folder`.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    pub fn below(folder: &Path) -> Result<Self, FileError> {
+        let mut found = Self::default();
+        found.collect(folder)?;
+        Ok(found)
+    }
+
+    fn collect(&mut self, folder: &Path) -> Result<(), FileError> {
+        let failed = |error: io::Error| FileError::new("read the folder", folder, error);
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                self.collect(&path)?;
+            } else if kind.is_file() {
+                self.add(&files::read(&path)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tables of symbols hold names that end with a zero byte, whatever else the file is.
+    fn add(&mut self, text: &[u8]) {
+        if !text.starts_with(b"\x7fELF") && !text.starts_with(b"!<arch>") {
+            return;
+        }
+        for string in text.split(|byte| *byte == 0) {
+            let length = string.iter().rev().take_while(|byte| lex::is_word(**byte));
+            let name = &string[string.len() - length.count()..];
+            if !name.is_empty() && !self.names.contains(name) {
+                self.names.insert(name.to_vec());
+            }
+        }
+    }
+
+    /// Whether one of these is mentioned. A linker lets a name that is the end of another share its bytes.
+    pub fn mention(&self, names: &BTreeSet<String>) -> bool {
+        self.names
+            .iter()
+            .any(|known| names.iter().any(|name| known.ends_with(name.as_bytes())))
+    }
+}

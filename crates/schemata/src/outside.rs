@@ -1,0 +1,455 @@
+//! What patches add outside of functions: helpers, prototypes, variables, macros, types, headers.
+//!
+//! An addition can stand in the woven file for everybody if nobody but its own patch names what it brings. So it must
+//! bring names that are new to the whole translation unit, headers included; where patches bring different things of one
+//! name, or bring it to other files, the name gets a number, in all texts of the patch. Names are found without a parser:
+//! what is not recognised is not renamed, and then two of a name are an error of the woven file, by which the patches
+//! are set apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_csource::{Function, lex};
+use patchwright_text::Span;
+use rustc_hash::FxHashSet;
+
+use crate::runs::skip_directives;
+
+/// Text that a patch adds between the definitions of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Addition {
+    /// Where, in the original.
+    pub offset: u32,
+    /// The text.
+    pub text: Vec<u8>,
+    /// The line on which it begins in the patched file.
+    pub line: u32,
+}
+
+/// What an addition brings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// Names that it defines.
+    pub defined: BTreeSet<String>,
+    /// Those of them that other files can see.
+    pub external: BTreeSet<String>,
+    /// Names of functions and objects that it only declares.
+    pub declared: BTreeSet<String>,
+    /// It includes headers.
+    pub includes: bool,
+    /// It defines macros.
+    pub macros: bool,
+}
+
+/// Attributes and words with an effect beyond the names, or that need a place of their own.
+const REFUSED_WORDS: &[&str] = &[
+    "asm",
+    "__asm",
+    "__asm__",
+    "_Pragma",
+    "__pragma",
+    "__COUNTER__",
+    "__thread",
+    "_Thread_local",
+    "constructor",
+    "__constructor__",
+    "destructor",
+    "__destructor__",
+    "alias",
+    "__alias__",
+    "weak",
+    "__weak__",
+    "ifunc",
+    "__ifunc__",
+    "section",
+    "__section__",
+    "main",
+];
+
+/// A token of an item; whatever stands in brackets is one token.
+#[derive(Clone, Copy)]
+struct Token {
+    span: Span,
+    first: u8,
+}
+
+/// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
+pub fn brought(text: &[u8]) -> Option<Brought> {
+    let words = lex::words(text);
+    if words
+        .iter()
+        .any(|word| REFUSED_WORDS.contains(&word.as_str()))
+    {
+        return None;
+    }
+    let mut brought = Brought::default();
+    let mut item: Vec<Token> = Vec::new();
+    let mut at = 0;
+    loop {
+        at = lex::skip_blank(text, at);
+        let Some(&first) = text.get(at) else {
+            return item.is_empty().then_some(brought);
+        };
+        let start = at;
+        at = match first {
+            b'#' => {
+                // A directive inside of an item would be half of something.
+                if !item.is_empty() {
+                    return None;
+                }
+                let end = skip_directive(text, at);
+                directive(&text[at + 1..end], &mut brought)?;
+                at = end;
+                continue;
+            }
+            b'(' | b'[' | b'{' => closing(text, at)?,
+            b')' | b']' | b'}' => return None,
+            _ => lex::step(text, at),
+        };
+        let body = first == b'{' && item.last().is_some_and(|last| last.first == b'(');
+        item.push(Token {
+            span: Span::new(start as u32, at as u32),
+            first,
+        });
+        if first == b';' || body {
+            declaration(text, &item, body, &mut brought)?;
+            item.clear();
+        }
+    }
+}
+
+/// The offset behind the directive that begins at `at`.
+pub fn skip_directive(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && text[at] != b'\n' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(text.len())
+}
+
+/// The offset behind the bracket that closes the one at `open`.
+fn closing(text: &[u8], open: usize) -> Option<usize> {
+    let mut stack = Vec::new();
+    let mut at = open;
+    loop {
+        at = skip_directives(text, at);
+        match *text.get(at)? {
+            b'(' => stack.push(b')'),
+            b'[' => stack.push(b']'),
+            b'{' => stack.push(b'}'),
+            close @ (b')' | b']' | b'}') => {
+                if stack.pop() != Some(close) {
+                    return None;
+                }
+                if stack.is_empty() {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at = lex::step(text, at);
+    }
+}
+
+fn directive(text: &[u8], brought: &mut Brought) -> Option<()> {
+    let start = lex::skip_blank(text, 0);
+    let end = text.get(start).map_or(start, |_| lex::step(text, start));
+    let rest = lex::skip_blank(text, end);
+    match &text[start..end] {
+        // A header of the project could define objects.
+        b"include" if text.get(rest) == Some(&b'<') => brought.includes = true,
+        b"define" => {
+            let name = &text[rest..lex::step(text, rest.min(text.len().checked_sub(1)?))];
+            brought
+                .defined
+                .insert(String::from_utf8_lossy(name).into_owned());
+            brought.macros = true;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Notes what a declaration (up to its `;`) or the definition of a function (up to its body) brings.
+fn declaration(text: &[u8], item: &[Token], body: bool, brought: &mut Brought) -> Option<()> {
+    let slice = |token: &Token| token.span.slice(text).unwrap_or_default();
+    let is = |word: &str| item.iter().any(|token| slice(token) == word.as_bytes());
+    let word_at = |index: usize| {
+        let token = item.get(index)?;
+        let is_word = lex::is_word(token.first) && !token.first.is_ascii_digit();
+        is_word.then(|| String::from_utf8_lossy(slice(token)).into_owned())
+    };
+    let is_static = is("static");
+    if is("__attribute__") || (is("inline") || is("__inline")) && !is_static {
+        return None;
+    }
+    let mut define = |name: String, external: bool| {
+        if external {
+            brought.external.insert(name.clone());
+        }
+        brought.defined.insert(name);
+    };
+    if body {
+        let parameters = item.iter().position(|token| token.first == b'(')?;
+        // One pair of parentheses, else it is the call of a macro or a function that returns one by pointer.
+        if parameters + 2 != item.len() {
+            return None;
+        }
+        define(word_at(parameters.checked_sub(1)?)?, !is_static);
+        return Some(());
+    }
+    if item.len() == 1 {
+        return Some(());
+    }
+    let mut at = 0;
+    let kinds = ["struct", "union", "enum"];
+    if let Some(kind) = (0..item.len()).find(|index| {
+        let word = word_at(*index);
+        word.is_some_and(|word| kinds.contains(&word.as_str()))
+    }) {
+        let tag = word_at(kind + 1);
+        let braces = kind + 1 + usize::from(tag.is_some());
+        let is_definition = item.get(braces).is_some_and(|token| token.first == b'{');
+        if is_definition {
+            if let Some(tag) = tag {
+                define(tag, false);
+            }
+            if slice(&item[kind]) == b"enum" {
+                for name in enumerators(slice(&item[braces]))? {
+                    define(name, false);
+                }
+            }
+            at = braces + 1;
+        } else if braces + 1 == item.len() {
+            // A tag announced.
+            define(tag?, false);
+            return Some(());
+        }
+    }
+    if item.get(at).is_some_and(|token| token.first == b';') {
+        return Some(());
+    }
+    // The declarators: each ends before a comma, an initializer or the end.
+    let mut first = true;
+    while at < item.len() {
+        let end = (at..item.len())
+            .find(|index| matches!(item[*index].first, b'=' | b',' | b';' | b'[' | b'('))?;
+        // In parentheses: a pointer to a function, or what a function takes.
+        let (name, is_function) = match item[end].first {
+            b'(' => match pointed(slice(&item[end])) {
+                Some(name) => (name, false),
+                None => (word_at(end.checked_sub(1)?)?, true),
+            },
+            _ => (word_at(end.checked_sub(1)?)?, false),
+        };
+        // A type alone declares nothing.
+        if first && end == 0 {
+            return None;
+        }
+        first = false;
+        if is("typedef") {
+            define(name, false);
+        } else if is_function || is("extern") {
+            brought.declared.insert(name);
+        } else {
+            define(name, !is_static);
+        }
+        let next = (end..item.len()).find(|index| matches!(item[*index].first, b',' | b';'))?;
+        at = next + 1;
+    }
+    Some(())
+}
+
+/// The name in `(*name)`.
+fn pointed(text: &[u8]) -> Option<String> {
+    let star = lex::skip_blank(text, 1);
+    if text.get(star) != Some(&b'*') {
+        return None;
+    }
+    let start = lex::skip_blank(text, star + 1);
+    let end = lex::step(text, start);
+    let name = text.get(start..end)?;
+    lex::is_word(name[0]).then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// The names between the braces of an enumeration.
+fn enumerators(text: &[u8]) -> Option<Vec<String>> {
+    let (mut names, mut at, mut expected) = (Vec::new(), 1, true);
+    loop {
+        at = lex::skip_blank(text, at);
+        let first = *text.get(at)?;
+        let start = at;
+        at = match first {
+            b'}' => return Some(names),
+            b'#' => return None,
+            b'(' => closing(text, at)?,
+            _ => lex::step(text, at),
+        };
+        if expected && lex::is_word(first) {
+            names.push(String::from_utf8_lossy(&text[start..at]).into_owned());
+        }
+        expected = first == b',';
+    }
+}
+
+/// Whether `offset` lies between the definitions and declarations of a file.
+pub fn is_between_items(source: &[u8], functions: &[Function], offset: u32) -> bool {
+    let inside = |function: &Function| {
+        let span = function.span;
+        span.start < offset && offset < span.end
+    };
+    if functions.iter().any(inside) {
+        return false;
+    }
+    let ends = functions.iter().map(|function| function.span.end);
+    let start = ends.filter(|end| *end <= offset).max();
+    let (mut at, mut depth) = (start.unwrap_or(0) as usize, 0i64);
+    let mut complete = true;
+    while at < offset as usize {
+        match source[at] {
+            b'#' => {
+                at = skip_directive(source, at);
+                continue;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        let next = lex::step(source, at);
+        if !crate::edits::is_blank(&source[at..next.min(source.len())]) {
+            complete = matches!(source[at], b';' | b'}');
+        }
+        at = next;
+    }
+    at == offset as usize && depth == 0 && complete
+}
+
+/// What is known of the names of a translation unit.
+#[derive(Clone, Debug, Default)]
+pub struct KnownNames {
+    /// The words of the source and of all that it includes.
+    words: FxHashSet<String>,
+}
+
+impl KnownNames {
+    /// The words of these texts.
+    pub fn new(texts: &[&[u8]]) -> Self {
+        let words = texts.iter().flat_map(|text| lex::words(text)).collect();
+        Self { words }
+    }
+
+    /// Whether what an addition at `offset` brings is new, or announces what is there already.
+    pub fn allow(
+        &self,
+        brought: &Brought,
+        source: &[u8],
+        functions: &[Function],
+        offset: u32,
+    ) -> bool {
+        let is_new = |name: &String| !self.words.contains(name);
+        brought.defined.iter().all(is_new)
+            && brought
+                .declared
+                .iter()
+                .all(|name| is_new(name) || is_announced(name, source, functions, offset))
+    }
+}
+
+/// Whether a function of the file may be declared at `offset`: nothing calls it between there and where it is declared
+/// anyhow.
+fn is_announced(name: &str, source: &[u8], functions: &[Function], offset: u32) -> bool {
+    let places = lex::words_with_places(source);
+    let next = places
+        .iter()
+        .find(|(word, at)| word == name && *at >= offset as usize);
+    functions.iter().any(|function| function.name == name)
+        && next.is_some_and(|(_, at)| {
+            let at = *at as u32;
+            !functions
+                .iter()
+                .any(|function| function.body_span.start <= at && at < function.body_span.end)
+        })
+}
+
+/// Moves text that is inserted to where it is whole: a difference says as well that `A } B` was inserted before `}` as
+/// that `} B A` was, behind it. The offsets and texts, forwards then backwards, by lines.
+pub fn moved(source: &[u8], offset: u32, text: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    let line = |text: &[u8]| text.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+    let (mut at, mut now) = (offset as usize, text.to_vec());
+    while let Some(length) = line(&now) {
+        if source.get(at..at + length) != Some(&now[..length]) || found.len() > 100 {
+            break;
+        }
+        now.rotate_left(length);
+        at += length;
+        found.push((at as u32, now.clone()));
+    }
+    let (mut at, mut now) = (offset as usize, text.to_vec());
+    loop {
+        let before = now.strip_suffix(b"\n").unwrap_or(&now);
+        let start = before.iter().rposition(|byte| *byte == b'\n');
+        let length = now.len() - start.map_or(0, |start| start + 1);
+        let Some(from) = at.checked_sub(length) else {
+            break;
+        };
+        if source[from..at] != now[now.len() - length..] || found.len() > 200 {
+            break;
+        }
+        now.rotate_right(length);
+        at = from;
+        found.push((at as u32, now.clone()));
+    }
+    found
+}
+
+/// Stands between a name and its number.
+pub const RENAMED: &str = "__pw_of_";
+
+/// Makes blanks of directives with these names, line breaks aside.
+pub fn blank_directives(text: &mut [u8], names: &[&[u8]]) {
+    let mut at = 0;
+    loop {
+        at = lex::skip_blank(text, at);
+        match text.get(at) {
+            None => return,
+            Some(b'#') => {
+                let end = skip_directive(text, at);
+                let name = lex::skip_blank(&text[..end], at + 1);
+                if names.iter().any(|known| text[name..end].starts_with(known)) {
+                    let bytes = text[at..end].iter_mut();
+                    bytes
+                        .filter(|byte| **byte != b'\n')
+                        .for_each(|byte| *byte = b' ');
+                }
+                at = end;
+            }
+            Some(_) => at = lex::step(text, at),
+        }
+    }
+}
+
+/// Other names for words.
+pub type Renames = BTreeMap<String, String>;
+
+/// A text with other names.
+pub fn renamed(text: &[u8], renames: &Renames) -> Vec<u8> {
+    if renames.is_empty() {
+        return text.to_vec();
+    }
+    let (mut at, mut new) = (0, Vec::with_capacity(text.len()));
+    while at < text.len() {
+        let blank = lex::skip_blank(text, at).min(text.len());
+        new.extend_from_slice(&text[at..blank]);
+        at = blank;
+        if at >= text.len() {
+            break;
+        }
+        let next = lex::step(text, at).min(text.len());
+        let token = &text[at..next];
+        let other = std::str::from_utf8(token)
+            .ok()
+            .and_then(|token| renames.get(token));
+        new.extend_from_slice(other.map_or(token, |name| name.as_bytes()));
+        at = next;
+    }
+    new
+}

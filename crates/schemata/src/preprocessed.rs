@@ -1,0 +1,128 @@
+//! Preprocessed text, by where it comes from: whether added directives change what is none of their business.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use patchwright_csource::lex;
+
+/// What a preprocessor has made of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preprocessed {
+    /// What comes from the source itself, by line.
+    pub own: BTreeMap<u32, String>,
+    /// What comes from headers that are not the system's.
+    pub project: String,
+    /// What comes from headers of the system.
+    pub system: String,
+}
+
+impl Preprocessed {
+    /// Reads `# LINE "FILE" FLAGS` and what follows; the first file is the source.
+    pub fn read(text: &[u8]) -> Self {
+        let mut found = Self::default();
+        let mut source: Option<&str> = None;
+        let (mut file, mut line, mut is_system) = ("", 0u32, false);
+        let text = String::from_utf8_lossy(text);
+        for text in text.lines() {
+            if let Some((next, name, system)) = marker(text) {
+                source = source.or(Some(name));
+                (file, line, is_system) = (name, next, system);
+                continue;
+            }
+            let target = match (Some(file) == source, is_system) {
+                (true, _) => found.own.entry(line).or_default(),
+                (_, true) => &mut found.system,
+                (_, false) => &mut found.project,
+            };
+            let mut words = text.split_ascii_whitespace();
+            words.by_ref().for_each(|word| {
+                target.push_str(word);
+                target.push(' ');
+            });
+            line += 1;
+        }
+        found.own.retain(|_, text| !text.is_empty());
+        found
+    }
+
+    /// Whether the lines of the source that `counts` are the same.
+    pub fn has_same_lines(&self, other: &Self, counts: &dyn Fn(u32) -> bool) -> bool {
+        let of = |text: &Self| -> Vec<(u32, String)> {
+            let lines = text.own.iter().filter(|(line, _)| counts(**line));
+            lines.map(|(line, text)| (*line, text.clone())).collect()
+        };
+        of(self) == of(other)
+    }
+
+    /// Whether these lines of the source mention the name of the function round them.
+    pub fn names_function(&self, lines: RangeInclusive<u32>) -> bool {
+        let names = ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"];
+        self.own.range(lines).any(|(_, text)| {
+            lex::words(text.as_bytes())
+                .iter()
+                .any(|word| names.contains(&word.as_str()))
+        })
+    }
+
+    /// Whether a string of the source contains `part`.
+    pub fn has_in_string(&self, part: &str) -> bool {
+        self.own.values().any(|text| {
+            let (text, mut at) = (text.as_bytes(), 0);
+            while at < text.len() {
+                let next = lex::step(text, at).min(text.len());
+                let token = String::from_utf8_lossy(&text[at..next]);
+                if token.starts_with('"') && token.contains(part) {
+                    return true;
+                }
+                at = next;
+            }
+            false
+        })
+    }
+}
+
+/// The line that follows a marker, its file, and whether that is a header of the system.
+fn marker(text: &str) -> Option<(u32, &str, bool)> {
+    let rest = text.strip_prefix("# ")?;
+    let (line, rest) = rest.split_once(" \"")?;
+    let (name, flags) = rest.rsplit_once('"')?;
+    let is_system = flags.split_ascii_whitespace().any(|flag| flag == "3");
+    Some((line.parse().ok()?, name, is_system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] =
+        b"# 0 \"a.c\"\n# 0 \"<built-in>\"\n# 1 \"a.c\"\n# 1 \"/h/s.h\" 1 3 4\nint s;\n\
+# 2 \"a.c\" 2\n\nint  a = \"x_y\";\n# 1 \"b.h\" 1\nint b;\n# 9 \"a.c\" 2\nint c;\n";
+
+    #[test]
+    fn lines_belong_to_the_source_the_project_or_the_system() {
+        let read = Preprocessed::read(TEXT);
+        let own: Vec<(u32, &str)> = read
+            .own
+            .iter()
+            .map(|(n, text)| (*n, text.as_str()))
+            .collect();
+        assert_eq!(own, [(3, "int a = \"x_y\"; "), (9, "int c; ")]);
+        assert_eq!(
+            (read.project.as_str(), read.system.as_str()),
+            ("int b; ", "int s; ")
+        );
+        assert!(read.has_in_string("_y") && !read.has_in_string("int"));
+    }
+
+    #[test]
+    fn lines_that_do_not_count_are_not_compared() {
+        let read = Preprocessed::read(TEXT);
+        let other = Preprocessed::read(
+            &String::from_utf8_lossy(TEXT)
+                .replace("int c", "int d")
+                .into_bytes(),
+        );
+        assert!(!read.has_same_lines(&other, &|_| true));
+        assert!(read.has_same_lines(&other, &|line| line != 9));
+    }
+}

@@ -1,0 +1,305 @@
+//! Patches that add something outside of functions: woven where that is sound, and with the verdicts of plain builds.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{Plain, PlainRun, Subject, plain, validate};
+use patchwright_schemata::{Apart, Fate, Options};
+
+const SOURCE: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+struct item
+{
+    int weight;
+};
+
+static int rounds;
+
+static int size(const char *text)
+{
+    int n = 0;
+    while (text[n])
+        n++;
+    return n;
+}
+
+static int count(const char *text)
+{
+    int found = 0;
+    rounds++;
+    for (int i = 0; i < size(text); i++)
+        if (text[i] >= '0')
+            found++;
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    struct item item = {rounds};
+    if (argc < 2)
+        return 2;
+    printf(\"%d %d\\n\", count(argv[1]), item.weight);
+    return 0;
+}
+";
+
+const TEST: &str = "text[i] >= '0'";
+const BEFORE: &str = "static int count(";
+
+/// A patch that adds text before `count`, and changes what is counted.
+fn with(added: &str, condition: &str) -> String {
+    let text = SOURCE.replacen(TEST, condition, 1);
+    text.replacen(BEFORE, &format!("{added}{BEFORE}"), 1)
+}
+
+/// Validates texts; each must be woven or not as it says, and its verdicts be those of a plain build.
+fn compare(texts: &[(&str, String, bool)]) -> Vec<Fate> {
+    let subject = Subject::new(
+        SOURCE,
+        &[("a1b2", "2 0\n"), ("abc", "0 0\n"), ("77", "2 0\n")],
+    );
+    let options = Options {
+        keep_going: true,
+        ..Options::default()
+    };
+    let all: Vec<String> = texts.iter().map(|(_, text, _)| text.clone()).collect();
+    let found = validate(&subject, &all, options);
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = String::new();
+    for (number, (name, text, woven)) in texts.iter().enumerate() {
+        let fate = &found.fates[number];
+        if matches!(fate, Fate::Apart(_)) == *woven {
+            writeln!(wrong, "{name}: {fate:?}").unwrap();
+        }
+        let verdicts = (0..subject.cases.len()).map(|test| found.verdicts.get(&(number, test)));
+        match plain(&subject, folder.path(), text) {
+            Plain::DoesNotCompile => {
+                if matches!(fate, Fate::Woven) {
+                    writeln!(wrong, "{name} is woven and does not compile").unwrap();
+                }
+            }
+            Plain::Ran(runs) if matches!(fate, Fate::Woven) => {
+                let own: Vec<Option<PlainRun>> =
+                    verdicts.map(|verdict| verdict.map(PlainRun::of)).collect();
+                let runs: Vec<Option<PlainRun>> = runs.into_iter().map(Some).collect();
+                if own != runs {
+                    writeln!(wrong, "{name}: {own:?}, plainly {runs:?}").unwrap();
+                }
+            }
+            Plain::Ran(_) => {
+                if matches!(fate, Fate::DoesNotCompile { .. }) {
+                    writeln!(wrong, "{name}: {fate:?}, but it compiles").unwrap();
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, "");
+    found.fates
+}
+
+#[test]
+fn what_only_the_patch_names_is_woven() {
+    let helper =
+        |code: &str| format!("static int is_digit(char c)\n{{\n    return {code};\n}}\n\n");
+    let right = "c >= '0' && c <= '9'";
+    // As a difference shows it that has matched the other brace.
+    let prototype = "static int is_digit(char);\n\n";
+    let behind = with(prototype, "is_digit(text[i])").replacen(
+        "int main(",
+        &format!("{}int main(", helper(right)),
+        1,
+    );
+    let with_state =
+        "static int seen;\nstatic int fresh(char c)\n{\n    return c <= '9' && !seen++;\n}\n\n";
+    compare(&[
+        ("helper", with(&helper(right), "is_digit(text[i])"), true),
+        (
+            "other helper",
+            with(&helper("c <= '1'"), "is_digit(text[i])"),
+            true,
+        ),
+        (
+            "broken helper",
+            with(&helper("d"), "is_digit(text[i])"),
+            true,
+        ),
+        ("helper unused", with(&helper(right), TEST), true),
+        (
+            "external helper",
+            with(
+                &helper(right).replacen("static ", "", 1),
+                "is_digit(text[i])",
+            ),
+            true,
+        ),
+        (
+            "external helper of another kind",
+            with(
+                &helper("c == '7'").replacen("static ", "", 1),
+                "is_digit(text[i])",
+            ),
+            true,
+        ),
+        ("prototype first", behind, true),
+        ("macro", with("#define LAST '9'\n", "text[i] <= LAST"), true),
+        (
+            "other macro",
+            with("#define LAST 'b'\n", "text[i] <= LAST"),
+            true,
+        ),
+        (
+            "macro with arguments",
+            with(
+                "#define IS_DIGIT(c) \\\n    ((c) <= '9')\n",
+                "IS_DIGIT(text[i])",
+            ),
+            true,
+        ),
+        (
+            "constant",
+            with("static const char last = '9';\n", "text[i] <= last"),
+            true,
+        ),
+        (
+            "enumeration",
+            with(
+                "enum limits { FIRST = '0', LAST = '9' };\n",
+                "text[i] >= FIRST && text[i] <= LAST",
+            ),
+            true,
+        ),
+        ("state", with(with_state, "fresh(text[i])"), true),
+        (
+            "table",
+            with(
+                "static const struct { char low, high; } table[2] = {{'0', '4'}, {'5', '9'}};\n",
+                "(text[i] >= table[0].low && text[i] <= table[1].high)",
+            ),
+            true,
+        ),
+        (
+            "type",
+            with(
+                "typedef int (*test)(int);\nstatic int low(int c) { return c < ':'; }\nstatic test tests[] = {low};\n",
+                "tests[0](text[i])",
+            ),
+            true,
+        ),
+        // A variable of another patch is called so.
+        (
+            "macro of a common name",
+            with("#define found_one '9'\n", "text[i] <= found_one"),
+            true,
+        ),
+        (
+            "variable of that name",
+            SOURCE.replacen(TEST, "text[i] <= '9'", 1).replacen(
+                "int found = 0;",
+                "int found_one = 3, found = 0; found_one--;",
+                1,
+            ),
+            true,
+        ),
+        (
+            "header",
+            with("#include <ctype.h>\n", "isdigit((unsigned char)text[i])"),
+            true,
+        ),
+        (
+            "header, at the top",
+            with("", "isdigit((unsigned char)text[i])").replacen(
+                "#include <stdio.h>",
+                "#include <ctype.h>\n#include <stdio.h>",
+                1,
+            ),
+            true,
+        ),
+        (
+            "macro before headers",
+            with("", "text[i] <= LIMIT").replacen(
+                "#include <stdio.h>",
+                "#define LIMIT '9'\n#include <stdio.h>",
+                1,
+            ),
+            true,
+        ),
+    ]);
+}
+
+#[test]
+fn what_others_would_see_is_built_apart() {
+    let fates = compare(&[
+        (
+            "a member",
+            SOURCE.replacen("    int weight;\n", "    int first;\n    int weight;\n", 1),
+            false,
+        ),
+        ("a known name", with("#define size(x) 4\n", TEST), false),
+        (
+            "a function that runs by itself",
+            with(
+                "static void __attribute__((constructor)) early(void) { rounds = 5; }\n",
+                TEST,
+            ),
+            false,
+        ),
+        (
+            "a name of another object",
+            with(
+                "int environ_of_nobody;\nextern int rounds_of_all;\nint puts(const char *s) { return rounds_of_all + *s; }\n",
+                TEST,
+            ),
+            false,
+        ),
+        (
+            "a header that is asked for something",
+            SOURCE
+                .replacen(
+                    "#include <stdio.h>",
+                    "#define _GNU_SOURCE 1\n#include <stdio.h>",
+                    1,
+                )
+                .replacen(TEST, "text[i] <= '9'", 1),
+            false,
+        ),
+        (
+            "an undeclared function",
+            with("", "isdigit((unsigned char)text[i])"),
+            false,
+        ),
+        (
+            "its own name",
+            with(
+                "static int told(void) { return __func__[0] == 't'; }\n",
+                "told()",
+            ),
+            true,
+        ),
+    ]);
+    assert_eq!(fates[0], Fate::Apart(Apart::OutsideOfFunctions));
+}
+
+#[test]
+fn a_function_that_names_itself_is_not_woven_under_another_name() {
+    let told = |code: &str| {
+        with(
+            &format!("static int told(void) {{ return {code}; }}\n"),
+            "told()",
+        )
+    };
+    compare(&[
+        ("one", told("__func__[4] == 0"), false),
+        ("other", told("__func__[4] != 0"), false),
+        (
+            "a third",
+            with(
+                "static int third(void) { return __func__[5] == 0; }\n",
+                "third()",
+            ),
+            true,
+        ),
+    ]);
+}
