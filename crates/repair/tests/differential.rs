@@ -507,9 +507,9 @@ int main(int argc, char **argv) {
 "#,
         names: &["flags", "weigh"],
         cases: &[
-            ("d", "4 2 1\n"),
-            ("abc", "3 0 2\n"),
-            ("cc", "2 0 0\n"),
+            ("d", "8 2 0\n"),
+            ("abc", "1 0 2\n"),
+            ("cc", "0 0 0\n"),
             ("", "0 0 0\n"),
         ],
         schemas: Schemas {
@@ -519,7 +519,7 @@ int main(int argc, char **argv) {
         },
         max_cost: 2,
     });
-    assert!(pass > 0 && fail >= 15, "{pass} pass, {fail} fail");
+    assert!(pass > 0 && fail > pass, "{pass} pass, {fail} fail");
 }
 
 #[test]
