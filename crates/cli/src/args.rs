@@ -344,6 +344,10 @@ pub enum SchemaName {
     Function,
     /// Two arguments of a call exchanged
     Swap,
+    /// Another operator of an assignment: `-=` for `+=`, `--` for `++`, `==` for `=` in a condition
+    Operator,
+    /// A `break;` between two sections of a switch
+    Break,
     /// A statement executed earlier or later in its block
     Move,
     /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)

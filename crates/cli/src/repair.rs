@@ -51,6 +51,8 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Initialization => schemas.initialization = true,
             SchemaName::Function => schemas.function = true,
             SchemaName::Swap => schemas.swap = true,
+            SchemaName::Operator => schemas.operator = true,
+            SchemaName::Break => schemas.breaks = true,
             SchemaName::Move => schemas.moves = true,
             SchemaName::Exit => schemas.exits = true,
             SchemaName::All => schemas = Schemas::ALL,

@@ -32,6 +32,11 @@ pub struct BaselineTest {
     pub flaky: bool,
     /// The time-out to use from now on.
     pub timeout: Duration,
+    /// Whether the first run was ended because it took much longer than the others, before its time was up ([`Patience`]).
+    pub lost_patience: bool,
+    /// The time to expect of a run: the longer of the two; of a test that hangs, which tells nothing about its time, a
+    /// little more than that of the slowest of the others.
+    pub expected: Duration,
 }
 
 /// How to measure a baseline.
@@ -41,7 +46,48 @@ pub struct BaselineOptions {
     pub limits: Limits,
     /// How time-outs are derived.
     pub rule: TimeoutRule,
+    /// When a test counts as hanging.
+    pub patience: Patience,
 }
+
+/// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
+/// that loops for ever on some of its tests would take a minute for each of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Patience {
+    /// The least time for the first test that hangs.
+    pub first: Duration,
+    /// The least time for each of the others.
+    pub next: Duration,
+    /// How many times as long as the slowest test that ended, for the first one.
+    pub first_factor: u32,
+    /// The same for the others.
+    pub next_factor: u32,
+}
+
+impl Patience {
+    /// How long a test is waited for after `hung` others have hung and the slowest that ended took so long.
+    fn wall(&self, hung: usize, slowest: Duration) -> Duration {
+        match hung {
+            0 => self.first.max(slowest.saturating_mul(self.first_factor)),
+            _ => self.next.max(slowest.saturating_mul(self.next_factor)),
+        }
+    }
+}
+
+impl Default for Patience {
+    /// Ten seconds and hundred times as long as the slowest, then three seconds and thirty times.
+    fn default() -> Self {
+        Patience {
+            first: Duration::from_secs(10),
+            next: Duration::from_secs(3),
+            first_factor: 100,
+            next_factor: 30,
+        }
+    }
+}
+
+/// Added to the time that is expected of a test that hangs: nobody knows how long it would take.
+const HANGING_EXPECTED: Duration = Duration::from_millis(20);
 
 /// How the time-out of a test follows from the time that it takes on the untouched program:
 /// max(floor, factor × time + slack).
@@ -81,7 +127,8 @@ impl Baseline {
     ///
     /// The derived time-out of a test is the suite's own if it gives one, else
     /// what the rule gives for the longer of its two runs. A test that hangs tells nothing about its
-    /// time, so it gets what the slowest of the others would get.
+    /// time, so it gets what the slowest of the others would get. It is waited for until it takes much longer than
+    /// they do ([`Patience`]), unless the suite has a time-out.
     ///
     /// # Errors
     /// A test that cannot be run at all.
@@ -92,52 +139,66 @@ impl Baseline {
         options: &BaselineOptions,
         mut progress: impl FnMut(usize),
     ) -> Result<Self, TestError> {
-        let mut done = 0;
-        let mut run_all = |limits: &dyn Fn(usize) -> Limits| {
-            let mut runs = Vec::with_capacity(suite.tests.len());
-            for (index, test) in suite.tests.iter().enumerate() {
-                let limits = limits(index);
-                runs.push(run_test(
-                    runner,
-                    sandbox,
-                    test,
-                    &suite.environment,
-                    &limits,
-                )?);
-                done += 1;
-                progress(done);
-            }
-            Ok::<_, TestError>(runs)
-        };
         let first_wall = suite.timeout.unwrap_or(options.limits.wall);
-        let first = run_all(&|_| Limits {
-            wall: first_wall,
-            ..options.limits.clone()
-        })?;
+        let mut done = 0;
+        let mut run = |index: usize, wall: Duration| -> Result<TestRun, TestError> {
+            let limits = Limits {
+                wall,
+                ..options.limits.clone()
+            };
+            let test = &suite.tests[index];
+            let run = run_test(runner, sandbox, test, &suite.environment, &limits)?;
+            // A test that is waited for once more counts once.
+            done = (done + 1).min(2 * suite.tests.len());
+            progress(done);
+            Ok(run)
+        };
         let derived = |longest: Duration| {
             suite
                 .timeout
                 .unwrap_or_else(|| options.rule.derive(longest).min(first_wall))
         };
         let hangs = |run: &TestRun| matches!(run.outcome.ending, crate::Ending::TimedOut(_));
-        let slowest = first
-            .iter()
-            .filter(|run| !hangs(run))
-            .map(|run| run.outcome.wall)
-            .max();
-        let hanging = derived(slowest.unwrap_or_default());
-        // A test that hung is not waited for as long again.
-        let second = run_all(&|index| {
-            let wall = if hangs(&first[index]) {
-                hanging
-            } else {
-                first_wall
-            };
-            Limits {
-                wall,
-                ..options.limits.clone()
+        let slowest = |runs: &[TestRun]| {
+            let ended = runs.iter().filter(|run| !hangs(run));
+            ended.map(|run| run.outcome.wall).max()
+        };
+        // How long to wait for test `index`, by what is known about the others.
+        let wall = |runs: &[TestRun], index: usize| match suite.timeout {
+            Some(timeout) => timeout,
+            None => {
+                let hung = runs[..index].iter().filter(|run| hangs(run)).count();
+                let slowest = slowest(runs).unwrap_or_default();
+                options.patience.wall(hung, slowest).min(first_wall)
             }
-        })?;
+        };
+        let mut first: Vec<TestRun> = Vec::with_capacity(suite.tests.len());
+        let mut waited = Vec::with_capacity(suite.tests.len());
+        for index in 0..suite.tests.len() {
+            waited.push(wall(&first, index));
+            first.push(run(index, waited[index])?);
+        }
+        // Those that ended since may say that some were not waited for long enough; if none has ended, nothing does.
+        for index in 0..suite.tests.len() {
+            if !hangs(&first[index]) {
+                continue;
+            }
+            let wanted = match slowest(&first) {
+                Some(_) => wall(&first, index),
+                None => first_wall,
+            };
+            if wanted > waited[index] {
+                waited[index] = wanted;
+                first[index] = run(index, wanted)?;
+            }
+        }
+        let slowest = slowest(&first).unwrap_or_default();
+        let hanging = derived(slowest);
+        let mut second = Vec::with_capacity(suite.tests.len());
+        for (index, first) in first.iter().enumerate() {
+            // A test that hung is not waited for as long again.
+            second.push(run(index, if hangs(first) { hanging } else { first_wall })?);
+        }
         let tests = suite
             .tests
             .iter()
@@ -145,18 +206,22 @@ impl Baseline {
             .enumerate();
         let tests = tests.map(|(index, (test, (first, second)))| {
             let durations = [first.outcome.wall, second.outcome.wall];
-            let timeout = if hangs(&first) || hangs(&second) {
-                hanging
+            let longest = durations[0].max(durations[1]);
+            let (timeout, expected) = if hangs(&first) || hangs(&second) {
+                (hanging, slowest + HANGING_EXPECTED)
             } else {
-                derived(durations[0].max(durations[1]))
+                (derived(longest), longest)
             };
             BaselineTest {
                 index,
                 name: test.name.clone(),
                 flaky: first.verdict.is_pass() != second.verdict.is_pass(),
+                lost_patience: hangs(&first) && waited[index] < first_wall,
                 verdict: first.verdict,
+
                 durations,
                 timeout,
+                expected,
             }
         });
         Ok(Baseline {
@@ -178,6 +243,18 @@ impl Baseline {
             .filter(|test| !test.flaky && !test.verdict.is_pass())
     }
 
+    /// What to tell the user about each test that counts as hanging because it took much longer than the others.
+    pub fn impatience(&self) -> impl Iterator<Item = String> {
+        self.tests.iter().filter(|test| test.lost_patience).map(|test| {
+            format!(
+                "test {} was ended after {:.0} s, many times what the others take, and counts as failing; \
+                 --test-timeout says how long tests may take",
+                test.name,
+                test.durations[0].as_secs_f64()
+            )
+        })
+    }
+
     /// The tests that are set aside.
     pub fn flaky(&self) -> impl Iterator<Item = &BaselineTest> {
         self.tests.iter().filter(|test| test.flaky)
@@ -193,5 +270,15 @@ mod tests {
         let rule = TimeoutRule::default();
         assert_eq!(rule.derive(Duration::from_millis(3)), rule.floor);
         assert_eq!(rule.derive(Duration::from_secs(1)), Duration::from_secs(6));
+    }
+
+    #[test]
+    fn patience_grows_with_the_slowest_test_and_ends_sooner_after_one_that_hung() {
+        let patience = Patience::default();
+        let (fast, slow) = (Duration::from_millis(3), Duration::from_secs(1));
+        assert_eq!(patience.wall(0, fast), patience.first);
+        assert_eq!(patience.wall(0, slow), Duration::from_secs(100));
+        assert_eq!(patience.wall(1, fast), patience.next);
+        assert_eq!(patience.wall(7, slow), Duration::from_secs(30));
     }
 }

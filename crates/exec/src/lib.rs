@@ -44,7 +44,7 @@ pub mod suite;
 pub mod verdict;
 pub mod view;
 
-pub use baseline::{Baseline, BaselineOptions, BaselineTest, TimeoutRule};
+pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRule};
 pub use build::{BuildError, BuildLog, run_build};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};

@@ -41,7 +41,7 @@ pub enum RecordError {
         reason: String,
     },
     /// It is not known how the sources are compiled.
-    #[error("how the sources of {} are compiled is not known: {source}; name a compile database with --compile-commands", root.display())]
+    #[error("how the sources of {} are compiled is not known: {source}", root.display())]
     Intercept {
         /// The project.
         root: PathBuf,

@@ -18,8 +18,9 @@ use patchwright_exec::sandbox::CopyOptions;
 use patchwright_exec::view::absolute_references;
 use patchwright_exec::{
     Baseline, BaselineOptions, BuildError, CancelToken, CompileCommand, Ending, FailReason,
-    InterceptError, Pool, Project, ProjectFlags, Request, Sandbox, Scratch, TestError, TestSuite,
-    Verdict, View, ViewStatus, Worker, WorkerOptions, intercept_build, run_build, run_test,
+    InterceptError, Patience, Pool, Project, ProjectFlags, Request, Sandbox, Scratch, TestError,
+    TestSuite, Verdict, View, ViewStatus, Worker, WorkerOptions, intercept_build, run_build,
+    run_test,
 };
 
 struct Fixture {
@@ -432,6 +433,36 @@ fn the_baseline_finds_flaky_and_hanging_tests() {
             .iter()
             .all(|test| test.timeout <= Duration::from_millis(700))
     );
+}
+
+#[test]
+fn a_test_that_takes_much_longer_than_the_others_is_not_waited_for_a_minute() {
+    let fixture = Fixture::new();
+    let driver = "#!/bin/sh\ncase $1 in\n hang*) sleep 1000;;\n slow) sleep 0.2;;\nesac\n";
+    fixture.project.script("driver", driver);
+    let project = fixture.load(&driver_flags("driver", &["slow", "hang", "fast", "hang2"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.limits.wall = Duration::from_secs(3600);
+    options.rule.floor = Duration::from_millis(500);
+    options.patience = Patience {
+        first: Duration::from_millis(100),
+        next: Duration::from_millis(100),
+        first_factor: 5,
+        next_factor: 2,
+    };
+    let suite = project.require_tests().unwrap();
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
+    let hanging: Vec<&str> = baseline.failing().map(|test| test.name.as_str()).collect();
+    assert_eq!(hanging, ["hang", "hang2"]);
+    assert_eq!(baseline.impatience().count(), 2);
+    let [slow, hang, _, hang2] = &baseline.tests[..] else {
+        panic!("there are four tests");
+    };
+    assert!(hang.durations[0] >= 5 * slow.durations[0]);
+    assert!(hang2.durations[0] < hang.durations[0]);
+    assert!(hang.expected < hang.durations[0]);
 }
 
 #[test]

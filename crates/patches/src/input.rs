@@ -9,7 +9,7 @@
 //! | a JSON array of such objects | one for each object | the same |
 //! | ExpressAPR's manifest, version 2 or 3 | one for each string of `patches` | `FILE[NUMBER]`, from 0 |
 //!
-//! In objects the diff is `patch`, `model_patch` or `diff`. Of a manifest, `filename` is the file,
+//! In objects the diff is `patch`, `model_patch` or `diff`; `null` is an empty one. Of a manifest, `filename` is the file,
 //! which must consist of `context_above`, `unpatched` and `context_below`; each of `patches` comes
 //! in the place of `unpatched`. `interface`, `bug`, `project` and `version` name the program in
 //! ExpressAPR's benchmarks and are not looked at.
@@ -278,15 +278,25 @@ struct Object {
     id: Option<serde_json::Value>,
     instance_id: Option<serde_json::Value>,
     name: Option<serde_json::Value>,
-    patch: Option<String>,
-    model_patch: Option<String>,
-    diff: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    patch: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    model_patch: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    diff: Option<Option<String>>,
     manifest_version: Option<u64>,
     filename: Option<String>,
     context_above: Option<String>,
     context_below: Option<String>,
     unpatched: Option<String>,
     patches: Option<Vec<String>>,
+}
+
+/// A key that is there, whatever its value.
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 impl Object {
@@ -337,7 +347,11 @@ impl Object {
             }
             return Ok(());
         }
-        let Some(diff) = self.patch.or(self.model_patch).or(self.diff) else {
+        let named = [self.patch, self.model_patch, self.diff];
+        let is_named = named.iter().any(Option::is_some);
+        // `null` is what programs write that have found no patch: an empty one, whose verdict says so.
+        let mut values = named.into_iter().flatten().flatten();
+        let Some(diff) = values.next().or(is_named.then(String::new)) else {
             return Err(
                 "an object without a patch; it is the value of \"patch\", \"model_patch\" or \"diff\""
                     .into(),
@@ -445,6 +459,18 @@ mod tests {
             ids("[\n{\"id\":\"a\",\"patch\":\"x\"},\n{\"patch\":\"x\"}]"),
             ["a", "-[1]"]
         );
+    }
+
+    #[test]
+    fn an_object_may_say_that_there_is_no_patch() {
+        let patches =
+            read("{\"id\": 1, \"patch\": null}\n{\"id\": 2, \"patch\": null, \"diff\": \"x\"}")
+                .unwrap();
+        let diff = |number: usize| match &patches[number].body {
+            Body::Diff(diff) => String::from_utf8_lossy(diff).into_owned(),
+            Body::Replace { .. } => unreachable!("these are no manifests"),
+        };
+        assert_eq!((diff(0).as_str(), diff(1).as_str()), ("", "x"));
     }
 
     #[test]

@@ -135,8 +135,7 @@ impl Search<'_> {
             code,
         })?;
         let known = &self.prepared.baseline.tests[test];
-        let longest = known.durations[0].max(known.durations[1]);
-        let (verdict, took) = self.run_test(test, longest * CPU_FACTOR, worker)?;
+        let (verdict, took) = self.run_test(test, known.expected * CPU_FACTOR, worker)?;
         let observation = worker.1.observation();
         let verdict = if observation.undefined {
             ClassVerdict::Undefined
@@ -193,7 +192,7 @@ impl Search<'_> {
         let known = &self.prepared.baseline.tests[test];
         let cpu = match watch.observed.get(&test) {
             Some(took) => *took * CPU_FACTOR,
-            None => known.durations[0].max(known.durations[1]) * WATCHED_CPU_FACTOR,
+            None => known.expected * WATCHED_CPU_FACTOR,
         };
         let (verdict, took) = self.run_test(test, cpu, worker)?;
         let watched = worker.1.watched();

@@ -117,6 +117,9 @@ pub fn prepare<'a>(
             test.name
         )));
     }
+    for told in baseline.impatience() {
+        events(Event::Warning(told));
+    }
     let failing: Vec<usize> = baseline.failing().map(|test| test.index).collect();
     let passing: Vec<usize> = baseline.passing().map(|test| test.index).collect();
     check_baseline(&baseline, &failing, &passing, options)?;

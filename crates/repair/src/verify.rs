@@ -235,6 +235,15 @@ impl<'a> CleanCopy<'a> {
         match built {
             Ok(_) => {}
             Err(BuildError::Run(error)) => return Err(error.into()),
+            // Strict flags refuse what the compiler would only warn about: its first error says enough.
+            Err(BuildError::Failed {
+                first_error: Some(error),
+                ..
+            }) => {
+                return Ok(Some(Rejection::Build(format!(
+                    "the clean program does not build with it ({error})"
+                ))));
+            }
             Err(error) => {
                 return Ok(Some(Rejection::Build(format!(
                     "the clean program does not build with it: {error}"

@@ -234,6 +234,8 @@ const ALTERNATIVES: Schemas = Schemas {
     initialization: true,
     function: true,
     swap: true,
+    operator: true,
+    breaks: true,
     moves: true,
     ..Schemas::NONE
 };
@@ -462,6 +464,62 @@ int main(int argc, char **argv) {
         max_cost: 6,
     });
     assert!(pass > 0 && fail >= 30, "{pass} pass, {fail} fail");
+}
+
+#[test]
+fn verdicts_of_other_operators_and_missing_breaks_are_those_of_plain_execution() {
+    let (pass, fail) = compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned flags;
+
+static int weigh(const char *text, int *first) {
+  int weight = 0, n = 0, kind, values[8] = {0};
+  const char *p = text;
+  double scale = 1.0;
+  while (*p && n < 6) {
+    kind = *p & 3;
+    switch (kind) {
+    case 0: weight += 2;
+    case 1:
+      weight -= 1; /* falls through */
+      flags |= 1u << kind;
+    default:
+      if (kind == 3) break;
+      weight++;
+    }
+    if (kind = weight & 1) scale *= 2;
+    values[n++] = weight;
+    p += 1 + !(kind = 1);
+  }
+  for (int i = n, j = 0; i > 0 && j < 99; i--, j++) weight += values[i - 1];
+  weight <<= 1;
+  *first = values[0];
+  return weight / (int)scale;
+}
+
+int main(int argc, char **argv) {
+  int first, weight = weigh(argv[1], &first);
+  printf("%d %d %u\n", weight, first, flags);
+  return 0;
+}
+"#,
+        names: &["flags", "weigh"],
+        cases: &[
+            ("d", "8 2 0\n"),
+            ("abc", "1 0 2\n"),
+            ("cc", "0 0 0\n"),
+            ("", "0 0 0\n"),
+        ],
+        schemas: Schemas {
+            operator: true,
+            breaks: true,
+            ..Schemas::NONE
+        },
+        max_cost: 2,
+    });
+    assert!(pass > 0 && fail > pass, "{pass} pass, {fail} fail");
 }
 
 #[test]

@@ -176,7 +176,8 @@ impl SpaceBuilder<'_> {
             return;
         };
         let place = &self.space.sites[site];
-        if !place.truth && !self.fits(filling, &place.term) {
+        let is_cast = matches!(template, Template::Cast(..));
+        if !place.truth && !is_cast && !self.fits(filling, &place.term) {
             return;
         }
         let place_is_truth = place.truth;
@@ -207,6 +208,12 @@ impl SpaceBuilder<'_> {
             Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {
                 Schema::UnusualExpression
             }
+            // So are comparisons of what a comparison gives: `a < b <= c`.
+            Template::Binary(op, a, b)
+                if op.is_comparison() && (self.is_truth_value(a) || self.is_truth_value(b)) =>
+            {
+                schema.max(Schema::UnusualExpression)
+            }
             // What a call gives is compared, or one more or less is taken.
             Template::Binary(op, ..)
                 if self.space.hole.captured.is_some()
@@ -215,6 +222,7 @@ impl SpaceBuilder<'_> {
             {
                 Schema::UnusualExpression
             }
+            Template::Cast(to, _) if to.is_floating() => schema,
             Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
                 Schema::UnusualExpression
             }
@@ -277,6 +285,27 @@ impl SpaceBuilder<'_> {
                 old.operand(self.pointees).is_null_pointer_constant && new.is_null_pointer_constant
             }
             (new, old) => !new.is_floating() || old.is_floating(),
+        }
+    }
+
+    /// Whether a pool's terms are 0 or 1 because they are comparisons or the like.
+    fn is_truth_value(&self, pool: PoolId) -> bool {
+        self.space
+            .part(pool, 0)
+            .is_some_and(|term| match term.kind() {
+                Kind::Binary(op, ..) => op.is_comparison(),
+                Kind::Unary(op, _) => *op == UnaryOp::Not,
+                Kind::LogicalAnd(..) | Kind::LogicalOr(..) => true,
+                _ => false,
+            })
+    }
+
+    /// Whether the whole is a floating number, or becomes one.
+    fn gives_floating_value(&self) -> bool {
+        match self.space.hole.context {
+            Context::Convert(to) => to.is_floating(),
+            Context::Same => self.root.ctype().is_floating(),
+            Context::Truth => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Changes that are no terms: their text is woven in, one number for each.
 //!
-//! INITIALIZATION, FUNCTION, SWAP and MOVE have few candidates at a location, and each does something of its own, so
+//! INITIALIZATION, FUNCTION, SWAP, OPERATOR, BREAK and MOVE have few candidates at a location, and each does something of its own, so
 //! their classes are themselves: such a hole has no atoms, the value that fills it is the number of an alternative
 //! (0 is the original), and what a test sees there is one empty state. The exits of [`crate::exits`] have a
 //! condition, whose values make classes as those of guards do.
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     calls, exits,
     holes::{Hole, HoleKind},
-    initialization, moves,
+    initialization, moves, operators,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     term::{CType, Context},
@@ -149,6 +149,12 @@ pub fn choices(
     }
     if schemas.function || schemas.swap || schemas.initialization {
         calls::find(&mut finder, schemas, callees);
+    }
+    if schemas.operator {
+        operators::find(&mut finder);
+    }
+    if schemas.breaks {
+        operators::find_breaks(&mut finder);
     }
     if schemas.moves {
         moves::find(&mut finder);

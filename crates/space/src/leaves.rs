@@ -38,7 +38,7 @@ pub struct Mentions {
     paths: Vec<(ExprId, u32, Vec<VarId>)>,
     /// Uses of variables: first place of each.
     variables: FxHashMap<VarId, Vec<u32>>,
-    /// Integer constants: value, type, spelling, places.
+    /// Constants: value (the bits of a floating one), type, spelling, places.
     constants: Vec<(i128, CType, String, u32)>,
     /// Variables that occur in subscripts.
     subscripts: Vec<VarId>,
@@ -127,6 +127,21 @@ pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions 
                     if character || spelling.chars().all(|c| c.is_alphanumeric() || c == '_') {
                         found.constants.push((value, ctype, spelling, at));
                     }
+                }
+            }
+            ExprKind::Float(value) => {
+                let (value, ty) = (*value, expr.ty);
+                let Some(span) = expr.place.editable() else {
+                    continue;
+                };
+                let (bits, ctype) = match builder.ctype(ty) {
+                    Some(CType::Float) => (i128::from((value as f32).to_bits()), CType::Float),
+                    Some(CType::Double) => (i128::from(value.to_bits()), CType::Double),
+                    _ => continue,
+                };
+                let spelling = builder.unit.text(span).into_owned();
+                if !spelling.contains(char::is_whitespace) {
+                    found.constants.push((bits, ctype, spelling, at));
                 }
             }
             _ => {}

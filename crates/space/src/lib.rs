@@ -3,7 +3,7 @@
 //!
 //! * [`term`]: the typed C expressions that fill holes, and their one meaning.
 //! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
-//! * [`mod@choices`]: changes that are no terms (initialisation, calls, moved statements); [`exits`]: early exits.
+//! * [`mod@choices`]: changes that are no terms (initialisation, calls, moved statements, operators that assign); [`exits`]: early exits.
 //! * [`assign`]: where variables can be assigned, and what touches them.
 //! * [`slots`], [`model`], [`mod@leaves`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
@@ -31,6 +31,7 @@ mod initialization;
 pub mod leaves;
 pub mod model;
 mod moves;
+mod operators;
 pub mod partition;
 pub mod pools;
 pub mod sites;

@@ -31,6 +31,10 @@ pub enum Schema {
     Function,
     /// Two arguments of a call exchanged.
     Swap,
+    /// Another operator of an assignment.
+    Operator,
+    /// A section of a `switch` that ends before the next.
+    Break,
     /// A statement executed earlier or later in its block.
     Move,
     /// A function, a loop or a `switch` left early.
@@ -52,6 +56,8 @@ impl Schema {
             Schema::Initialization => "INITIALIZATION",
             Schema::Function => "FUNCTION",
             Schema::Swap => "SWAP",
+            Schema::Operator => "OPERATOR",
+            Schema::Break => "BREAK",
             Schema::Move => "MOVE",
             Schema::Exit => "EXIT",
         }
@@ -86,6 +92,10 @@ pub struct Schemas {
     pub function: bool,
     /// [`Schema::Swap`].
     pub swap: bool,
+    /// [`Schema::Operator`].
+    pub operator: bool,
+    /// [`Schema::Break`].
+    pub breaks: bool,
     /// [`Schema::Move`].
     pub moves: bool,
     /// [`Schema::Exit`].
@@ -112,6 +122,8 @@ impl Schemas {
         initialization: true,
         function: true,
         swap: true,
+        operator: true,
+        breaks: true,
         moves: true,
         exits: true,
     };
@@ -125,6 +137,8 @@ impl Schemas {
         initialization: false,
         function: false,
         swap: false,
+        operator: false,
+        breaks: false,
         moves: false,
         exits: false,
     };
@@ -139,6 +153,8 @@ impl Schemas {
             Schema::Initialization => self.initialization,
             Schema::Function => self.function,
             Schema::Swap => self.swap,
+            Schema::Operator => self.operator,
+            Schema::Break => self.breaks,
             Schema::Move => self.moves,
             Schema::Exit => self.exits,
         }

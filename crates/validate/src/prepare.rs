@@ -101,6 +101,7 @@ pub fn prepare<'a>(
                 &BaselineOptions {
                     limits: project.limits.clone(),
                     rule: options.timeouts,
+                    ..Default::default()
                 },
                 |done| events(Event::Progress { done, total }),
             )?;
@@ -157,6 +158,7 @@ fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), Val
             test.name
         ));
     }
+    baseline.impatience().for_each(warn);
     let tests = Tests::of(baseline);
     if tests.count(Untouched::Flaky) == tests.names.len() {
         return Err(ValidateError::OnlyFlaky {

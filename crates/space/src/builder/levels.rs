@@ -125,6 +125,11 @@ impl SpaceBuilder<'_> {
                         self.block(site, Template::Unary(op, whole), 1, expression, most);
                     }
                 }
+                // Integers that are divided, or get too large, on their way to a floating value.
+                if !truth && term.ctype().is_integer() && self.gives_floating_value() {
+                    let template = Template::Cast(CType::Double, whole);
+                    self.block(site, template, 1, expression, most);
+                }
                 if !truth && term.ctype().is_integer() {
                     for to in [
                         CType::Int,
