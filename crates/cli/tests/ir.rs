@@ -30,14 +30,14 @@ fn place() -> Place {
 #[test]
 fn a_function_is_printed_and_drawn() {
     let place = place();
-    let output = place.run(&["ir", "project/sign.c", "--function", "sign"]);
+    let output = place.run(["ir", "project/sign.c", "--function", "sign"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("function \"sign\" external i32 takes i32\n"));
     for (name, part) in [
         ("sign.svg", "branch i32"),
         ("sign.dot", "[label=\"true\"];"),
     ] {
-        let output = place.run(&[
+        let output = place.run([
             "ir",
             "project/sign.c",
             "--function=sign",
@@ -54,7 +54,7 @@ fn a_function_is_printed_and_drawn() {
 #[test]
 fn a_whole_file_is_printed_and_what_is_missing_named() {
     let place = place();
-    let output = place.run(&["ir", "project/sign.c"]);
+    let output = place.run(["ir", "project/sign.c"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).starts_with("file \""));
     assert_eq!(stdout(&output).matches("\nfunction ").count(), 2);

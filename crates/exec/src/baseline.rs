@@ -75,13 +75,14 @@ impl Patience {
 }
 
 impl Default for Patience {
-    /// Ten seconds and hundred times as long as the slowest, then three seconds and thirty times.
+    /// Twenty seconds and three hundred times as long as the slowest, then five seconds and a hundred times: a suite has
+    /// slow tests, but hardly one of 20 seconds whose others all take less than 70 ms.
     fn default() -> Self {
         Patience {
-            first: Duration::from_secs(10),
-            next: Duration::from_secs(3),
-            first_factor: 100,
-            next_factor: 30,
+            first: Duration::from_secs(20),
+            next: Duration::from_secs(5),
+            first_factor: 300,
+            next_factor: 100,
         }
     }
 }
@@ -218,7 +219,6 @@ impl Baseline {
                 flaky: first.verdict.is_pass() != second.verdict.is_pass(),
                 lost_patience: hangs(&first) && waited[index] < first_wall,
                 verdict: first.verdict,
-
                 durations,
                 timeout,
                 expected,
@@ -277,8 +277,8 @@ mod tests {
         let patience = Patience::default();
         let (fast, slow) = (Duration::from_millis(3), Duration::from_secs(1));
         assert_eq!(patience.wall(0, fast), patience.first);
-        assert_eq!(patience.wall(0, slow), Duration::from_secs(100));
+        assert_eq!(patience.wall(0, slow), Duration::from_secs(300));
         assert_eq!(patience.wall(1, fast), patience.next);
-        assert_eq!(patience.wall(7, slow), Duration::from_secs(30));
+        assert_eq!(patience.wall(7, slow), Duration::from_secs(100));
     }
 }
