@@ -35,8 +35,8 @@ use crate::{
 /// rest of its candidates is left out.
 const LONE_EXECUTIONS: usize = 32;
 
-/// Spaces that are kept in memory between costs.
-const KEPT_SPACES: usize = 48;
+/// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
+const KEPT_BYTES: usize = 128 << 20;
 
 /// Members of a plausible class that are kept.
 const KEPT_MEMBERS: usize = 40;
@@ -137,6 +137,7 @@ pub fn search(
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
+    let mut kept = 0;
     let mut next = 0;
     while let Some(&(cost, unit)) = steps.get(next) {
         let enough = !options.all && search.found.stats.plausible >= options.max_patches as u64;
@@ -149,7 +150,10 @@ pub fn search(
             continue;
         }
         let space = match spaces.remove(&unit) {
-            Some(space) => space,
+            Some(space) => {
+                kept -= space.bytes();
+                space
+            }
             None => search.space(unit, cost),
         };
         let before = search.found.stats.clone();
@@ -170,10 +174,14 @@ pub fn search(
             break;
         }
         if search.units[unit].target.is_none() {
+            kept += space.bytes();
             spaces.insert(unit, space);
-            if spaces.len() > KEPT_SPACES {
+            while kept > KEPT_BYTES {
                 // The one that is needed last comes right before this one.
-                spaces.pop_last();
+                let Some((_, dropped)) = spaces.pop_last() else {
+                    break;
+                };
+                kept -= dropped.bytes();
             }
         }
     }

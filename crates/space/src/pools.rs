@@ -1,7 +1,7 @@
 //! Pools: terms of one type, side by side, so that operators apply to all of them at once.
 
 use patchwright_semantics::{
-    BinaryOp, Ty, UnaryOp, conversion_is_identity, evaluate,
+    BinaryOp, Instruction, Ty, UnaryOp, conversion_is_identity, evaluate,
     rows::{self, Operand, convert_row},
 };
 
@@ -67,7 +67,7 @@ pub struct Pool {
     pub length: usize,
     /// Nodes of each term.
     pub size: u32,
-    code: Vec<Vec<patchwright_semantics::Instruction>>,
+    code: Vec<Vec<Instruction>>,
     /// Terms of this pool that are left out because they say the same as simpler ones.
     pub redundant: Vec<bool>,
 }
@@ -82,6 +82,22 @@ impl Pools {
     /// The pool with this id.
     pub fn get(&self, id: PoolId) -> &Pool {
         &self.list[id.0 as usize]
+    }
+
+    /// About how much memory they take.
+    pub fn bytes(&self) -> usize {
+        let own = |pool: &Pool| {
+            let code: usize = pool.code.iter().map(Vec::capacity).sum();
+            let terms = match &pool.kind {
+                PoolKind::Terms { terms, .. } => terms.len() * 128,
+                PoolKind::Unary(..) | PoolKind::Binary(..) => 0,
+            };
+            pool.redundant.capacity()
+                + pool.code.capacity() * size_of::<Vec<Instruction>>()
+                + code * size_of::<Instruction>()
+                + terms
+        };
+        self.list.capacity() * size_of::<Pool>() + self.list.iter().map(own).sum::<usize>()
     }
 
     fn push(&mut self, pool: Pool) -> PoolId {

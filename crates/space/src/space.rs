@@ -265,6 +265,13 @@ pub struct Space {
     pub candidates: usize,
 }
 
+impl Space {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.pools.bytes() + self.blocks.capacity() * size_of::<Block>()
+    }
+}
+
 /// Names a candidate of a [`Space`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CandidateId {
