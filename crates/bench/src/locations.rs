@@ -136,6 +136,7 @@ pub fn each_source(
             scratch: &scratch,
             project: &project.root,
             source: &project.root,
+            prepare: None,
             view: true,
             exclude: Vec::new(),
             cancel: CancelToken::new()?,

@@ -66,6 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             scratch: &scratch,
             project: &project.root,
             source: &project.root,
+            prepare: None,
             view: true,
             exclude: Vec::new(),
             cancel: surroundings.cancel.clone(),

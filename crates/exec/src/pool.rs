@@ -1,13 +1,16 @@
 //! Several workers, each with a sandbox and a runner of its own.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
+use crate::build::BuildError;
 use crate::files::FileError;
 use crate::project::Project;
+use crate::record::build_copy;
 use crate::runner::{CancelToken, RunError, Runner, RunnerProgram};
 use crate::sandbox::{CopyOptions, Sandbox};
 use crate::scratch::Scratch;
@@ -24,6 +27,8 @@ pub struct WorkerOptions<'a> {
     pub project: &'a Path,
     /// The tree to copy: the project itself, or a copy of it that has been built.
     pub source: &'a Path,
+    /// Makes a copy of a copy ready at a path of its own: run where the copy cannot appear at the project's path.
+    pub prepare: Option<&'a OsStr>,
     /// Whether to make the copy appear at the project's own path, where that is permitted.
     pub view: bool,
     /// Files and folders of the tree to leave out, relative to its root.
@@ -47,6 +52,11 @@ impl<'a> WorkerOptions<'a> {
             scratch,
             project: &project.root,
             source,
+            // The first copy is made ready when its build is recorded.
+            prepare: match source == project.root {
+                true => None,
+                false => project.prepare.as_deref(),
+            },
             view: true,
             exclude: Vec::new(),
             cancel: cancel.clone(),
@@ -77,6 +87,9 @@ pub enum PoolError {
     /// The supervisor could not be started.
     #[error(transparent)]
     Runner(#[from] RunError),
+    /// The copy could not be made ready.
+    #[error("a copy of the project cannot be prepared: {0}")]
+    Prepare(BuildError),
 }
 
 impl Worker {
@@ -113,13 +126,19 @@ impl Worker {
             exclude: options.exclude.clone(),
         };
         let sandbox = Sandbox::create(options.source, &tree, options.project, &copy)?;
-        Ok(Worker {
+        let mut worker = Worker {
             index,
             runner,
             sandbox,
             folder,
             run,
-        })
+        };
+        if let Some(prepare) = options.prepare
+            && !worker.runner.view_active()
+        {
+            build_copy(&mut worker, prepare).map_err(PoolError::Prepare)?;
+        }
+        Ok(worker)
     }
 
     /// The folder that the worker's programs see at [`Scratch::run_path`]. With a view it is the worker's own; without

@@ -63,7 +63,7 @@ pub enum RecordError {
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
 pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
     if let Some(prepare) = &project.prepare {
-        build_copy(worker, prepare)?;
+        build_copy(worker, prepare).map_err(RecordError::Build)?;
     }
     refuse_absolute_references(project, worker)
 }
@@ -71,8 +71,8 @@ pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), Record
 /// Builds the untouched copy that `worker` has.
 ///
 /// # Errors
-/// [`RecordError::Build`].
-pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), RecordError> {
+/// See [`BuildError`].
+pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
     run_build(
         &mut worker.runner,
         &worker.sandbox,
@@ -81,7 +81,6 @@ pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), RecordErro
         &Limits::for_build(),
     )
     .map(drop)
-    .map_err(RecordError::Build)
 }
 
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
@@ -103,7 +102,7 @@ pub fn record_build(
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        build_copy(worker, build)?;
+        build_copy(worker, build).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }

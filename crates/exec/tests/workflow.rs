@@ -54,6 +54,7 @@ impl Fixture {
             scratch: &self.scratch,
             project: &self.project.path,
             source: &self.project.path,
+            prepare: None,
             view: false,
             exclude: vec![],
             cancel: CancelToken::new().unwrap(),
@@ -433,6 +434,33 @@ fn the_baseline_finds_flaky_and_hanging_tests() {
             .iter()
             .all(|test| test.timeout <= Duration::from_millis(700))
     );
+}
+
+#[test]
+fn a_copy_of_a_copy_is_made_ready_where_it_keeps_its_own_path() {
+    let fixture = Fixture::new();
+    let flags = ProjectFlags {
+        prepare: Some("pwd -P >place".into()),
+        ..ProjectFlags::default()
+    };
+    let project = fixture.load(&flags);
+    let program = program();
+    let copy = |name, source: &Path| {
+        let cancel = CancelToken::new().unwrap();
+        let options = WorkerOptions {
+            view: false,
+            ..WorkerOptions::new(&project, source, &program, &fixture.scratch, &cancel)
+        };
+        Worker::start(0, name, &options).unwrap()
+    };
+    let mut base = copy("base", &project.root);
+    assert!(!base.sandbox.folder().join("place").exists());
+    patchwright_exec::record::prepare_copy(&mut base, &project).unwrap();
+    let second = copy("second", base.sandbox.folder());
+    for worker in [&base, &second] {
+        let place = fs::read_to_string(worker.sandbox.folder().join("place")).unwrap();
+        assert_eq!(Path::new(place.trim_end()), worker.sandbox.folder());
+    }
 }
 
 #[test]

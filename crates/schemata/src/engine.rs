@@ -166,15 +166,13 @@ impl<'a> Engine<'a> {
         Ok(Worker::start(
             index,
             name,
-            &WorkerOptions {
-                program: self.context.program,
-                scratch: self.context.scratch,
-                project: &self.context.project.root,
+            &WorkerOptions::new(
+                self.context.project,
                 source,
-                view: true,
-                exclude: Vec::new(),
-                cancel: self.context.cancel.clone(),
-            },
+                self.context.program,
+                self.context.scratch,
+                &self.context.cancel,
+            ),
         )?)
     }
 

@@ -180,6 +180,7 @@ fn compare(entry: &Entry, arguments: &Arguments) -> Result<Option<Tally>, Box<dy
             scratch: &scratch,
             project: &project.root,
             source: &project.root,
+            prepare: None,
             view: false,
             exclude: Vec::new(),
             cancel: surroundings.cancel.clone(),

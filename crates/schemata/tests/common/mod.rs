@@ -122,6 +122,7 @@ pub fn validate_project(
             scratch,
             project: &project.root,
             source: &project.root,
+            prepare: None,
             view: true,
             exclude: Vec::new(),
             cancel: cancel.clone(),
