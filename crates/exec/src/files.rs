@@ -224,6 +224,27 @@ pub fn remove_tree(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// The regular files of a tree, in no order. Links are not followed.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn regular_files_below(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).context("read the folder", &folder)? {
+            let entry = entry.context("read the folder", &folder)?;
+            let kind = entry.file_type().context("read the folder", &folder)?;
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                found.push(entry.path());
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Removes what is in a folder; one that does not exist is made.
 pub fn empty_folder(path: &Path) -> Result<(), FileError> {
     let entries = match fs::read_dir(path) {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use crate::build::BuildError;
 use crate::files::FileError;
 use crate::project::Project;
-use crate::record::build_copy;
+use crate::record::run_in_copy;
 use crate::runner::{CancelToken, RunError, Runner, RunnerProgram};
 use crate::sandbox::{CopyOptions, Sandbox};
 use crate::scratch::Scratch;
@@ -136,7 +136,7 @@ impl Worker {
         if let Some(prepare) = options.prepare
             && !worker.runner.view_active()
         {
-            build_copy(&mut worker, prepare).map_err(PoolError::Prepare)?;
+            run_in_copy(&mut worker, prepare).map_err(PoolError::Prepare)?;
         }
         Ok(worker)
     }

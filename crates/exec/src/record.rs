@@ -63,16 +63,16 @@ pub enum RecordError {
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
 pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
     if let Some(prepare) = &project.prepare {
-        build_copy(worker, prepare).map_err(RecordError::Build)?;
+        run_in_copy(worker, prepare).map_err(RecordError::Build)?;
     }
     refuse_absolute_references(project, worker)
 }
 
-/// Builds the untouched copy that `worker` has.
+/// Runs a project's build or `prepare` command in the copy that `worker` has, with the limits of a build.
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn build_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
+pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
     run_build(
         &mut worker.runner,
         &worker.sandbox,
@@ -102,7 +102,7 @@ pub fn record_build(
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        build_copy(worker, build).map_err(RecordError::Build)?;
+        run_in_copy(worker, build).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }

@@ -1,8 +1,6 @@
 //! The names that the built program is linked by.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use patchwright_csource::lex;
@@ -22,23 +20,10 @@ impl Symbols {
     /// Files that cannot be read.
     pub fn below(folder: &Path) -> Result<Self, FileError> {
         let mut found = Self::default();
-        found.collect(folder)?;
-        Ok(found)
-    }
-
-    fn collect(&mut self, folder: &Path) -> Result<(), FileError> {
-        let failed = |error: io::Error| FileError::new("read the folder", folder, error);
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let path = entry.path();
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() {
-                self.collect(&path)?;
-            } else if kind.is_file() {
-                self.add(&files::read(&path)?);
-            }
+        for path in files::regular_files_below(folder)? {
+            found.add(&files::read(&path)?);
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Tables of symbols hold names that end with a zero byte, whatever else the file is.

@@ -80,7 +80,7 @@ pub fn prepare<'a>(
     };
     if commands.is_none() {
         record::prepare_copy(&mut pristine, project)?;
-        record::build_copy(&mut pristine, build).map_err(RecordError::Build)?;
+        record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
     }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(

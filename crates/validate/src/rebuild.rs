@@ -44,27 +44,14 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 /// What cannot be read.
 pub fn included_sources(folder: &Path) -> Result<BTreeSet<OsString>, FileError> {
     let mut found = BTreeSet::new();
-    collect_included(folder, &mut found)?;
-    Ok(found)
-}
-
-fn collect_included(folder: &Path, found: &mut BTreeSet<OsString>) -> Result<(), FileError> {
-    let failed = |error: io::Error| FileError::new("read the folder", folder, error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            collect_included(&path, found)?;
-        } else if kind.is_file() && has_extension(&path, &INCLUDING) {
+    for path in files::regular_files_below(folder)? {
+        if has_extension(&path, &INCLUDING) {
             let text = files::read(&path)?;
-            found.extend(
-                text.split(|byte| *byte == b'\n')
-                    .filter_map(included_source),
-            );
+            let lines = text.split(|byte| *byte == b'\n');
+            found.extend(lines.filter_map(included_source));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The file name in a line `#include "x.c"`, if it is one of a source.
