@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::compare::{FileChange, Source};
 use crate::definitions::{Disk, Version};
 use crate::measure::Change;
+use crate::trees::changed_files;
 
 /// What went wrong with a repository.
 #[derive(Debug, thiserror::Error)]
@@ -277,15 +278,6 @@ impl History {
         self.between_trees(Some(&tree(old)?), &tree(new)?, whole)
     }
 
-    fn options() -> DiffOptions {
-        let mut options = DiffOptions::new();
-        options
-            .pathspec("*.c")
-            .pathspec("*.h")
-            .ignore_submodules(true);
-        options
-    }
-
     fn version(&self, tree: Oid) -> Rc<dyn Version> {
         Rc::new(Revision {
             repository: self.repository.clone(),
@@ -302,11 +294,23 @@ impl History {
         new: &Tree,
         whole: bool,
     ) -> Result<Change, GitError> {
-        let diff = self
-            .repository
-            .diff_tree_to_tree(old, Some(new), Some(&mut Self::options()))
+        // libgit2 would open every folder of both trees; told which files differ, it opens only what leads there.
+        let changed = changed_files(&self.repository, old, new, &is_c)
             .map_err(failed("compare two trees"))?;
-        let files = self.files(diff, None)?;
+        let files = if changed.is_empty() {
+            Vec::new()
+        } else {
+            let mut options = DiffOptions::new();
+            options.ignore_submodules(true).disable_pathspec_match(true);
+            for path in &changed {
+                options.pathspec(path.as_path());
+            }
+            let diff = self
+                .repository
+                .diff_tree_to_tree(old, Some(new), Some(&mut options))
+                .map_err(failed("compare two trees"))?;
+            self.files(diff, None)?
+        };
         let rest = match whole {
             true => Some(self.rest(new, &files)?),
             false => None,
@@ -331,9 +335,14 @@ impl History {
             })?;
         let head = self.find("HEAD")?;
         let tree = head.tree().map_err(failed("read a commit"))?;
+        let mut options = DiffOptions::new();
+        options
+            .pathspec("*.c")
+            .pathspec("*.h")
+            .ignore_submodules(true);
         let diff = self
             .repository
-            .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut Self::options()))
+            .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut options))
             .map_err(failed("compare with the working tree"))?;
         let files = self.files(diff, Some(root))?;
         let rest = match whole {

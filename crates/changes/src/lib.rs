@@ -22,6 +22,7 @@ pub mod paths;
 mod program;
 pub mod rank;
 mod sequence;
+mod trees;
 
 pub use compare::{FileChange, Note, Outside, Source, Status};
 pub use definitions::{Definitions, Disk, Flags, Version};

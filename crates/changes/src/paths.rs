@@ -47,6 +47,13 @@ fn read(path: &Path, shown: String) -> Result<Source, PathError> {
 /// What differs between two files, or between the C files of two folders; for folders the files that do not differ are
 /// the rest of the program.
 pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
+    // What is not there is neither a file nor a folder.
+    for path in [old, new] {
+        fs::metadata(path).map_err(|source| PathError::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
+    }
     if old.is_dir() != new.is_dir() {
         return Err(PathError::FileAndFolder {
             old: old.to_path_buf(),

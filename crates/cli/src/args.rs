@@ -268,7 +268,7 @@ pub struct RepairArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Search")]
     pub max_cost: u32,
 
-    /// Let terms grow until a location has this many candidates (with --all, a condition 20 times as many)
+    /// Let terms grow until a location has this many candidates (with --all, a condition 20 times as many); more than ten million only where this asks for them
     #[arg(
         long,
         value_name = "N",

@@ -106,11 +106,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
-    let space = patchwright_space::SpaceLimits {
-        wanted: args.candidates,
-        term_size: args.term_size,
-        ..Default::default()
-    };
+    let space = patchwright_space::SpaceLimits::wanting(args.candidates, args.term_size);
     let options = RepairOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
         all: args.all,

@@ -51,7 +51,8 @@ pub struct BaselineOptions {
 }
 
 /// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
-/// that loops for ever on some of its tests would take a minute for each of them.
+/// that loops for ever on some of its tests would take a minute for each of them. Half of these times is enough if it is
+/// processor time: then the test does not wait for anything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Patience {
     /// The least time for the first test that hangs.
@@ -66,10 +67,12 @@ pub struct Patience {
 
 impl Patience {
     /// How long a test is waited for after `hung` others have hung and the slowest that ended took so long.
-    fn wall(&self, hung: usize, slowest: Duration) -> Duration {
-        match hung {
-            0 => self.first.max(slowest.saturating_mul(self.first_factor)),
-            _ => self.next.max(slowest.saturating_mul(self.next_factor)),
+    fn wall(&self, hung: usize, slowest: Option<Duration>) -> Duration {
+        match (hung, slowest) {
+            // Nothing has ended yet: it is waited for again when something has.
+            (_, None) => self.next,
+            (0, Some(slowest)) => self.first.max(slowest.saturating_mul(self.first_factor)),
+            (_, Some(slowest)) => self.next.max(slowest.saturating_mul(self.next_factor)),
         }
     }
 }
@@ -86,6 +89,9 @@ impl Default for Patience {
         }
     }
 }
+
+/// A test that hangs is ended when it has computed for this part of the time for which it would be waited for.
+const COMPUTING_SHARE: u32 = 2;
 
 /// Added to the time that is expected of a test that hangs: nobody knows how long it would take.
 const HANGING_EXPECTED: Duration = Duration::from_millis(20);
@@ -142,18 +148,20 @@ impl Baseline {
     ) -> Result<Self, TestError> {
         let first_wall = suite.timeout.unwrap_or(options.limits.wall);
         let mut done = 0;
-        let mut run = |index: usize, wall: Duration| -> Result<TestRun, TestError> {
-            let limits = Limits {
-                wall,
-                ..options.limits.clone()
+        let mut run =
+            |index: usize, wall: Duration, cpu: Option<Duration>| -> Result<TestRun, TestError> {
+                let limits = Limits {
+                    wall,
+                    cpu: cpu.into_iter().chain(options.limits.cpu).min(),
+                    ..options.limits.clone()
+                };
+                let test = &suite.tests[index];
+                let run = run_test(runner, sandbox, test, &suite.environment, &limits)?;
+                // A test that is waited for once more counts once.
+                done = (done + 1).min(2 * suite.tests.len());
+                progress(done);
+                Ok(run)
             };
-            let test = &suite.tests[index];
-            let run = run_test(runner, sandbox, test, &suite.environment, &limits)?;
-            // A test that is waited for once more counts once.
-            done = (done + 1).min(2 * suite.tests.len());
-            progress(done);
-            Ok(run)
-        };
         let derived = |longest: Duration| {
             suite
                 .timeout
@@ -169,28 +177,32 @@ impl Baseline {
             Some(timeout) => timeout,
             None => {
                 let hung = runs[..index].iter().filter(|run| hangs(run)).count();
-                let slowest = slowest(runs).unwrap_or_default();
-                options.patience.wall(hung, slowest).min(first_wall)
+                options.patience.wall(hung, slowest(runs)).min(first_wall)
             }
         };
+        // One that computes all the time is known to hang sooner than one that may be waiting for something.
+        let computing = |wall: Duration| suite.timeout.is_none().then(|| wall / COMPUTING_SHARE);
         let mut first: Vec<TestRun> = Vec::with_capacity(suite.tests.len());
         let mut waited = Vec::with_capacity(suite.tests.len());
         for index in 0..suite.tests.len() {
             waited.push(wall(&first, index));
-            first.push(run(index, waited[index])?);
+            first.push(run(index, waited[index], computing(waited[index]))?);
         }
         // Those that ended since may say that some were not waited for long enough; if none has ended, nothing does.
         for index in 0..suite.tests.len() {
             if !hangs(&first[index]) {
                 continue;
             }
-            let wanted = match slowest(&first) {
-                Some(_) => wall(&first, index),
-                None => first_wall,
+            let (wanted, cpu) = match slowest(&first) {
+                Some(_) => {
+                    let wanted = wall(&first, index);
+                    (wanted, computing(wanted))
+                }
+                None => (first_wall, None),
             };
             if wanted > waited[index] {
                 waited[index] = wanted;
-                first[index] = run(index, wanted)?;
+                first[index] = run(index, wanted, cpu)?;
             }
         }
         let slowest = slowest(&first).unwrap_or_default();
@@ -198,7 +210,10 @@ impl Baseline {
         let mut second = Vec::with_capacity(suite.tests.len());
         for (index, first) in first.iter().enumerate() {
             // A test that hung is not waited for as long again.
-            second.push(run(index, if hangs(first) { hanging } else { first_wall })?);
+            second.push(match hangs(first) {
+                true => run(index, hanging, computing(hanging))?,
+                false => run(index, first_wall, None)?,
+            });
         }
         let tests = suite
             .tests
@@ -276,9 +291,10 @@ mod tests {
     fn patience_grows_with_the_slowest_test_and_ends_sooner_after_one_that_hung() {
         let patience = Patience::default();
         let (fast, slow) = (Duration::from_millis(3), Duration::from_secs(1));
-        assert_eq!(patience.wall(0, fast), patience.first);
-        assert_eq!(patience.wall(0, slow), Duration::from_secs(300));
-        assert_eq!(patience.wall(1, fast), patience.next);
-        assert_eq!(patience.wall(7, slow), Duration::from_secs(100));
+        assert_eq!(patience.wall(0, None), patience.next);
+        assert_eq!(patience.wall(0, Some(fast)), patience.first);
+        assert_eq!(patience.wall(0, Some(slow)), Duration::from_secs(300));
+        assert_eq!(patience.wall(1, Some(fast)), patience.next);
+        assert_eq!(patience.wall(7, Some(slow)), Duration::from_secs(100));
     }
 }

@@ -491,6 +491,31 @@ fn a_test_that_takes_much_longer_than_the_others_is_not_waited_for_a_minute() {
 }
 
 #[test]
+fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
+    let fixture = Fixture::new();
+    let driver = "#!/bin/sh\ncase $1 in\n loop*) while :; do :; done;;\nesac\n";
+    fixture.project.script("driver", driver);
+    let project = fixture.load(&driver_flags("driver", &["a", "loop"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.patience = Patience {
+        first: Duration::from_secs(4),
+        next: Duration::from_secs(4),
+        first_factor: 1,
+        next_factor: 1,
+    };
+    let suite = project.require_tests().unwrap();
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
+    let test = &baseline.tests[1];
+    assert_eq!(
+        test.verdict,
+        Verdict::Fail(FailReason::TimedOut(TimeKind::Cpu))
+    );
+    assert!(test.lost_patience);
+}
+
+#[test]
 fn a_pool_gives_results_in_the_order_of_the_tasks() {
     let fixture = Fixture::new();
     fixture.project.write("file", "x");

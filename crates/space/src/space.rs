@@ -216,6 +216,9 @@ pub(crate) enum Step {
     SelectOtherwise(Term, Term, CType, CType),
 }
 
+/// How many times as large the spaces of conditions are when whole spaces are explored.
+const WHOLE_TRUTH_FACTOR: usize = 20;
+
 /// How large a space may be.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceLimits {
@@ -230,10 +233,21 @@ pub struct SpaceLimits {
 }
 
 impl SpaceLimits {
+    /// Spaces of at least so many candidates, if terms of `term_size` nodes give as many. What is asked for raises the ceiling.
+    pub fn wanting(wanted: usize, term_size: u32) -> Self {
+        let default = SpaceLimits::default();
+        SpaceLimits {
+            wanted,
+            term_size,
+            most: default.most.max(wanted.saturating_mul(WHOLE_TRUTH_FACTOR)),
+            ..default
+        }
+    }
+
     /// For the exploration of whole spaces: conditions get larger ones, since they take hardly any more executions.
     pub fn of_whole_spaces(self) -> Self {
         SpaceLimits {
-            truth_factor: 20,
+            truth_factor: WHOLE_TRUTH_FACTOR,
             ..self
         }
     }
@@ -443,5 +457,18 @@ pub fn replace(term: &Term, path: &[u8], by: &Term, pointees: &Pointees) -> Opti
         Kind::LogicalOr(..) => Some(Term::logical_or(next()?, next()?)),
         Kind::Conditional(..) => Term::conditional(next()?, next()?, next()?, pointees).ok(),
         Kind::Atom(_) | Kind::Constant(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SpaceLimits;
+
+    #[test]
+    fn what_is_asked_for_raises_the_ceiling() {
+        let modest = SpaceLimits::wanting(50_000, 7);
+        assert_eq!(modest.most, SpaceLimits::default().most);
+        let large = SpaceLimits::wanting(1_000_000, 7).of_whole_spaces();
+        assert!(large.most >= large.wanted * large.truth_factor);
     }
 }
