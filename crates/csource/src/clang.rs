@@ -55,6 +55,18 @@ pub enum ParseError {
     },
 }
 
+/// What clang takes for an error unless told otherwise and gcc, before version 14, for a warning: the project's own compiler
+/// decides what is an error.
+const ACCEPTED_BY_GCC: [&str; 7] = [
+    "implicit-function-declaration",
+    "implicit-int",
+    "incompatible-function-pointer-types",
+    "incompatible-pointer-types",
+    "int-conversion",
+    "return-mismatch",
+    "return-type",
+];
+
 impl Clang {
     /// Finds a clang: the one that the variable `PATCHWRIGHT_CLANG` names, or the newest of
     /// `clang-22` … `clang-16`, or `clang`.
@@ -116,6 +128,7 @@ impl Clang {
         Request::new(&self.program, &command.directory)
             .args(flags(command))
             .args(["-w", "-Qunused-arguments", "-fno-color-diagnostics"])
+            .args(ACCEPTED_BY_GCC.map(|warning| format!("-Wno-error={warning}")))
             .args(extra.iter().copied())
             .limits(limits)
     }

@@ -364,6 +364,7 @@ impl<'a> Locator<'a> {
                 .iter()
                 .any(|argument| argument.start <= span.start && span.end <= argument.end)
                 && lex::is_balanced(text, is_comma)
+                && self.reads_once(id, a)
             {
                 return if invocation.stringifies {
                     Place::Stringified {
@@ -391,6 +392,25 @@ impl<'a> Locator<'a> {
             }
         }
         Place::Written(span)
+    }
+
+    /// The node has what it takes from arguments of the invocation in its order, and nothing twice: it stands in one copy of
+    /// an argument. `a * b` of `#define SQUARE(x) x * x` has one for each operand, and of `SQUARE(a + b)` the sum of `a`,
+    /// `b * a` and `b` begins and ends as the argument does.
+    fn reads_once(&self, id: u32, invocation: u32) -> bool {
+        let mut last = None;
+        let below = id + 1..self.nodes[id as usize].subtree_end;
+        below
+            .filter(|&node| self.nodes[node as usize].subtree_end == node + 1)
+            .all(|leaf| match self.nodes[leaf as usize].begin {
+                Point::Argument {
+                    token,
+                    invocation: of,
+                } if of == invocation => last
+                    .replace(token.start)
+                    .is_none_or(|before| before < token.start),
+                _ => true,
+            })
     }
 
     /// The node consists of all that the invocation expands to, and possibly more.

@@ -228,3 +228,26 @@ fn a_place_in_a_nested_macro_is_found_or_refused_but_never_wrong() {
         }
     }
 }
+
+#[test]
+fn a_copy_of_an_argument_that_the_macro_takes_apart_is_no_place() {
+    let unit = read(
+        "#define SQUARE(x) x * x\nint f(int a, int b) { return SQUARE(a + b); }\n\
+         int g(int a) { return SQUARE(a); }\n",
+    );
+    // The text `a + b` stands twice in `a + b * a + b`, and is no operand in either place.
+    let texts = editable(&unit, "f");
+    assert!(!texts.contains(&"a + b".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"SQUARE(a + b)".to_owned()), "{texts:?}");
+    assert_eq!(editable(&unit, "g"), ["a", "SQUARE(a)"]);
+}
+
+#[test]
+fn what_gcc_merely_warns_of_is_read() {
+    let unit = read(
+        "main(argc, argv) int argc; char **argv; { int *p = 5; return undeclared(argc, p); }\n\
+         void g(void) { return 1; }\nint h(void) { return; }\n\
+         void take(int (*)(int *));\nint give(char *a) { return *a; }\nvoid z(void) { take(give); long *l = &give; }\n",
+    );
+    assert!(editable(&unit, "main").contains(&"argc".to_owned()));
+}

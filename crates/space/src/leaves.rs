@@ -2,7 +2,8 @@
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator,
-    VarId, types::TypeKind,
+    VarId,
+    types::{Field, Record, TypeKind},
 };
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -348,6 +349,12 @@ fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {
     !variable.thread_local && variable.declared_at.is_none_or(|at| at < span.start)
 }
 
+/// A member that belongs to the library which declares the record (`_flags2` of the structure behind `FILE`), by its name:
+/// only its own functions mention it.
+pub(crate) fn is_private(record: &Record, field: &Field) -> bool {
+    field.name.starts_with("__") || record.name.starts_with('_') && field.name.starts_with('_')
+}
+
 fn members(
     builder: &mut AtomBuilder<'_>,
     atoms: &mut crate::slots::Atoms,
@@ -359,11 +366,11 @@ fn members(
     if record.ambiguous {
         return;
     }
-    for field in record.fields.unwrap_or_default() {
+    for field in record.fields.clone().unwrap_or_default() {
         if atoms.table.iter().count() >= limit {
             return;
         }
-        if field.name.is_empty() || !builder.is_scalar(field.ty) {
+        if field.name.is_empty() || is_private(&record, &field) || !builder.is_scalar(field.ty) {
             continue;
         }
         builder.member(atoms, id, &field);
@@ -518,4 +525,31 @@ fn sizes(
 /// Whether a leaf is a constant (or a size).
 pub fn is_constant(term: &Term) -> bool {
     matches!(term.kind(), Kind::Constant(..))
+}
+
+#[cfg(test)]
+mod tests {
+    use patchwright_csource::types::TypeTable;
+
+    use super::*;
+
+    #[test]
+    fn members_of_the_librarys_structures_are_its_own() {
+        let record = |name: &str| Record {
+            name: name.to_owned(),
+            spelling: None,
+            is_union: false,
+            fields: None,
+            ambiguous: false,
+        };
+        let field = |name: &str| Field {
+            name: name.to_owned(),
+            ty: TypeTable::default().parse("int"),
+            bit_width: None,
+        };
+        assert!(is_private(&record("_IO_FILE"), &field("_flags2")));
+        assert!(is_private(&record("tm"), &field("__tm_gmtoff")));
+        assert!(!is_private(&record("_node"), &field("next")));
+        assert!(!is_private(&record("point"), &field("_x")));
+    }
 }

@@ -4,7 +4,7 @@
 use patchwright_csource::{Storage, VarId, types::TypeKind};
 
 use super::{Planner, Source, Watchable};
-use crate::{slots::Atoms, term::AtomId};
+use crate::{leaves::is_private, slots::Atoms, term::AtomId};
 
 /// Most of these members that are assigned to.
 const MOST_MEMBERS: usize = 8;
@@ -41,7 +41,7 @@ impl Planner<'_, '_, '_> {
             if record.ambiguous || record.is_union {
                 continue;
             }
-            let fields = record.fields.unwrap_or_default();
+            let fields = record.fields.clone().unwrap_or_default();
             for (number, field) in fields.iter().enumerate() {
                 let lvalue = format!("{}.{}", variable.name, field.name);
                 let is_known = self.watchables.iter().any(|known| known.lvalue == lvalue);
@@ -50,6 +50,7 @@ impl Planner<'_, '_, '_> {
                     || is_known
                     || replaced
                     || field.name.is_empty()
+                    || is_private(&record, field)
                     || field.bit_width.is_some()
                 {
                     continue;
