@@ -431,6 +431,13 @@ impl Isolation<'_> {
         answer.held.retain(|number| !broken.contains(number));
         let place = |number: usize| answer.order.iter().position(|known| *known == number);
         answer.errors.sort_by_key(|error| place(error.number));
+        tracing::debug!(
+            "{} clones, barriers {barriers}: {} with errors, {} held, elsewhere {:?}",
+            wanted.len(),
+            answer.errors.len(),
+            answer.held.len(),
+            answer.elsewhere
+        );
         Ok(answer)
     }
 
