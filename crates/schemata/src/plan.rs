@@ -7,7 +7,7 @@ use patchwright_csource::{Clang, Function, TranslationUnit, lex};
 use patchwright_exec::{CompileCommand, Worker, files};
 use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
@@ -171,6 +171,7 @@ impl Planner<'_> {
         }
         sink(Event::Phase("finding out which patches compile"));
         self.compile_functions(&mut plan, patches, fates)?;
+        self.reject_functions(&mut plan, patches, fates)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
         self.compile_apart(&plan, patches, fates, sink)?;
         Ok(plan)
@@ -457,7 +458,6 @@ impl Planner<'_> {
         fates: &mut [Option<Fate>],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        self.reject_apart(plan, patches, fates)?;
         let mut known = KnownFiles::default();
         for (number, (patch, fate)) in patches.iter().zip(fates).enumerate() {
             if !matches!(fate, Some(Fate::Apart(_))) {
@@ -488,22 +488,27 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Of the patches that cannot be woven because they change the head of a function or leave brackets unbalanced, those
-    /// that surely do not compile, found for all patches of a file at once.
-    fn reject_apart(
+    /// Of the patches that change the head of a function or leave brackets unbalanced, those that surely do not compile,
+    /// found for all patches of a file at once: most of them, and the others are compiled one by one.
+    fn reject_functions(
         &mut self,
-        plan: &Plan,
+        plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
     ) -> Result<(), EngineError> {
+        let adding = plan.patches.iter().filter(|planned| planned.adds());
+        let adding: FxHashSet<usize> = adding.map(|planned| planned.patch).collect();
         for source in &plan.sources {
             let (mut clones, mut users) = (Vec::new(), Vec::new());
             for (number, patch) in patches.iter().enumerate() {
-                let reason = match &fates[number] {
-                    Some(Fate::Apart(reason)) => reason,
-                    _ => continue,
+                let wanted = match &fates[number] {
+                    None => adding.contains(&number),
+                    Some(Fate::Apart(reason)) => {
+                        matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced)
+                    }
+                    Some(_) => false,
                 };
-                if !matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced) {
+                if !wanted {
                     continue;
                 }
                 let [FileChange::Modify { path, text }] = &patch.changes[..] else {
@@ -539,6 +544,8 @@ impl Planner<'_> {
                 }
             }
         }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
         Ok(())
     }
 

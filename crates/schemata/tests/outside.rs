@@ -295,6 +295,24 @@ fn a_changed_definition_is_another_one_beside_the_first() {
             true,
         ),
         (
+            "a name that a parameter shadows",
+            source("static int rounds;", "static int rounds = 4;")
+                .replacen(
+                    "int count(const char *text)",
+                    "int count(const char *text, int rounds)",
+                    1,
+                )
+                .replacen("count(argv[1])", "count(argv[1], 3)", 1),
+            true,
+        ),
+        (
+            "a name that a variable shadows",
+            source("static int rounds;", "static int rounds = 4;")
+                .replacen("int found = 0;", "int found = 0, rounds = 7;", 1)
+                .replacen("return found;", "return found + rounds;", 1),
+            true,
+        ),
+        (
             "the one that starts",
             source(
                 "int main(int argc",
