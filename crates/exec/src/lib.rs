@@ -60,6 +60,7 @@ pub use record::{RecordError, record_build};
 pub use runner::supervisor::supervisor_main;
 pub use runner::{
     CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,
+    processor_time,
 };
 pub use sandbox::{CopyOptions, Sandbox};
 pub use scratch::Scratch;

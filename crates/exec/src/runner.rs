@@ -10,6 +10,7 @@ pub mod cancel;
 mod outcome;
 mod protocol;
 pub mod supervisor;
+mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -24,6 +25,7 @@ use std::time::Duration;
 pub use cancel::CancelToken;
 pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
 use protocol::{HostFrame, SupervisorFrame};
+pub use time::processor_time;
 
 use crate::limits::Limits;
 use crate::view::{View, ViewStatus};
@@ -364,7 +366,10 @@ impl Runner {
         self.sequence += 1;
         let answer = converse(&connection.stream, request, self.sequence, &self.cancel);
         match answer {
-            Ok(SupervisorFrame::Done(outcome)) => Ok(*outcome),
+            Ok(SupervisorFrame::Done(outcome)) => {
+                time::add(outcome.cpu);
+                Ok(*outcome)
+            }
             Ok(SupervisorFrame::Cancelled) => Err(RunError::Cancelled),
             Ok(SupervisorFrame::NotStarted(failure)) => Err(failure.into_error(request)),
             Ok(SupervisorFrame::Hello { .. }) | Err(_) => {

@@ -59,7 +59,8 @@ pub fn other_names(plan: &Plan, members: &[usize]) -> Vec<Renames> {
     let clashes = |name: &String| mentions.get(name).is_some_and(|groups| groups.len() > 1);
     let renames = members.iter().zip(&group).map(|(member, group)| {
         let brought = &plan.patches[*member].brought;
-        if brought.external.is_empty() && !brought.defined.iter().any(clashes) {
+        let hides = !brought.replaced.is_empty() || !brought.external.is_empty();
+        if !hides && !brought.defined.iter().any(clashes) {
             return Renames::new();
         }
         let other = |name: &String| (name.clone(), format!("{name}{RENAMED}{group}"));

@@ -189,7 +189,14 @@ impl Compiler {
         files::replace(&path, text)?;
         let outcome = worker.runner.run(&self.request(mode));
         files::replace(&path, &original)?;
-        Ok(outcome?)
+        let outcome = outcome?;
+        tracing::debug!(
+            "{}: {} bytes, {mode:?}: {:?}",
+            self.relative.display(),
+            text.len(),
+            outcome.cpu
+        );
+        Ok(outcome)
     }
 
     /// Reads `FILE:LINE:COLUMN: error: MESSAGE`. A message about another file is about the line of the source that the

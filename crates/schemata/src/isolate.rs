@@ -127,8 +127,12 @@ fn renamed(head: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// What is not declared in a barrier, and nowhere else.
+/// What has the error in a barrier, and stands nowhere else.
 const BARRIER: &str = "__pw_barrier_error";
+
+/// A body with that error. No name is looked up for it: what is not declared is compared with all names of the file, for
+/// a hint, and that takes more than compiling the clones.
+const BARRIER_BODY: &str = "{ (void)sizeof(struct { int __pw_barrier_error : -1; }); }";
 
 /// A text with clones, and the lines of each.
 struct Cloned {
@@ -173,7 +177,7 @@ fn cloned(
         lines.push((number, first, line + 1));
         push(&mut text, &mut line, b"\n");
         if barriers {
-            let barrier = format!("static void __pw_fence_{number}(void) {{ {BARRIER}; }}\n");
+            let barrier = format!("static void __pw_fence_{number}(void) {BARRIER_BODY}\n");
             push(&mut text, &mut line, barrier.as_bytes());
         }
     }
@@ -408,6 +412,8 @@ impl Isolation<'_> {
                     let own = message.contains(BARRIER) && !answer.held.contains(&number);
                     match own {
                         true => answer.held.push(number),
+                        // What is only a warning elsewhere is about the barrier's own words.
+                        false if message.contains("[-W") => {}
                         false => broken.push(number),
                     }
                 }
@@ -431,6 +437,13 @@ impl Isolation<'_> {
         answer.held.retain(|number| !broken.contains(number));
         let place = |number: usize| answer.order.iter().position(|known| *known == number);
         answer.errors.sort_by_key(|error| place(error.number));
+        tracing::debug!(
+            "{} clones, barriers {barriers}: {} with errors, {} held, elsewhere {:?}",
+            wanted.len(),
+            answer.errors.len(),
+            answer.held.len(),
+            answer.elsewhere
+        );
         Ok(answer)
     }
 

@@ -9,9 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{Function, lex};
-use patchwright_text::Span;
+use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
+use crate::preprocessed::Preprocessed;
 use crate::runs::skip_directives;
 
 /// Text that a patch adds between the definitions of a file.
@@ -34,6 +35,8 @@ pub struct Brought {
     pub external: BTreeSet<String>,
     /// Names of functions and objects that it only declares.
     pub declared: BTreeSet<String>,
+    /// Those of the defined names that are known in the file, where the patch defines something else by them.
+    pub replaced: BTreeSet<String>,
     /// It includes headers.
     pub includes: bool,
     /// It defines macros.
@@ -72,6 +75,58 @@ struct Token {
     first: u8,
 }
 
+/// A definition, a declaration or a directive.
+struct Item {
+    span: Span,
+    /// None for a directive.
+    tokens: Vec<Token>,
+    /// It is a function with its body.
+    body: bool,
+}
+
+/// The items of a text; `None` when the last is not whole, or brackets are not closed.
+fn items(text: &[u8]) -> Option<Vec<Item>> {
+    let mut found = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut at = 0;
+    loop {
+        at = lex::skip_blank(text, at);
+        let Some(&first) = text.get(at) else {
+            return tokens.is_empty().then_some(found);
+        };
+        let start = at;
+        at = match first {
+            b'#' => skip_directive(text, at),
+            b'(' | b'[' | b'{' => closing(text, at)?,
+            b')' | b']' | b'}' => return None,
+            _ => lex::step(text, at),
+        };
+        let span = Span::new(start as u32, at as u32);
+        if first == b'#' {
+            // A directive inside of an item would be half of something.
+            if !tokens.is_empty() {
+                return None;
+            }
+            found.push(Item {
+                span,
+                tokens: Vec::new(),
+                body: false,
+            });
+            continue;
+        }
+        let body = first == b'{' && tokens.last().is_some_and(|last| last.first == b'(');
+        tokens.push(Token { span, first });
+        if first == b';' || body {
+            let tokens = std::mem::take(&mut tokens);
+            found.push(Item {
+                span: Span::new(tokens[0].span.start, span.end),
+                tokens,
+                body,
+            });
+        }
+    }
+}
+
 /// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
 pub fn brought(text: &[u8]) -> Option<Brought> {
     let words = lex::words(text);
@@ -82,39 +137,79 @@ pub fn brought(text: &[u8]) -> Option<Brought> {
         return None;
     }
     let mut brought = Brought::default();
-    let mut item: Vec<Token> = Vec::new();
-    let mut at = 0;
-    loop {
-        at = lex::skip_blank(text, at);
-        let Some(&first) = text.get(at) else {
-            return item.is_empty().then_some(brought);
-        };
-        let start = at;
-        at = match first {
-            b'#' => {
-                // A directive inside of an item would be half of something.
-                if !item.is_empty() {
-                    return None;
-                }
-                let end = skip_directive(text, at);
-                directive(&text[at + 1..end], &mut brought)?;
-                at = end;
-                continue;
-            }
-            b'(' | b'[' | b'{' => closing(text, at)?,
-            b')' | b']' | b'}' => return None,
-            _ => lex::step(text, at),
-        };
-        let body = first == b'{' && item.last().is_some_and(|last| last.first == b'(');
-        item.push(Token {
-            span: Span::new(start as u32, at as u32),
-            first,
-        });
-        if first == b';' || body {
-            declaration(text, &item, body, &mut brought)?;
-            item.clear();
+    for item in items(text)? {
+        match item.tokens.is_empty() {
+            true => directive(&text[item.span.range()][1..], &mut brought)?,
+            false => declaration(text, &item.tokens, item.body, &mut brought)?,
         }
     }
+    Some(brought)
+}
+
+/// The function, or the definition or directive between functions, in which `at` lies.
+pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<Span> {
+    let spans = || functions.iter().map(|function| function.span);
+    if let Some(function) = spans().find(|span| span.contains_span(at)) {
+        return Some(function);
+    }
+    let start = spans()
+        .map(|span| span.end)
+        .filter(|end| *end <= at.start)
+        .max();
+    let end = spans()
+        .map(|span| span.start)
+        .filter(|start| *start >= at.end)
+        .min();
+    let between = Span::new(start.unwrap_or(0), end.unwrap_or(source.len() as u32));
+    let items = items(between.slice(source)?)?;
+    let mut spans = items.iter().map(|item| {
+        Span::new(
+            between.start + item.span.start,
+            between.start + item.span.end,
+        )
+    });
+    spans.find(|span| span.contains_span(at))
+}
+
+/// A definition that a patch changes, as another one beside it.
+pub struct Replacement {
+    /// The changed text.
+    pub text: Vec<u8>,
+    /// The names that it gives another meaning to.
+    pub names: BTreeSet<String>,
+    /// All mentions of these names in functions, each replaced by itself.
+    pub uses: Vec<Edit>,
+}
+
+/// Makes a definition of its own of the changed one in `span`, if all that mentions it are the bodies of the file's
+/// functions. `text` is the new text.
+pub fn replacement(
+    source: &[u8],
+    functions: &[Function],
+    span: Span,
+    text: Vec<u8>,
+) -> Option<Replacement> {
+    let (old, new) = (brought(span.slice(source)?)?, brought(&text)?);
+    let stays = |brought: &Brought| {
+        brought.external.is_empty() && brought.declared.is_empty() && !brought.includes
+    };
+    if !stays(&old) || !stays(&new) {
+        return None;
+    }
+    let names: BTreeSet<String> = old.defined.intersection(&new.defined).cloned().collect();
+    let mut uses = Vec::new();
+    for (word, at) in lex::words_with_places(source) {
+        let use_at = Span::new(at as u32, (at + word.len()) as u32);
+        if !names.contains(&word) || span.contains_span(use_at) {
+            continue;
+        }
+        let in_body = |function: &Function| function.body_span.contains_span(use_at);
+        if !functions.iter().any(in_body) {
+            return None;
+        }
+        uses.push(Edit::replace(use_at, word));
+    }
+    Some(Replacement { text, names, uses })
 }
 
 /// The offset behind the directive that begins at `at`.
@@ -325,32 +420,69 @@ pub fn is_between_items(source: &[u8], functions: &[Function], offset: u32) -> b
 /// What is known of the names of a translation unit.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNames {
-    /// The words of the source and of all that it includes.
-    words: FxHashSet<String>,
+    /// The words of the source.
+    own: FxHashSet<String>,
+    /// The words of all that it includes.
+    headers: FxHashSet<String>,
+    /// Those of them by which a header could mean what the source defines: in macros, and in the project's headers.
+    meant: FxHashSet<String>,
 }
 
 impl KnownNames {
-    /// The words of these texts.
-    pub fn new(texts: &[&[u8]]) -> Self {
-        let words = texts.iter().flat_map(|text| lex::words(text)).collect();
-        Self { words }
+    /// The words of a source and of its preprocessed text.
+    pub fn new(source: &[u8], preprocessed: &[u8]) -> Self {
+        let read = Preprocessed::read(preprocessed);
+        let words = |text: &[u8]| lex::words(text).into_iter().collect::<FxHashSet<String>>();
+        let mut own = words(source);
+        for line in read.own.values() {
+            own.extend(lex::words(line.as_bytes()));
+        }
+        let mut headers = words(read.project.as_bytes());
+        let mut meant = headers.clone();
+        headers.extend(lex::words(read.system.as_bytes()));
+        let macros = read.system.lines().filter(|line| line.starts_with('#'));
+        meant.extend(macros.flat_map(macro_words));
+        Self {
+            own,
+            headers,
+            meant,
+        }
     }
 
-    /// Whether what an addition at `offset` brings is new, or announces what is there already.
+    /// Whether what an addition at `offset` brings is new, but for the names `replaced`, or announces what is there
+    /// already.
     pub fn allow(
         &self,
         brought: &Brought,
+        replaced: &BTreeSet<String>,
         source: &[u8],
         functions: &[Function],
         offset: u32,
     ) -> bool {
-        let is_new = |name: &String| !self.words.contains(name);
-        brought.defined.iter().all(is_new)
+        let is_new = |name: &String| !self.headers.contains(name) && !self.own.contains(name);
+        brought
+            .defined
+            .iter()
+            .all(|name| is_new(name) || replaced.contains(name) && !self.meant.contains(name))
             && brought
                 .declared
                 .iter()
                 .all(|name| is_new(name) || is_announced(name, source, functions, offset))
     }
+}
+
+/// The words of a directive; of the definition of a macro without its parameters, which mean nothing outside.
+fn macro_words(line: &str) -> Vec<String> {
+    let parameters = line.split_once('(').and_then(|(name, rest)| {
+        let is_definition = name.starts_with("#define ") && !name["#define ".len()..].contains(' ');
+        is_definition.then(|| rest.split_once(')')).flatten()
+    });
+    let mut words = lex::words(line.as_bytes());
+    if let Some((parameters, _)) = parameters {
+        let parameters = lex::words(parameters.as_bytes());
+        words.retain(|word| !parameters.contains(word));
+    }
+    words
 }
 
 /// Whether a function of the file may be declared at `offset`: nothing calls it between there and where it is declared
@@ -452,4 +584,24 @@ pub fn renamed(text: &[u8], renames: &Renames) -> Vec<u8> {
         at = next;
     }
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_a_macro_are_none_of_its_words() {
+        for (line, words) in [
+            (
+                "#define twice(size) ((size) * count) ",
+                "define twice count",
+            ),
+            ("#define twice (size) ", "define twice size"),
+            ("#define none ", "define none"),
+            ("#undef size ", "undef size"),
+        ] {
+            assert_eq!(macro_words(line).join(" "), words, "{line}");
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use patchwright_csource::{Clang, Refusal, TranslationUnit, lex};
+use patchwright_csource::{Clang, Function, TranslationUnit, lex};
 use patchwright_exec::{CompileCommand, Worker, files};
 use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
@@ -52,6 +52,8 @@ pub struct PlannedFile {
     pub functions: Vec<FunctionEdits>,
     /// What is added outside of functions, in order of the text.
     pub additions: Vec<Addition>,
+    /// The names in [`PlannedFile::additions`] that are known in the file.
+    pub replaced: BTreeSet<String>,
     /// For each edit of the file, sorted: where it ends in the original, and how many lines it adds.
     pub added_lines: Vec<(u32, i64)>,
 }
@@ -64,6 +66,33 @@ impl PlannedFile {
             .filter(|(end, _)| *end <= offset)
             .map(|(_, lines)| lines)
             .sum()
+    }
+}
+
+impl PlannedFile {
+    /// The line of the patched file on which an offset of the original stands.
+    fn patched_line(&self, source: &SourceFile, offset: u32) -> u32 {
+        let line = i64::from(source.lines.line(offset)) + self.lines_before(offset);
+        u32::try_from(line).unwrap_or(1)
+    }
+
+    /// Notes an edit in a function; they stay in order.
+    fn edit(&mut self, function: usize, edit: Edit) {
+        let number = self
+            .functions
+            .partition_point(|own| own.function < function);
+        if self
+            .functions
+            .get(number)
+            .is_none_or(|own| own.function != function)
+        {
+            let edits = Vec::new();
+            self.functions
+                .insert(number, FunctionEdits { function, edits });
+        }
+        let edits = &mut self.functions[number].edits;
+        let place = edits.partition_point(|own| own.span <= edit.span);
+        edits.insert(place, edit);
     }
 }
 
@@ -142,6 +171,7 @@ impl Planner<'_> {
         }
         sink(Event::Phase("finding out which patches compile"));
         self.compile_functions(&mut plan, patches, fates)?;
+        self.reject_functions(&mut plan, patches, fates)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
         self.compile_apart(&plan, patches, fates, sink)?;
         Ok(plan)
@@ -215,13 +245,14 @@ impl Planner<'_> {
                 let Some(with_headers) = with_headers else {
                     return Ok(Err(Apart::OutsideOfFunctions));
                 };
-                none.insert(KnownNames::new(&[text, &with_headers]))
+                none.insert(KnownNames::new(text, &with_headers))
             }
         };
         let unit = &source.unit;
         for addition in &edits.additions {
             let brought = outside::brought(&addition.text).filter(|brought| {
-                names.allow(brought, &unit.source, &unit.functions, addition.offset)
+                let (text, functions) = (&unit.source, &unit.functions);
+                names.allow(brought, &edits.replaced, text, functions, addition.offset)
             });
             let Some(mut brought) = brought else {
                 return Ok(Err(Apart::OutsideOfFunctions));
@@ -229,6 +260,7 @@ impl Planner<'_> {
             all.defined.append(&mut brought.defined);
             all.external.append(&mut brought.external);
             all.declared.append(&mut brought.declared);
+            all.replaced.extend(edits.replaced.iter().cloned());
             all.includes |= brought.includes;
             all.macros |= brought.macros;
         }
@@ -426,7 +458,6 @@ impl Planner<'_> {
         fates: &mut [Option<Fate>],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        self.reject_apart(plan, patches, fates)?;
         let mut known = KnownFiles::default();
         for (number, (patch, fate)) in patches.iter().zip(fates).enumerate() {
             if !matches!(fate, Some(Fate::Apart(_))) {
@@ -457,22 +488,27 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Of the patches that cannot be woven because they change the head of a function or leave brackets unbalanced, those
-    /// that surely do not compile, found for all patches of a file at once.
-    fn reject_apart(
+    /// Of the patches that change the head of a function or leave brackets unbalanced, those that surely do not compile,
+    /// found for all patches of a file at once: most of them, and the others are compiled one by one.
+    fn reject_functions(
         &mut self,
-        plan: &Plan,
+        plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
     ) -> Result<(), EngineError> {
+        let adding = plan.patches.iter().filter(|planned| planned.adds());
+        let adding: FxHashSet<usize> = adding.map(|planned| planned.patch).collect();
         for source in &plan.sources {
             let (mut clones, mut users) = (Vec::new(), Vec::new());
             for (number, patch) in patches.iter().enumerate() {
-                let reason = match &fates[number] {
-                    Some(Fate::Apart(reason)) => reason,
-                    _ => continue,
+                let wanted = match &fates[number] {
+                    None => adding.contains(&number),
+                    Some(Fate::Apart(reason)) => {
+                        matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced)
+                    }
+                    Some(_) => false,
                 };
-                if !matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced) {
+                if !wanted {
                     continue;
                 }
                 let [FileChange::Modify { path, text }] = &patch.changes[..] else {
@@ -508,6 +544,8 @@ impl Planner<'_> {
                 }
             }
         }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
         Ok(())
     }
 
@@ -602,58 +640,83 @@ fn planned_file(
     edits: &[Edit],
 ) -> Result<Option<PlannedFile>, Apart> {
     let base = &source.unit.source;
+    let functions = &source.unit.functions;
     let mut planned = PlannedFile {
         file,
         functions: Vec::new(),
         additions: Vec::new(),
+        replaced: BTreeSet::new(),
         added_lines: Vec::new(),
     };
+    let edits = edits.iter().filter_map(|edit| trimmed(base, edit));
+    let edits: Vec<Edit> = edits.map(|edit| between_items(source, edit)).collect();
+    if edits
+        .windows(2)
+        .any(|pair| pair[1].span.start < pair[0].span.end)
+    {
+        // An edit was moved across another one.
+        return Err(Apart::Unbalanced);
+    }
     let newlines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as i64;
-    for edit in edits {
-        let Some(edit) = trimmed(base, edit) else {
+    // Definitions that are changed otherwise than in a function's body, with all edits in them.
+    let mut changed: BTreeMap<Span, Vec<Edit>> = BTreeMap::new();
+    for edit in &edits {
+        let (at, old) = (edit.span, edit.span.slice(base).unwrap_or_default());
+        let lines = newlines(&edit.text) - newlines(old);
+        planned.added_lines.push((at.end, lines));
+        if in_body(functions, at).is_some()
+            || is_blank(old) && is_blank(&edit.text)
+            || is_blank(old) && outside::is_between_items(base, functions, at.start)
+        {
             continue;
-        };
-        let edit = between_items(source, edit);
-        let old = edit.span.slice(base).unwrap_or_default();
-        let line_before =
-            i64::from(source.lines.line(edit.span.start)) + planned.lines_before(edit.span.start);
-        planned
-            .added_lines
-            .push((edit.span.end, newlines(&edit.text) - newlines(old)));
-        let at = edit.span;
-        let function = source.unit.functions.iter().position(|function| {
-            let body = function.body_span;
-            body.start < at.start && at.end < body.end
-                || at.is_empty() && body.start < at.start && at.start < body.end
-        });
-        let Some(function) = function else {
-            if is_blank(old) && is_blank(&edit.text) {
-                continue;
-            }
-            let functions = &source.unit.functions;
-            if !is_blank(old) || !outside::is_between_items(base, functions, at.start) {
-                return Err(Apart::OutsideOfFunctions);
-            }
-            planned.additions.push(Addition {
-                offset: at.start,
-                text: edit.text,
-                line: u32::try_from(line_before).unwrap_or(1),
-            });
-            continue;
-        };
-        if source.unit.functions[function].refusal.is_some() {
-            return Err(Apart::Function(
-                source.unit.functions[function]
-                    .refusal
-                    .unwrap_or(Refusal::Unsupported),
-            ));
         }
-        match planned.functions.last_mut() {
-            Some(last) if last.function == function => last.edits.push(edit),
-            _ => planned.functions.push(FunctionEdits {
-                function,
-                edits: vec![edit],
-            }),
+        let definition = outside::definition_at(base, functions, at);
+        changed
+            .entry(definition.ok_or(Apart::OutsideOfFunctions)?)
+            .or_default();
+    }
+    for edit in &edits {
+        let at = edit.span;
+        if let Some((_, own)) = changed.iter_mut().find(|(span, _)| span.contains_span(at)) {
+            own.push(edit.clone());
+            continue;
+        }
+        let Some(function) = in_body(functions, at) else {
+            if !is_blank(&edit.text) || !is_blank(at.slice(base).unwrap_or_default()) {
+                planned.additions.push(Addition {
+                    offset: at.start,
+                    text: edit.text.clone(),
+                    line: planned.patched_line(source, at.start),
+                });
+            }
+            continue;
+        };
+        planned.edit(function, edit.clone());
+    }
+    let mut uses = Vec::new();
+    for (&span, edits) in &changed {
+        let text = crate::runs::alternative(base, span, edits);
+        let replacement = outside::replacement(base, functions, span, text);
+        let mut replacement = replacement.ok_or(Apart::OutsideOfFunctions)?;
+        planned.additions.push(Addition {
+            offset: span.start,
+            text: replacement.text,
+            line: planned.patched_line(source, span.start),
+        });
+        planned.replaced.append(&mut replacement.names);
+        uses.append(&mut replacement.uses);
+    }
+    for used in uses {
+        // What the patch writes anew has its other names anyhow.
+        let anew = edits.iter().any(|edit| edit.span.overlaps(used.span))
+            || changed.keys().any(|span| span.contains_span(used.span));
+        if let (Some(function), false) = (in_body(functions, used.span), anew) {
+            planned.edit(function, used);
+        }
+    }
+    for own in &planned.functions {
+        if let Some(refusal) = functions[own.function].refusal {
+            return Err(Apart::Function(refusal));
         }
     }
     if planned.added_lines.iter().any(|(_, lines)| *lines != 0) && source.mentions_line {
@@ -670,6 +733,15 @@ fn planned_file(
     }
     let changes = !planned.functions.is_empty() || !planned.additions.is_empty();
     Ok(changes.then_some(planned))
+}
+
+/// The function in whose body, between the braces, the span lies.
+fn in_body(functions: &[Function], at: Span) -> Option<usize> {
+    functions.iter().position(|function| {
+        let body = function.body_span;
+        body.start < at.start && at.end < body.end
+            || at.is_empty() && body.start < at.start && at.start < body.end
+    })
 }
 
 /// An insertion that is not whole where a difference has put it, moved to where it stands between definitions, if it can

@@ -10,9 +10,9 @@ use patchwright_csource::lex;
 pub struct Preprocessed {
     /// What comes from the source itself, by line.
     pub own: BTreeMap<u32, String>,
-    /// What comes from headers that are not the system's.
+    /// What comes from headers that are not the system's, in lines.
     pub project: String,
-    /// What comes from headers of the system.
+    /// What comes from headers of the system, in lines.
     pub system: String,
 }
 
@@ -34,11 +34,15 @@ impl Preprocessed {
                 (_, true) => &mut found.system,
                 (_, false) => &mut found.project,
             };
-            let mut words = text.split_ascii_whitespace();
-            words.by_ref().for_each(|word| {
+            let before = target.len();
+            for word in text.split_ascii_whitespace() {
                 target.push_str(word);
                 target.push(' ');
-            });
+            }
+            let of_header = is_system || Some(file) != source;
+            if of_header && target.len() > before {
+                target.push('\n');
+            }
             line += 1;
         }
         found.own.retain(|_, text| !text.is_empty());
@@ -109,7 +113,7 @@ mod tests {
         assert_eq!(own, [(3, "int a = \"x_y\"; "), (9, "int c; ")]);
         assert_eq!(
             (read.project.as_str(), read.system.as_str()),
-            ("int b; ", "int s; ")
+            ("int b; \n", "int s; \n")
         );
         assert!(read.has_in_string("_y") && !read.has_in_string("int"));
     }

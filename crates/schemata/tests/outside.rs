@@ -230,6 +230,100 @@ fn what_only_the_patch_names_is_woven() {
 }
 
 #[test]
+fn a_changed_definition_is_another_one_beside_the_first() {
+    let source = |from: &str, to: &str| {
+        assert!(SOURCE.contains(from), "{from}");
+        SOURCE.replacen(from, to, 1)
+    };
+    let with_parameter = |test: &str| {
+        source(
+            "static int size(const char *text)\n{\n    int n = 0;",
+            "static int size(const char *text, int n)\n{",
+        )
+        .replacen("size(text)", "size(text, 1)", 1)
+        .replacen(TEST, test, 1)
+    };
+    // Two hunks of one patch, one of which changes a head.
+    compare(&[
+        ("a parameter", with_parameter(TEST), true),
+        (
+            "a parameter and more",
+            with_parameter("text[i] < '9'"),
+            true,
+        ),
+        (
+            "half",
+            source("size(const char *text)", "size(const char *text, int n)"),
+            true,
+        ),
+        (
+            "a type",
+            source("static int size(", "static unsigned size("),
+            true,
+        ),
+        (
+            "a variable",
+            source("static int rounds;", "static int rounds = 4;"),
+            true,
+        ),
+        (
+            "a variable, and its use",
+            source("static int rounds;", "static int rounds = 4;").replacen(
+                "rounds++;",
+                "rounds += 2; found = rounds > 5;",
+                1,
+            ),
+            true,
+        ),
+        (
+            "a new name",
+            source("static int size(const", "static int length(const").replacen(
+                "size(text)",
+                "length(text)",
+                1,
+            ),
+            true,
+        ),
+        (
+            "not static any more",
+            source("static int size(", "int size("),
+            false,
+        ),
+        (
+            "a type that a declaration uses",
+            source("    int weight;", "    long weight;"),
+            true,
+        ),
+        (
+            "a name that a parameter shadows",
+            source("static int rounds;", "static int rounds = 4;")
+                .replacen(
+                    "int count(const char *text)",
+                    "int count(const char *text, int rounds)",
+                    1,
+                )
+                .replacen("count(argv[1])", "count(argv[1], 3)", 1),
+            true,
+        ),
+        (
+            "a name that a variable shadows",
+            source("static int rounds;", "static int rounds = 4;")
+                .replacen("int found = 0;", "int found = 0, rounds = 7;", 1)
+                .replacen("return found;", "return found + rounds;", 1),
+            true,
+        ),
+        (
+            "the one that starts",
+            source(
+                "int main(int argc",
+                "int main(int count_of, char **argv); int main(int argc",
+            ),
+            false,
+        ),
+    ]);
+}
+
+#[test]
 fn what_others_would_see_is_built_apart() {
     let fates = compare(&[
         (

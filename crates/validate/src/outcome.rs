@@ -119,6 +119,8 @@ pub struct Phase {
     pub name: &'static str,
     /// How long.
     pub time: Duration,
+    /// The time that processors spent on it, on commands and on this process.
+    pub processor: Duration,
 }
 
 /// What validating patches together took.

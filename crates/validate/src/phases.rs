@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use patchwright_exec::processor_time;
+
 use crate::outcome::Phase;
 
 /// Adds up the times between the events that begin phases.
@@ -12,19 +14,18 @@ pub struct Phases(Mutex<Record>);
 #[derive(Default)]
 struct Record {
     known: Vec<Phase>,
-    /// The current one, and when it began.
-    current: Option<(&'static str, Instant)>,
+    /// The current one, when it began, and the processor time by then.
+    current: Option<(&'static str, Instant, Duration)>,
 }
 
 impl Record {
     fn close(&mut self) {
-        let Some((name, began)) = self.current.take() else {
+        let Some((name, began, processor)) = self.current.take() else {
             return;
         };
-        let time = began.elapsed();
-        match self.known.iter_mut().find(|phase| phase.name == name) {
-            Some(phase) => phase.time += time,
-            None => self.known.push(Phase { name, time }),
+        if let Some(phase) = self.known.iter_mut().find(|phase| phase.name == name) {
+            phase.time += began.elapsed();
+            phase.processor += processor_time().saturating_sub(processor);
         }
     }
 }
@@ -38,9 +39,10 @@ impl Phases {
             record.known.push(Phase {
                 name,
                 time: Duration::ZERO,
+                processor: Duration::ZERO,
             });
         }
-        record.current = Some((name, Instant::now()));
+        record.current = Some((name, Instant::now(), processor_time()));
     }
 
     /// The last phase ends.

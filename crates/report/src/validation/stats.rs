@@ -28,6 +28,7 @@ pub struct StatsOf {
 struct PhaseOf {
     name: &'static str,
     milliseconds: f64,
+    processor_milliseconds: f64,
 }
 
 #[derive(Serialize)]
@@ -59,6 +60,7 @@ impl StatsOf {
         let phases = stats.phases.iter().map(|phase| PhaseOf {
             name: phase.name,
             milliseconds: milliseconds(phase.time),
+            processor_milliseconds: milliseconds(phase.processor),
         });
         StatsOf {
             builds: stats.builds,
@@ -98,10 +100,11 @@ impl WovenOf {
 
 /// Where the time went, what was shared, and why other patches could not share.
 pub fn stats(stats: &Stats) -> String {
-    let mut text = String::from("\nTime, s:\n");
+    let mut text = String::from("\nTime, s; of processors, s:\n");
     for phase in &stats.phases {
         let seconds = phase.time.as_secs_f64();
-        let _ = writeln!(text, "{seconds:>9.2}  {}", phase.name);
+        let processor = phase.processor.as_secs_f64();
+        let _ = writeln!(text, "{seconds:>9.2} {processor:>9.2}  {}", phase.name);
     }
     let Some(woven) = &stats.woven else {
         return text;
