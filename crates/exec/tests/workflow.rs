@@ -497,12 +497,14 @@ fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
     fixture.project.script("driver", driver);
     let project = fixture.load(&driver_flags("driver", &["a", "loop"]));
     let mut worker = fixture.worker(false);
-    let mut options = BaselineOptions::default();
-    options.patience = Patience {
-        first: Duration::from_secs(4),
-        next: Duration::from_secs(4),
-        first_factor: 1,
-        next_factor: 1,
+    let options = BaselineOptions {
+        patience: Patience {
+            first: Duration::from_secs(4),
+            next: Duration::from_secs(4),
+            first_factor: 1,
+            next_factor: 1,
+        },
+        ..BaselineOptions::default()
     };
     let suite = project.require_tests().unwrap();
     let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
