@@ -136,7 +136,17 @@ impl Search<'_> {
         })?;
         let known = &self.prepared.baseline.tests[test];
         let (verdict, took) = self.run_test(test, known.expected * CPU_FACTOR, worker)?;
-        let observation = worker.1.observation();
+        let mut observation = worker.1.observation();
+        // Up to the first visit the program does what it always does, and it gets to the hole in this test. An execution
+        // without a visit was not observed, whatever the reason: it must not decide about others.
+        if observation.visits == 0 {
+            tracing::warn!(
+                test,
+                attached = observation.attached,
+                "nothing was observed"
+            );
+            observation.overflow = true;
+        }
         let verdict = if observation.undefined {
             ClassVerdict::Undefined
         } else {
