@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use git2::{Error, ObjectType, Oid, Repository, Tree};
 
-/// The paths, among those that `wanted` takes, at which one of the trees has a file that the other has not.
+/// The paths, among those that `wanted` takes, at which one of the trees has a file that the other has not, or not with the
+/// same text and mode.
 pub(crate) fn changed_files(
     repository: &Repository,
     old: Option<&Tree>,
