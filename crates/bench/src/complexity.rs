@@ -5,18 +5,7 @@ use std::path::Path;
 use patchwright_changes::git::{GitError, History};
 use patchwright_changes::rank::spearman;
 use patchwright_changes::{Note, Outlines, measure_with};
-
-/// Milliseconds of processor time that this process has used, all threads together: other programs that run at the same
-/// time do not count.
-fn processor_time() -> f64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the structure is ours, and the call only writes it.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
-}
+use patchwright_exec::processor_time;
 
 /// Prints a row of a Markdown table for the commits of `range`, the newest `limit` of them.
 pub fn run(
@@ -38,7 +27,7 @@ pub fn run(
     for commit in &commits {
         let begin = processor_time();
         let measured = measure_with(&history.change(commit, whole)?, &mut outlines);
-        times.push(processor_time() - begin);
+        times.push((processor_time() - begin).as_secs_f64() * 1e3);
         functions += measured.functions.len();
         let has = |kind: fn(&Note) -> bool| usize::from(measured.notes.iter().any(kind));
         noted[0] += has(|note| matches!(note, Note::OtherBranches { .. }));

@@ -295,8 +295,8 @@ impl History {
         whole: bool,
     ) -> Result<Change, GitError> {
         // libgit2 would open every folder of both trees; told which files differ, it opens only what leads there.
-        let changed = changed_files(&self.repository, old, new, &is_c)
-            .map_err(failed("compare two trees"))?;
+        let changed =
+            changed_files(&self.repository, old, new).map_err(failed("compare two trees"))?;
         let files = if changed.is_empty() {
             Vec::new()
         } else {

@@ -1,4 +1,4 @@
-//! Which files differ between two trees of a repository. Folders that are the same in both are not opened, so that it takes
+//! Which C files differ between two trees of a repository. Folders that are the same in both are not opened, so that it takes
 //! as long as the change is large, and not as the repository.
 
 use std::collections::BTreeMap;
@@ -7,22 +7,17 @@ use std::path::{Path, PathBuf};
 
 use git2::{Error, ObjectType, Oid, Repository, Tree};
 
-/// The paths, among those that `wanted` takes, at which one of the trees has a file that the other has not, or not with the
+use crate::git::is_c;
+
+/// The paths of C files at which one of the trees has a file that the other has not, or not with the
 /// same text and mode.
 pub(crate) fn changed_files(
     repository: &Repository,
     old: Option<&Tree>,
     new: &Tree,
-    wanted: &dyn Fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    compare(
-        repository,
-        [old, Some(new)],
-        Path::new(""),
-        wanted,
-        &mut found,
-    )?;
+    compare(repository, [old, Some(new)], Path::new(""), &mut found)?;
     Ok(found)
 }
 
@@ -43,7 +38,6 @@ fn compare(
     repository: &Repository,
     trees: [Option<&Tree>; 2],
     folder: &Path,
-    wanted: &dyn Fn(&Path) -> bool,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
     let sides = trees.map(entries);
@@ -55,7 +49,7 @@ fn compare(
         }
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         let is = |kind: ObjectType| here.map(|entry| entry.filter(|is| is.0 == Some(kind)));
-        if wanted(&path) && is(ObjectType::Blob).iter().any(Option::is_some) {
+        if is_c(&path) && is(ObjectType::Blob).iter().any(Option::is_some) {
             found.push(path.clone());
         }
         let [before, after] = is(ObjectType::Tree);
@@ -64,13 +58,7 @@ fn compare(
                 entry.map(|entry| repository.find_tree(entry.2)).transpose()
             };
             let (before, after) = (open(before)?, open(after)?);
-            compare(
-                repository,
-                [before.as_ref(), after.as_ref()],
-                &path,
-                wanted,
-                found,
-            )?;
+            compare(repository, [before.as_ref(), after.as_ref()], &path, found)?;
         }
     }
     Ok(())
