@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Where candidates are taken from (FILE[:LINE[-LINE]]), instead of the project's own choice
     #[arg(long, value_name = "PLACE")]
     files: Vec<std::ffi::OsString>,
+    /// Only candidates at this place are compared (FILE[:LINE[-LINE]]), of all that are explored
+    #[arg(long, value_name = "PLACE")]
+    compare: Option<std::ffi::OsString>,
     /// Number of candidates to compare
     #[arg(long, default_value_t = 300)]
     sample: usize,
@@ -108,7 +111,19 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &surroundings,
         &mut phases,
     )?;
-    let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
+    let mut found = search(&mut instrumented, &prepared, &options, &surroundings)?;
+    if let Some(place) = &arguments.compare {
+        let place = FileSelection::parse(place)?;
+        for explored in &mut found.verdicts {
+            let file = &instrumented.files[instrumented.holes[explored.entry].file];
+            let lines = LineMap::new(&file.unit.source);
+            let is_there = |candidate: &ExploredCandidate| {
+                file.relative == place.file
+                    && place.contains_line(lines.line(candidate.edit.span.start))
+            };
+            explored.candidates.retain(is_there);
+        }
+    }
     let samples = sample(&found.verdicts, arguments.sample, arguments.seed, MEMBERS);
     eprintln!(
         "comparing {} of {} explored candidates at {} locations",

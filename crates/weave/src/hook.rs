@@ -62,6 +62,13 @@ pub enum HookKind {
     },
 }
 
+impl HookKind {
+    /// The woven text is more than one statement, where its place permits that.
+    pub(crate) fn adds_statements(&self) -> bool {
+        matches!(self, HookKind::Before { .. } | HookKind::After { .. })
+    }
+}
+
 /// A copy of a statement that stands somewhere else in its block and is executed there if the hole, which is a
 /// [`HookKind::Skip`], is selected and gives a certain value.
 #[derive(Clone, Debug, PartialEq, Eq)]

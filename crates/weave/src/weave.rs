@@ -19,7 +19,8 @@ pub struct WovenFunction {
     pub body: Span,
     /// Names of the labels that the body defines, outside of nested functions.
     pub labels: Vec<String>,
-    /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one.
+    /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one, but that
+    /// [`HookKind::Before`](crate::HookKind::Before) and [`HookKind::After`](crate::HookKind::After), which make several statements of one, are outside of all others.
     pub hooks: Vec<Hook>,
     /// Places for assignments, in any order. They come before what else begins there.
     pub assignments: Vec<AssignmentPlace>,
@@ -270,10 +271,14 @@ impl WovenBody<'_> {
             .chain((0..function.moved.len()).map(Piece::Moved))
             .chain((0..function.hooks.len()).map(Piece::Hook))
             .collect();
-        // Outer pieces come before what they contain; the sort is stable.
+        // Outer pieces come before what they contain; the sort is stable. A guard takes one statement.
         order.sort_by_key(|piece| {
             let span = self.span(*piece);
-            (span.start, std::cmp::Reverse(span.end))
+            let is_one = match piece {
+                Piece::Hook(place) => !function.hooks[*place].kind.adds_statements(),
+                Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
+            };
+            (span.start, std::cmp::Reverse(span.end), is_one)
         });
         for piece in &order {
             let span = self.span(*piece);

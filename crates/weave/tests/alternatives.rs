@@ -134,6 +134,42 @@ fn a_function_that_is_not_linked_cannot_be_called_and_does_not_keep_the_program_
 }
 
 #[test]
+fn a_guard_has_the_statement_before_which_something_else_may_be_executed() {
+    let statement = "say(sum);";
+    let before = HookKind::Before {
+        is_body: false,
+        alternatives: lines(&["sum = 7;"]),
+    };
+    let after = HookKind::After {
+        alternatives: lines(&["sum = 70;"]),
+        always: String::new(),
+    };
+    let guards = || [(1, HookKind::Guard), (2, HookKind::Skip)];
+    let others = || [(3, before.clone()), (4, after.clone())];
+    let orders: [Vec<(u32, HookKind)>; 2] = [
+        guards().into_iter().chain(others()).collect(),
+        others().into_iter().chain(guards()).collect(),
+    ];
+    for order in orders {
+        let program = order.into_iter().fold(
+            Program::new(SOURCE).function(5, "int steps(", &[]),
+            |program, (id, kind)| program.hole(id, statement, kind, &[]),
+        );
+        let mut bench = Bench::new();
+        bench.write("steps.c", program.woven());
+        bench.compile("gcc -O1 -Wall -Wextra -Werror -o steps steps.c");
+        let original = bench.plain("steps", &[]);
+        assert_eq!(selected(&mut bench, "steps", 1, 1), original);
+        let without = selected(&mut bench, "steps", 1, 0);
+        assert_ne!(without, original);
+        assert_eq!(selected(&mut bench, "steps", 2, 1), without);
+        assert_eq!(selected(&mut bench, "steps", 2, 0), original);
+        assert_ne!(selected(&mut bench, "steps", 3, 1), original);
+        assert_ne!(selected(&mut bench, "steps", 4, 1), original);
+    }
+}
+
+#[test]
 fn a_copy_of_a_statement_needs_its_hole() {
     let program = Program::new(SOURCE)
         .function(5, "int steps(", &[])
