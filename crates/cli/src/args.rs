@@ -292,6 +292,9 @@ pub struct RepairArgs {
     /// For measurements: what tells candidates to be test-equivalent (both, value, dependency, none)
     #[arg(long, value_name = "NAME", default_value = "both", hide = true)]
     pub relations: patchwright_repair::Relations,
+    /// Execute a program anew for each test that runs it, instead of forking it
+    #[arg(long, hide = true)]
+    pub no_virtualize: bool,
 
     /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", help_heading = "Search")]

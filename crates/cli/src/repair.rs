@@ -129,6 +129,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         budget: args.budget,
         journal: state::journal(&args.resuming, "repair"),
         relations: args.relations,
+        virtualize: !args.no_virtualize,
         ..Default::default()
     };
     let progress = Progress::new(places);

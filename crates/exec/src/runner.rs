@@ -123,6 +123,8 @@ pub struct Request {
     pub stderr: Sink,
     /// What to do with too much output.
     pub overflow: Overflow,
+    /// It will be run often, with nothing else in between: a program that can is started once and forked for each run.
+    pub repeated: bool,
     /// What the command may use.
     pub limits: Limits,
 }
@@ -139,6 +141,7 @@ impl Request {
             stdout: Sink::Capture,
             stderr: Sink::Capture,
             overflow: Overflow::Stop,
+            repeated: false,
             limits: Limits::default(),
         }
     }
@@ -259,6 +262,7 @@ pub struct Runner {
     status: ViewStatus,
     connection: Option<Connection>,
     temporary: Option<PathBuf>,
+    repeats: bool,
 }
 
 #[derive(Debug)]
@@ -298,7 +302,18 @@ impl Runner {
             status,
             connection: Some(connection),
             temporary: None,
+            repeats: false,
         })
+    }
+
+    /// From now on, tests that run a program themselves are [`Request::repeated`], or no longer.
+    pub fn set_repeats_cases(&mut self, repeats: bool) {
+        self.repeats = repeats;
+    }
+
+    /// See [`Runner::set_repeats_cases`].
+    pub fn repeats_cases(&self) -> bool {
+        self.repeats
     }
 
     /// Gives commands this folder as `TMPDIR`, unless they set it themselves, and empties it after

@@ -184,9 +184,11 @@ pub fn run_test(
                         Ok(relative) => root.join(relative),
                         Err(_) => path.clone(),
                     });
-            Request::new(in_working_directory(&case.program), root)
+            let mut request = Request::new(in_working_directory(&case.program), root)
                 .args(&case.arguments)
-                .stdin(stdin.map_or(Stdin::Null, Stdin::File))
+                .stdin(stdin.map_or(Stdin::Null, Stdin::File));
+            request.repeated = runner.repeats_cases();
+            request
         }
     };
     request.environment = environment.clone();

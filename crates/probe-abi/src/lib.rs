@@ -15,6 +15,7 @@
 mod ids;
 mod layout;
 mod places;
+mod server;
 mod slot;
 mod trace;
 mod unit;
@@ -30,6 +31,7 @@ pub use places::{
     LIVE, MAX_ALTERNATIVES, NONE, PLACES_MAGIC, PLACES_VERSION, PatchEntry, PlaceEntry, PlaceUnit,
     PlacesChannel, PlacesHeader, PlacesLayout, PlacesMode, SplitReason,
 };
+pub use server::{NO_CPU_LIMIT, SERVER_ASK, SERVER_DESCRIPTOR, SERVER_START, ServerRun};
 pub use slot::{SlotDescriptor, SlotKind};
 pub use trace::{
     RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,

@@ -21,6 +21,7 @@ mod memory;
 mod observe;
 mod places;
 mod process;
+mod server;
 mod system;
 mod trace;
 mod watch;

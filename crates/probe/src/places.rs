@@ -113,6 +113,9 @@ unsafe fn attach(path: *const c_char) -> Option<&'static Run> {
     let taken =
         STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
     if taken.is_ok() {
+        if !path.is_null() {
+            crate::server::obey();
+        }
         // SAFETY: the caller answers for the path.
         let run = unsafe { open(path) };
         let status = if run.is_some() { ATTACHED } else { FAILED };

@@ -168,6 +168,9 @@ pub unsafe fn attach(
     let taken =
         STATUS.compare_exchange(UNATTACHED, ATTACHING, Ordering::Acquire, Ordering::Acquire);
     if taken.is_ok() {
+        if !channel.is_null() {
+            crate::server::obey();
+        }
         // SAFETY: only this thread has come here, and readers wait for `ATTACHED`.
         let process = unsafe { &mut *PROCESS.0.get() };
         // SAFETY: the caller answers for the path.

@@ -7,6 +7,17 @@ const CLOSE: usize = 3;
 const LSEEK: usize = 8;
 const MMAP: usize = 9;
 const RT_SIGPROCMASK: usize = 14;
+const DUP2: usize = 33;
+const SENDTO: usize = 44;
+const RECVFROM: usize = 45;
+const RECVMSG: usize = 47;
+const CLONE: usize = 56;
+const GETPPID: usize = 110;
+const SETSID: usize = 112;
+const PRCTL: usize = 157;
+const SETRLIMIT: usize = 160;
+const SET_ROBUST_LIST: usize = 273;
+const GET_ROBUST_LIST: usize = 274;
 const GETPID: usize = 39;
 const GETTID: usize = 186;
 const KILL: usize = 62;
@@ -165,6 +176,177 @@ pub fn is_writable(page: usize) -> bool {
         word.write_volatile(old);
     }
     true
+}
+
+/// Reads a message from a socket without waiting, and leaves it there or not; the number of bytes, or a negative error.
+pub fn receive_now(socket: i32, message: &mut [u8], leave: bool) -> isize {
+    const PEEK: usize = 2;
+    const DO_NOT_WAIT: usize = 0x40;
+    let flags = DO_NOT_WAIT | if leave { PEEK } else { 0 };
+    let (start, length) = (message.as_mut_ptr() as usize, message.len());
+    // SAFETY: the buffer is live and as long as is said; no address is asked for.
+    unsafe { call(RECVFROM, [socket as usize, start, length, flags, 0, 0]) }
+}
+
+/// Sends a message on a socket without a signal if nobody is there; false if that fails.
+pub fn send(socket: i32, message: &[u8]) -> bool {
+    const NO_SIGNAL: usize = 0x4000;
+    let (start, length) = (message.as_ptr() as usize, message.len());
+    // SAFETY: the buffer is live and as long as is said; no address is given.
+    unsafe { call(SENDTO, [socket as usize, start, length, NO_SIGNAL, 0, 0]) == length as isize }
+}
+
+#[repr(C)]
+struct Part {
+    start: *mut u8,
+    length: usize,
+}
+
+#[repr(C)]
+struct Message {
+    name: *mut u8,
+    name_length: u32,
+    parts: *mut Part,
+    part_count: usize,
+    control: *mut u8,
+    control_length: usize,
+    flags: i32,
+}
+
+#[repr(C)]
+struct Descriptors {
+    length: usize,
+    level: i32,
+    kind: i32,
+    numbers: [i32; 4],
+}
+
+/// Waits for a message that fills `message` and comes with three descriptors; `None` when there will be none.
+pub fn receive_with_descriptors(socket: i32, message: &mut [u8]) -> Option<[i32; 3]> {
+    const INTERRUPTED: isize = -4;
+    const SOL_SOCKET: i32 = 1;
+    const SCM_RIGHTS: i32 = 1;
+    let length = message.len();
+    let mut part = Part {
+        start: message.as_mut_ptr(),
+        length,
+    };
+    loop {
+        let mut control = Descriptors {
+            length: 0,
+            level: 0,
+            kind: 0,
+            numbers: [-1; 4],
+        };
+        let mut header = Message {
+            name: core::ptr::null_mut(),
+            name_length: 0,
+            parts: &raw mut part,
+            part_count: 1,
+            control: (&raw mut control).cast(),
+            control_length: size_of::<Descriptors>(),
+            flags: 0,
+        };
+        let header = (&raw mut header) as usize;
+        // SAFETY: the header and all that it points to are live locals of the kernel's layout.
+        let received = unsafe { call(RECVMSG, [socket as usize, header, 0, 0, 0, 0]) };
+        if received == INTERRUPTED {
+            continue;
+        }
+        let [input, output, error, _] = control.numbers;
+        let is_whole = received == length as isize
+            && control.level == SOL_SOCKET
+            && control.kind == SCM_RIGHTS
+            && control.length == size_of::<Descriptors>() - size_of::<i32>();
+        return is_whole.then_some([input, output, error]);
+    }
+}
+
+/// Where the C library has the calling thread's id, which a child that is made without it needs to have right. `None`
+/// if it does not have it where it told the kernel.
+pub fn thread_id_address() -> Option<usize> {
+    const PR_GET_TID_ADDRESS: usize = 40;
+    let mut address = 0usize;
+    let place = (&raw mut address) as usize;
+    // SAFETY: the kernel writes an address into a live local.
+    let result = unsafe { call(PRCTL, [PR_GET_TID_ADDRESS, place, 0, 0, 0, 0]) };
+    if result != 0 || address == 0 || !is_readable(address & !0xfff) {
+        return None;
+    }
+    // SAFETY: the page can be read, and the kernel writes words of this size to the address itself.
+    let there = unsafe { (address as *const u32).read_volatile() };
+    (there == thread()).then_some(address)
+}
+
+/// Makes a child of this process's parent, a copy of this process, as `fork` does. Its id; 0 in the child; negative
+/// when there is none.
+///
+/// # Safety
+/// The process has one thread, and `thread_id` is [`thread_id_address`].
+pub unsafe fn fork_sibling(thread_id: usize) -> isize {
+    const CLONE_PARENT: usize = 0x8000;
+    const CLONE_CHILD_CLEARTID: usize = 0x20_0000;
+    const CLONE_CHILD_SETTID: usize = 0x100_0000;
+    const SIGCHLD: usize = 17;
+    let (mut list, mut length) = (0usize, 0usize);
+    let flags = CLONE_PARENT | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD;
+    // SAFETY: without a stack of its own the child goes on with a copy of this one. The kernel forgets the list of
+    // mutexes that it looks after; the pointers are to live locals.
+    unsafe {
+        let (list_place, length_place) = ((&raw mut list) as usize, (&raw mut length) as usize);
+        let known = call(GET_ROBUST_LIST, [0, list_place, length_place, 0, 0, 0]) == 0;
+        let child = call(CLONE, [flags, 0, 0, thread_id, 0, 0]);
+        if child == 0 && known {
+            call(SET_ROBUST_LIST, [list, length, 0, 0, 0, 0]);
+        }
+        child
+    }
+}
+
+/// Begins a session, and ends with the parent, which is this one; else ends now.
+pub fn begin_session(parent: u64) {
+    const PR_SET_PDEATHSIG: usize = 1;
+    // SAFETY: no call has memory arguments.
+    unsafe {
+        call(SETSID, [0; 6]);
+        call(PRCTL, [PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0]);
+        if call(GETPPID, [0; 6]) as u64 != parent {
+            end_process();
+        }
+    }
+}
+
+/// Limits the processor time, in seconds.
+pub fn limit_cpu(soft: u64, hard: u64) {
+    const RLIMIT_CPU: usize = 0;
+    let limits = [soft, hard];
+    // SAFETY: two words, as the kernel reads them. A lower hard limit makes it refuse, and stays.
+    unsafe {
+        call(
+            SETRLIMIT,
+            [RLIMIT_CPU, limits.as_ptr() as usize, 0, 0, 0, 0],
+        )
+    };
+}
+
+/// Makes `target` another number of the descriptor.
+pub fn duplicate(descriptor: i32, target: i32) {
+    // SAFETY: no memory arguments.
+    unsafe { call(DUP2, [descriptor as usize, target as usize, 0, 0, 0, 0]) };
+}
+
+/// Closes a descriptor.
+pub fn close(descriptor: i32) {
+    // SAFETY: no memory arguments; the caller has the descriptor.
+    unsafe { call(CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Ends this process, which has nothing to report.
+pub fn leave() -> ! {
+    loop {
+        // SAFETY: no memory arguments.
+        unsafe { call(EXIT_GROUP, [0; 6]) };
+    }
 }
 
 /// Ends this process at once, in a way that it can neither catch nor pass off as success.

@@ -85,6 +85,8 @@ pub struct RepairOptions {
     pub keep_verdicts: bool,
     /// What tells candidates to be test-equivalent. All but the default is for measurements.
     pub relations: Relations,
+    /// Tests that run a program themselves start it once and fork it for each execution, where it can be.
+    pub virtualize: bool,
     /// Of candidates that are executed by themselves, explore only these.
     pub sample: Option<Sample>,
     /// Ends the search after so much work, whatever the time that it takes.
@@ -110,6 +112,7 @@ impl Default for RepairOptions {
             journal: None,
             keep_verdicts: false,
             relations: Relations::Both,
+            virtualize: true,
             sample: None,
             bounds: Bounds::default(),
         }

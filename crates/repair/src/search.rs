@@ -136,6 +136,9 @@ pub fn search(
     };
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
+    for (worker, _) in workers.iter_mut() {
+        worker.runner.set_repeats_cases(options.virtualize);
+    }
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
     let mut next = 0;

@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("semantics", &[]),
     ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
-    ("exec", &["text"]),
+    ("exec", &["text", "probe-abi"]),
     ("csource", &["text", "exec"]),
     ("lower", &["text", "semantics", "csource", "ir"]),
     ("interpret", &["semantics", "ir"]),

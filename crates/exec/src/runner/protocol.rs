@@ -277,6 +277,7 @@ impl Encoder {
         self.u8(request.stdout as u8);
         self.u8(request.stderr as u8);
         self.u8(request.overflow as u8);
+        self.flag(request.repeated);
         let limits = &request.limits;
         self.duration(limits.wall);
         self.option(limits.cpu.map(nanoseconds));
@@ -407,6 +408,7 @@ impl<'a> Decoder<'a> {
             stdout: self.choice(&sinks)?,
             stderr: self.choice(&sinks)?,
             overflow: self.choice(&[Overflow::Stop, Overflow::Discard])?,
+            repeated: self.flag()?,
             limits: Limits {
                 wall: self.duration()?,
                 cpu: self.option()?.map(Duration::from_nanos),
@@ -502,6 +504,7 @@ mod tests {
                 stdin,
                 stderr: Sink::WithStdout,
                 overflow: Overflow::Discard,
+                repeated: true,
                 limits,
                 ..Request::new("", cwd)
             })

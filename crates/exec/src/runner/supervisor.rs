@@ -1,11 +1,12 @@
 //! The supervisor process: starts commands, watches them, and leaves nothing alive.
 //!
 //! It is single-threaded and small, so that forking is cheap and safe. It serves one run at a
-//! time: start (`spawn`), watch the limits (`watch`), end what is left (`tree`).
+//! time: start (`spawn`, `servers`), watch the limits (`watch`), end what is left (`tree`).
 
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
 mod namespace;
+mod servers;
 mod spawn;
 mod sys;
 mod tree;
@@ -15,6 +16,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use super::protocol::{self, HostFrame, SupervisorFrame};
+use servers::Servers;
 use tree::Tree;
 use watch::{Finish, HostGone};
 
@@ -26,7 +28,9 @@ pub fn supervisor_main() -> ! {
     let status = match take_over() {
         Ok(channel) => {
             let mut tree = Tree::new();
-            let served = serve(&channel, &mut tree);
+            let mut servers = Servers::default();
+            let served = serve(&channel, &mut tree, &mut servers);
+            servers.end_all(&mut tree);
             tree.kill_all();
             if served.is_ok() { 0 } else { 1 }
         }
@@ -59,7 +63,7 @@ fn take_over() -> std::io::Result<UnixStream> {
 }
 
 /// Answers the host's frames until there are no more.
-fn serve(channel: &UnixStream, tree: &mut Tree) -> std::io::Result<()> {
+fn serve(channel: &UnixStream, tree: &mut Tree, servers: &mut Servers) -> std::io::Result<()> {
     let mut stream = channel;
     let inherited = spawn::Inherited::take();
     loop {
@@ -73,7 +77,7 @@ fn serve(channel: &UnixStream, tree: &mut Tree) -> std::io::Result<()> {
             },
             // The run it names has ended in the meantime.
             HostFrame::Cancel(_) => continue,
-            HostFrame::Run(sequence, request) => match spawn::spawn(&request, &inherited) {
+            HostFrame::Run(sequence, request) => match servers.start(&request, &inherited, tree) {
                 Err(failure) => SupervisorFrame::NotStarted(failure),
                 Ok(command) => match watch::supervise(command, &request, sequence, channel, tree) {
                     Ok(Finish::Done(outcome)) => SupervisorFrame::Done(outcome),

@@ -9,8 +9,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::ptr;
 use std::time::Instant;
 
+use patchwright_probe_abi::SERVER_DESCRIPTOR;
+
 use super::sys::{self, Pid};
 use super::tree;
+use crate::limits::Limits;
 use crate::runner::{NotStarted, Request, Sink, Stage, Stdin};
 
 /// A command that is running.
@@ -42,47 +45,119 @@ impl Inherited {
     }
 }
 
-/// Starts the command; on return its program is running.
-pub(super) fn spawn(request: &Request, inherited: &Inherited) -> Result<Command, NotStarted> {
-    let resources = |error: io::Error| failure(Stage::Resources, &error);
-    let null = sys::open_null().map_err(resources)?;
-    let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
-    let mut stdout = None;
-    let mut stderr = None;
-    let mut wires = [null.as_raw_fd(); 3];
-    if let Some(file) = &stdin {
-        wires[0] = file.as_raw_fd();
-    }
-    let mut theirs = Vec::new();
-    if request.stdout != Sink::Null {
-        let (ours, end) = capture().map_err(resources)?;
-        wires[1] = end.as_raw_fd();
-        stdout = Some(ours);
-        theirs.push(end);
-    }
-    match request.stderr {
-        Sink::Null => {}
-        Sink::WithStdout => wires[2] = wires[1],
-        Sink::Capture => {
+/// The standard streams of a command that is about to start.
+pub(super) struct Wires {
+    /// What it gets as its descriptors 0 to 2; all are above 2 here.
+    pub(super) descriptors: [RawFd; 3],
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    /// Owns what the command gets.
+    _theirs: Vec<OwnedFd>,
+}
+
+impl Wires {
+    pub(super) fn open(request: &Request) -> Result<Self, NotStarted> {
+        let resources = |error: io::Error| failure(Stage::Resources, &error);
+        let null = sys::open_null().map_err(resources)?;
+        let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
+        let mut stdout = None;
+        let mut stderr = None;
+        let mut descriptors = [null.as_raw_fd(); 3];
+        let mut theirs = vec![OwnedFd::from(null)];
+        if let Some(file) = stdin {
+            descriptors[0] = file.as_raw_fd();
+            theirs.push(file.into());
+        }
+        if request.stdout != Sink::Null {
             let (ours, end) = capture().map_err(resources)?;
-            wires[2] = end.as_raw_fd();
-            stderr = Some(ours);
+            descriptors[1] = end.as_raw_fd();
+            stdout = Some(ours);
             theirs.push(end);
         }
+        match request.stderr {
+            Sink::Null => {}
+            Sink::WithStdout => descriptors[2] = descriptors[1],
+            Sink::Capture => {
+                let (ours, end) = capture().map_err(resources)?;
+                descriptors[2] = end.as_raw_fd();
+                stderr = Some(ours);
+                theirs.push(end);
+            }
+        }
+        Ok(Wires {
+            descriptors,
+            stdout,
+            stderr,
+            _theirs: theirs,
+        })
     }
+
+    /// The command that has got them.
+    pub(super) fn into_command(self, pid: Pid, started: Instant) -> Command {
+        Command {
+            pid,
+            started,
+            stdout: self.stdout,
+            stderr: self.stderr,
+        }
+    }
+}
+
+/// Starts the command; on return its program is running. It finds `server` where servers take their orders.
+pub(super) fn spawn(
+    request: &Request,
+    inherited: &Inherited,
+    server: Option<&OwnedFd>,
+) -> Result<Command, NotStarted> {
+    let wires = Wires::open(request)?;
+    let started = Instant::now();
+    let start = Start {
+        wires: wires.descriptors,
+        server: server.map(AsRawFd::as_raw_fd),
+        cpu: cpu_seconds(&request.limits),
+    };
+    let pid = execute(request, inherited, &start)?;
+    Ok(wires.into_command(pid, started))
+}
+
+/// Starts the command as a server, without input, that prints into a file and may take all the time of the processor.
+pub(super) fn spawn_server(
+    request: &Request,
+    inherited: &Inherited,
+    server: &OwnedFd,
+    printed: &File,
+) -> Result<Pid, NotStarted> {
+    let null = sys::open_null().map_err(|error| failure(Stage::Resources, &error))?;
+    let start = Start {
+        wires: [null.as_raw_fd(), printed.as_raw_fd(), printed.as_raw_fd()],
+        server: Some(server.as_raw_fd()),
+        cpu: None,
+    };
+    execute(request, inherited, &start)
+}
+
+/// What a new process starts with besides what the request says.
+struct Start {
+    wires: [RawFd; 3],
+    /// The socket at which a server takes its orders.
+    server: Option<RawFd>,
+    /// Limits of processor time: soft and hard.
+    cpu: Option<(u64, u64)>,
+}
+
+fn execute(request: &Request, inherited: &Inherited, start: &Start) -> Result<Pid, NotStarted> {
     let mut image =
         Image::new(request, &inherited.environment).map_err(|e| failure(Stage::Execute, &e))?;
     let (mut report, report_end) = sys::pipe()
         .map(|(r, w)| (File::from(r), w))
-        .map_err(resources)?;
+        .map_err(|error| failure(Stage::Resources, &error))?;
     // SAFETY: no pointers.
     let parent = unsafe { libc::getpid() };
-    let started = Instant::now();
     // SAFETY: this process has one thread, so the child may do anything a process may; it does
     // nothing but system calls nonetheless and never returns from `become_command`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        let (stage, errno) = become_command(parent, wires, &mut image, request, inherited);
+        let (stage, errno) = become_command(parent, start, &mut image, request, inherited);
         let mut message = [0; 5];
         message[0] = stage as u8;
         message[1..].copy_from_slice(&errno.to_le_bytes());
@@ -100,7 +175,6 @@ pub(super) fn spawn(request: &Request, inherited: &Inherited) -> Result<Command,
         return Err(failure(Stage::Fork, &io::Error::last_os_error()));
     }
     drop(report_end);
-    drop(theirs);
     // The end of the pipe means that the program was executed: its end is closed on exec.
     let mut message = Vec::new();
     let _ = report.read_to_end(&mut message);
@@ -119,12 +193,7 @@ pub(super) fn spawn(request: &Request, inherited: &Inherited) -> Result<Command,
             errno: i32::from_le_bytes(errno),
         });
     }
-    Ok(Command {
-        pid,
-        started,
-        stdout,
-        stderr,
-    })
+    Ok(pid)
 }
 
 fn failure(stage: Stage, error: &io::Error) -> NotStarted {
@@ -267,7 +336,7 @@ fn candidates(program: &OsStr, path: Option<&OsStr>) -> io::Result<Vec<CString>>
 /// In the child: gives up what the supervisor is and becomes the command. Returns only on failure.
 fn become_command(
     parent: Pid,
-    wires: [RawFd; 3],
+    start: &Start,
     image: &mut Image,
     request: &Request,
     inherited: &Inherited,
@@ -284,15 +353,19 @@ fn become_command(
             libc::_exit(127);
         }
         // All sources are above 2: descriptors 0 to 2 are always open in the supervisor.
-        for (target, source) in wires.into_iter().enumerate() {
+        for (target, source) in start.wires.into_iter().enumerate() {
             if libc::dup2(source, target as RawFd) < 0 {
                 return (Stage::Redirect, errno());
             }
         }
+        if let Some(server) = start.server {
+            // A program that does not find it is not a server.
+            libc::dup2(server, SERVER_DESCRIPTOR);
+        }
         if libc::chdir(image.cwd.as_ptr()) < 0 {
             return (Stage::WorkingDirectory, errno());
         }
-        set_limits(request, inherited);
+        set_limits(request, inherited, start.cpu);
         // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         prefer_as_victim();
@@ -303,7 +376,7 @@ fn become_command(
     (Stage::Execute, image.execute())
 }
 
-fn set_limits(request: &Request, inherited: &Inherited) {
+fn set_limits(request: &Request, inherited: &Inherited, cpu: Option<(u64, u64)>) {
     let limits = &request.limits;
     limit(libc::RLIMIT_CORE, 0, 0);
     if let Some(bytes) = limits.file_size {
@@ -318,11 +391,16 @@ fn set_limits(request: &Request, inherited: &Inherited) {
         let threads = inherited.threads.saturating_add(u64::from(processes));
         limit(libc::RLIMIT_NPROC, threads, threads);
     }
-    if let Some(cpu) = limits.cpu {
-        // The sampled limit comes first; this one holds if the supervisor gets no time to sample.
-        let seconds = cpu.as_secs().saturating_add(2);
-        limit(libc::RLIMIT_CPU, seconds, seconds.saturating_add(1));
+    if let Some((soft, hard)) = cpu {
+        limit(libc::RLIMIT_CPU, soft, hard);
     }
+}
+
+/// The limits of processor time that the kernel gets, soft and hard, in seconds.
+pub(super) fn cpu_seconds(limits: &Limits) -> Option<(u64, u64)> {
+    // The sampled limit comes first; this one holds if the supervisor gets no time to sample.
+    let seconds = limits.cpu?.as_secs().saturating_add(2);
+    Some((seconds, seconds.saturating_add(1)))
 }
 
 /// Lowers a limit; one that is lower already stays.

@@ -129,6 +129,73 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
+/// Two connected sockets that keep messages apart, both closed on exec.
+pub(super) fn message_sockets() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: `ends` has room for the two descriptors.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) })?;
+    // SAFETY: both were just opened and have no other owner.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+/// Sends a message; nobody at the other end is an error, not a signal.
+pub(super) fn send(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
+    let start = message.as_ptr().cast();
+    // SAFETY: a live buffer of this length.
+    check(
+        unsafe { libc::send(socket.as_raw_fd(), start, message.len(), libc::MSG_NOSIGNAL) } as i64,
+    )
+    .map(drop)
+}
+
+/// Sends a message with three descriptors.
+pub(super) fn send_with_descriptors(
+    socket: &OwnedFd,
+    message: &[u8],
+    descriptors: [RawFd; 3],
+) -> io::Result<()> {
+    let mut part = libc::iovec {
+        iov_base: message.as_ptr().cast_mut().cast(),
+        iov_len: message.len(),
+    };
+    let length = size_of_val(&descriptors) as u32;
+    // Words, so that the header in it is aligned.
+    let mut control = [0u64; 8];
+    // SAFETY: the header is plain data that points to live locals; `control` has room for one header and the three
+    // descriptors, which is what the macros of the C library make of it.
+    let sent = unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = &mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = libc::CMSG_SPACE(length) as usize;
+        let entry = libc::CMSG_FIRSTHDR(&header);
+        (*entry).cmsg_level = libc::SOL_SOCKET;
+        (*entry).cmsg_type = libc::SCM_RIGHTS;
+        (*entry).cmsg_len = libc::CMSG_LEN(length) as usize;
+        let data = libc::CMSG_DATA(entry);
+        std::ptr::copy_nonoverlapping(descriptors.as_ptr().cast(), data, length as usize);
+        libc::sendmsg(socket.as_raw_fd(), &header, libc::MSG_NOSIGNAL)
+    };
+    check(sent as i64).map(drop)
+}
+
+/// Waits for a message that is a process id; `None` if none comes in this time, or ever.
+pub(super) fn receive_pid(socket: &OwnedFd, patience: Duration) -> Option<Pid> {
+    let mut fds = [libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    }];
+    poll(&mut fds, patience);
+    let mut message = [0; 4];
+    let start = message.as_mut_ptr().cast();
+    // SAFETY: a live buffer of this length.
+    let received = unsafe { libc::recv(socket.as_raw_fd(), start, 4, libc::MSG_DONTWAIT) };
+    (received == 4).then(|| Pid::from_le_bytes(message))
+}
+
 /// Makes reads from a descriptor return instead of waiting.
 pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     // SAFETY: no pointers.
@@ -171,6 +238,15 @@ pub(super) fn signal_process(process: &OwnedFd, signal: i32) {
 pub(super) fn signal_number(number: Pid, signal: i32) {
     // SAFETY: no pointers. One that has ended is no error here.
     unsafe { libc::kill(number, signal) };
+}
+
+/// Kills a child of ours and waits for its end.
+pub(super) fn kill_child(pid: Pid) {
+    // SAFETY: no pointers to anything that is read; a child that has not been waited for keeps its number.
+    unsafe {
+        libc::kill(pid, libc::SIGKILL);
+        libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL);
+    }
 }
 
 /// What `wait` found.

@@ -77,6 +77,8 @@ pub(super) struct Tree {
     /// Whether the kernel lists children (`CONFIG_PROC_CHILDREN`).
     lists_children: bool,
     buffer: Vec<u8>,
+    /// Children that wait to be forked: they belong to no run, and are not counted, measured or killed with one.
+    servers: BTreeSet<Pid>,
 }
 
 impl Tree {
@@ -103,6 +105,48 @@ impl Tree {
             ticks_per_second: positive(ticks, 100),
             lists_children: fs::exists(format!("/proc/{own}/task/{own}/children")).unwrap_or(false),
             buffer: Vec::new(),
+            servers: BTreeSet::new(),
+        }
+    }
+
+    /// Whether servers can be told from what a run leaves behind.
+    pub(super) fn can_have_servers(&self) -> bool {
+        self.lists_children
+    }
+
+    /// A child is a server from now on.
+    pub(super) fn add_server(&mut self, pid: Pid) {
+        self.servers.insert(pid);
+    }
+
+    /// Kills a server, if it is still there.
+    pub(super) fn end_server(&mut self, pid: Pid) {
+        if self.servers.remove(&pid) {
+            sys::kill_child(pid);
+        }
+    }
+
+    /// Whether a process has one thread.
+    pub(super) fn has_one_thread(&mut self, pid: Pid) -> bool {
+        self.read_process(pid)
+            .is_some_and(|process| process.threads == 1)
+    }
+
+    /// Reaps a child that has ended, if there is one. Servers are no children here.
+    pub(super) fn reap(&mut self) -> Reaped {
+        loop {
+            match sys::reap() {
+                Reaped::Child { pid, .. } if self.servers.remove(&pid) => {}
+                Reaped::NoneEnded if !self.servers.is_empty() => {
+                    let mut children = VecDeque::new();
+                    self.read_children(self.own, self.own, &mut children);
+                    return match children.iter().all(|pid| self.servers.contains(pid)) {
+                        true => Reaped::NoChild,
+                        false => Reaped::NoneEnded,
+                    };
+                }
+                other => return other,
+            }
         }
     }
 
@@ -112,6 +156,7 @@ impl Tree {
         let mut queue = VecDeque::new();
         if self.lists_children {
             self.read_children(self.own, self.own, &mut queue);
+            queue.retain(|pid| !self.servers.contains(pid));
         } else {
             queue = self.descendants_by_scan();
         }
@@ -281,13 +326,13 @@ impl Tree {
     /// killed, or escape.
     pub(super) fn kill_all(&mut self) -> Killed {
         let mut killed = Killed::default();
-        if killed.reap() {
+        if killed.reap(self) {
             return killed;
         }
         let _precedence = sys::Precedence::take();
         let start = Instant::now();
         let mut progress = start;
-        while !killed.reap() {
+        while !killed.reap(self) {
             let before = killed.reaped;
             self.freeze();
             let signalled = self.signal_all(libc::SIGKILL, u32::MAX);
@@ -296,7 +341,7 @@ impl Tree {
             let patience = Instant::now() + Duration::from_millis(5) + DYING * signalled;
             let mut pause = Duration::from_micros(100);
             while Instant::now() < patience {
-                if killed.reap() {
+                if killed.reap(self) {
                     return killed;
                 }
                 sys::pause(pause);
@@ -388,9 +433,9 @@ pub(super) struct Killed {
 
 impl Killed {
     /// Reaps what has ended; tells whether there is no child left.
-    fn reap(&mut self) -> bool {
+    fn reap(&mut self, tree: &mut Tree) -> bool {
         loop {
-            match sys::reap() {
+            match tree.reap() {
                 Reaped::Child { cpu, peak, .. } => {
                     self.reaped += 1;
                     self.cpu += cpu;

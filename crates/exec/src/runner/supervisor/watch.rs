@@ -243,7 +243,7 @@ impl Watch<'_> {
     /// Reaps every child that has ended: the command and orphans.
     fn reap(&mut self) {
         loop {
-            match sys::reap() {
+            match self.tree.reap() {
                 Reaped::Child {
                     pid,
                     status,
