@@ -90,7 +90,7 @@ pub struct Results {
 }
 
 /// The name of the step with all techniques, each test run once on each patch, as plainly.
-pub const SHARED: &str = "+ deduplication";
+pub const SHARED: &str = "+ test virtualization";
 /// The name of the step that also confirms plausible patches: what `patchwright validate` does.
 pub const CONFIRMED: &str = "+ confirmation";
 
@@ -102,6 +102,7 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         prioritize: false,
         schemata: false,
         dedup: false,
+        virtualize: false,
         confirm: Confirm::Never,
         ..ValidateOptions::default()
     };
@@ -117,19 +118,24 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         dedup: true,
         ..woven.clone()
     };
+    let virtualized = ValidateOptions {
+        virtualize: true,
+        ..deduplicated.clone()
+    };
     let confirmed = ValidateOptions {
         confirm: Confirm::Classes,
-        ..deduplicated.clone()
+        ..virtualized.clone()
     };
     let mut steps = vec![
         ("plain", plain),
         ("+ prioritization", prioritized),
         ("+ mutant schemata", woven),
-        (SHARED, deduplicated),
+        ("+ deduplication", deduplicated),
+        (SHARED, virtualized),
         (CONFIRMED, confirmed),
     ];
     if !all {
-        steps.drain(1..3);
+        steps.drain(1..4);
     }
     steps
 }

@@ -437,6 +437,10 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_dedup: bool,
 
+    /// Start a woven program anew for each execution, instead of once for each test that runs it directly
+    #[arg(long, help_heading = "Validation")]
+    pub no_virtualize: bool,
+
     /// Which plausible patches are built by themselves and tested again: of those that did the same in every test, one
     /// (classes); every one (each); or none
     #[arg(

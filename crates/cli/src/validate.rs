@@ -158,6 +158,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         prioritize: !args.no_prioritize,
         schemata: !args.no_schemata,
         dedup: !args.no_dedup,
+        virtualize: !args.no_virtualize,
         confirm: match args.confirm {
             ConfirmArg::Classes => Confirm::Classes,
             ConfirmArg::Each => Confirm::Each,

@@ -292,6 +292,7 @@ impl<'a> Engine<'a> {
                 unobserved: &self.unobserved,
                 pristine: &folder,
                 dedup: self.options.dedup,
+                virtualize: self.options.virtualize,
             };
             let mut failed = vec![false; batch.members.len()];
             let (sender, receiver) = mpsc::channel();

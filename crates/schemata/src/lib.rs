@@ -52,6 +52,8 @@ pub struct Options {
     /// Patches that a test cannot tell apart are executed once. Otherwise each patch is executed in each test that
     /// reaches it.
     pub dedup: bool,
+    /// Tests that run a program themselves start it once and fork it for each execution, where it can be.
+    pub virtualize: bool,
     /// A patch that has failed a test is run in the others too.
     pub keep_going: bool,
     /// Most patches in one build.
@@ -63,6 +65,7 @@ impl Default for Options {
         Options {
             jobs: 1,
             dedup: true,
+            virtualize: true,
             keep_going: false,
             batch: 1000,
         }

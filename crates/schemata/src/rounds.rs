@@ -51,6 +51,8 @@ pub struct Rounds<'a> {
     pub pristine: &'a Path,
     /// Effects are compared.
     pub dedup: bool,
+    /// A program that can is started once and forked.
+    pub virtualize: bool,
 }
 
 /// What became of patches in a test.
@@ -166,6 +168,7 @@ impl Rounds<'_> {
             channel,
             snapshot,
         } = worker;
+        worker.runner.set_repeats_cases(self.virtualize);
         let run = run_test(
             &mut worker.runner,
             &worker.sandbox,

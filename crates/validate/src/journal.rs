@@ -131,6 +131,7 @@ fn key(project: &Project, options: &ValidateOptions) -> Result<Digest, FileError
             options.prioritize,
             options.schemata,
             options.dedup,
+            options.virtualize,
             options.confirm,
             options.build_timeout,
             options.timeouts

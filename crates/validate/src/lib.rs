@@ -64,6 +64,8 @@ pub struct ValidateOptions {
     pub schemata: bool,
     /// Of woven patches that a test cannot tell apart, execute one.
     pub dedup: bool,
+    /// Tests that run a woven program themselves start it once and fork it for each execution, where it can be.
+    pub virtualize: bool,
     /// Which plausible patches are tested a second time.
     pub confirm: Confirm,
     /// The longest time that the build of a patch may take.
@@ -100,6 +102,7 @@ impl Default for ValidateOptions {
             prioritize: true,
             schemata: true,
             dedup: true,
+            virtualize: true,
             confirm: Confirm::Classes,
             build_timeout: Duration::from_secs(600),
             timeouts: patchwright_exec::TimeoutRule {

@@ -67,6 +67,7 @@ impl Woven<'_> {
         let engine_options = Options {
             jobs: options.jobs,
             dedup: options.dedup,
+            virtualize: options.virtualize,
             keep_going: options.keep_going,
             ..Options::default()
         };
