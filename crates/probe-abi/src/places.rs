@@ -179,7 +179,8 @@ pub struct PlacesHeader {
     pub threads: AtomicU32,
     /// 1 when a place was visited during an evaluation (by a signal handler).
     pub nested: AtomicU32,
-    reserved_end: AtomicU32,
+    /// Evaluations that were begun and not ended: not 0 when a process has ended amid one.
+    pub evaluating: AtomicU32,
 }
 
 /// A place in the channel.

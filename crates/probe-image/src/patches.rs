@@ -87,6 +87,8 @@ pub struct PatchReport {
     pub threads: bool,
     /// A place was visited in the midst of an evaluation. As [`threads`](Self::threads).
     pub nested: bool,
+    /// A process ended amid an evaluation, which may have been the reason: the run's verdict is nobody's.
+    pub unfinished: bool,
     /// Number of evaluations.
     pub evaluations: u64,
     /// Places that were visited. Complete only in a run of mode visits, and as long as patches are live.
@@ -236,6 +238,7 @@ impl PatchChannel {
             (&header.groups, 0),
             (&header.threads, 0),
             (&header.nested, 0),
+            (&header.evaluating, 0),
             (&header.generation, self.generation),
         ] {
             field.store(value, Ordering::Relaxed);
@@ -344,6 +347,7 @@ impl PatchChannel {
             attached: header.attached.load(Ordering::Relaxed),
             threads: header.threads.load(Ordering::Relaxed) != 0,
             nested: header.nested.load(Ordering::Relaxed) != 0,
+            unfinished: header.evaluating.load(Ordering::Relaxed) != 0,
             evaluations: header.evaluations.load(Ordering::Relaxed),
             visited,
             live,

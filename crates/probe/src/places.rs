@@ -225,6 +225,10 @@ unsafe extern "C" fn finish(place: u32, control: u32, value: *const u8, size: us
     let Some(run) = current().filter(|_| ACTIVE.load(Ordering::Relaxed) == 1) else {
         system::end_process();
     };
+    run.channel
+        .header()
+        .evaluating
+        .fetch_sub(1, Ordering::Relaxed);
     // SAFETY: `enter` has begun a session in this thread.
     let session = unsafe { &mut *SESSION.0.get() };
     // SAFETY: the woven code passes its own variable.
@@ -363,10 +367,9 @@ impl<'a> Visit<'a> {
 
     fn evaluate(&self, session: &mut Session, number: u32) -> u32 {
         session.evaluation.begin();
-        self.channel
-            .header()
-            .evaluations
-            .fetch_add(1, Ordering::Relaxed);
+        let header = self.channel.header();
+        header.evaluations.fetch_add(1, Ordering::Relaxed);
+        header.evaluating.fetch_add(1, Ordering::Relaxed);
         CAPTURE | number
     }
 

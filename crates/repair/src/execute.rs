@@ -15,8 +15,8 @@ use crate::{
     RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry, search::Search,
 };
 
-/// Processor time after which an execution has gone wrong: so many times what the untouched
-/// program takes in wall-clock time, and [`CPU_FLOOR`] more. A candidate that loops for ever is
+/// Processor time after which an execution has gone wrong: so many times what the test is expected to take
+/// ([`Search::expected`]), and [`CPU_FLOOR`] more. A candidate that loops for ever is
 /// ended by this long before its time is up; one that waits for ever is not.
 const CPU_FACTOR: u32 = 10;
 
@@ -134,8 +134,7 @@ impl Search<'_> {
             slots: &self.states[unit].slots,
             code,
         })?;
-        let known = &self.prepared.baseline.tests[test];
-        let (verdict, took) = self.run_test(test, known.expected * CPU_FACTOR, worker)?;
+        let (verdict, took) = self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
         let mut observation = worker.1.observation();
         // Up to the first visit the program does what it always does, and it gets to the hole in this test. An execution
         // without a visit was not observed, whatever the reason: it must not decide about others.
@@ -199,10 +198,9 @@ impl Search<'_> {
             locations: &locations,
             assigned: assigned.map(|(unit, code)| (id(unit), code)),
         })?;
-        let known = &self.prepared.baseline.tests[test];
         let cpu = match watch.observed.get(&test) {
-            Some(took) => *took * CPU_FACTOR,
-            None => known.expected * WATCHED_CPU_FACTOR,
+            Some(took) => (*took).max(self.expected(test)) * CPU_FACTOR,
+            None => self.expected(test) * WATCHED_CPU_FACTOR,
         };
         let (verdict, took) = self.run_test(test, cpu, worker)?;
         let watched = worker.1.watched();
@@ -264,6 +262,16 @@ impl Search<'_> {
         let found = run()?;
         journal.keep_execution(key, &found)?;
         Ok(found)
+    }
+
+    /// How long a test is expected to take. One that fails may have ended early, and then the untouched program does not
+    /// show how long it takes when it passes: as long as three of four passing tests.
+    fn expected(&self, test: usize) -> Duration {
+        let known = &self.prepared.baseline.tests[test];
+        if known.verdict.is_pass() {
+            return known.expected;
+        }
+        known.expected.max(self.usual)
     }
 
     fn run_test(

@@ -29,6 +29,7 @@ mod learn;
 mod linked;
 pub mod localize;
 pub mod locate;
+mod order;
 pub mod outcome;
 pub mod prepare;
 mod propose;

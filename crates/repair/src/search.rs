@@ -8,14 +8,18 @@
 //! place in the space. Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
-use std::{collections::BTreeMap, sync::atomic::AtomicU64, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::AtomicU64,
+    time::{Duration, Instant},
+};
 
 use patchwright_exec::{Limits, TestSuite, Worker};
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
 use patchwright_space::{
-    CandidateId, Fate, GroupId, HoleKind, Level, Schema, Space, SpaceLimits,
-    term::{self, Context, Pointees},
+    CandidateId, Fate, GroupId, Level, Schema, Space, SpaceLimits,
+    term::{self, Pointees},
 };
 use patchwright_text::Edit;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +31,7 @@ use crate::{
     found::{Explored, ExploredCandidate, Found, FoundClass, SharedClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
     learn::Learnt,
+    order::{steps, usual},
     outcome::Stats,
     prepare::Prepared,
 };
@@ -80,6 +85,8 @@ pub(crate) struct Search<'a> {
     /// Executions until the first plausible patch was found.
     first_after: Option<u64>,
     failing: Vec<usize>,
+    /// The time in which three of four passing tests end.
+    pub(crate) usual: Duration,
     set_aside: &'a std::collections::BTreeSet<usize>,
     /// See [`Instrumented::unset`].
     pub(crate) unset: bool,
@@ -128,6 +135,7 @@ pub fn search(
         kills: BTreeMap::new(),
         first_after: None,
         failing,
+        usual: usual(&prepared.baseline),
         set_aside: &instrumented.set_aside,
         unset: instrumented.unset,
         found: Found::default(),
@@ -203,32 +211,6 @@ pub fn search(
         .map(|classes| classes.len() as u64)
         .sum();
     Ok(found)
-}
-
-/// The order of the search: costs with units. A whole space is explored by kinds of location, those first
-/// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
-fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<(u32, usize)> {
-    let entry = |unit: usize| &holes[units[unit].entry];
-    let rank = |unit: usize| match entry(unit).hole.kind {
-        HoleKind::Choice(_) => 4,
-        HoleKind::Exit(_) => 3,
-        HoleKind::Assignment(_) => 2,
-        _ => u8::from(entry(unit).hole.context != Context::Truth),
-    };
-    let suspicion = |unit: usize| entry(unit).suspiciousness;
-    let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by(|&a, &b| {
-        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
-        rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
-    });
-    let costs = 1..=options.max_cost;
-    let mut steps: Vec<(u32, usize)> = costs
-        .flat_map(|cost| order.iter().map(move |&unit| (cost, unit)))
-        .collect();
-    if options.all {
-        steps.sort_by_key(|&(cost, unit)| (rank(unit), cost));
-    }
-    steps
 }
 
 impl Search<'_> {

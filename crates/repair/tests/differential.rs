@@ -563,3 +563,46 @@ int main(int argc, char **argv) {
         max_cost: 5,
     }));
 }
+
+#[test]
+fn verdicts_of_assignments_at_the_end_of_blocks_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+static int total;
+
+static void count(const char *text) {
+  int run = 0;
+  for (const char *at = text; *at; at++) {
+    if (*at == 'x') {
+      run = run + 1;
+      continue;
+    }
+    if (run > 1)
+      total += run;
+  }
+  while (run > 3)
+    run -= 2;
+  if (run == 3)
+    total += 100;
+}
+
+int main(int argc, char **argv) {
+  count(argv[1]);
+  printf("%d\n", total);
+  return 0;
+}
+"#,
+        names: &["total", "count"],
+        cases: &[
+            ("axxa", "2\n"),
+            ("xxaxxxa", "5\n"),
+            ("xaxa", "0\n"),
+            ("axxxa", "3\n"),
+            ("xxaxxx", "102\n"),
+        ],
+        schemas: ASSIGNMENTS,
+        max_cost: 5,
+    }));
+}

@@ -210,6 +210,8 @@ pub struct Stats {
     pub splits: BTreeMap<SplitReason, usize>,
     /// Rounds in which a process with several threads or a signal handler visited a place.
     pub threads: usize,
+    /// Rounds in which a process ended amid an evaluation: their patches were executed one by one.
+    pub unfinished: usize,
     /// Tests that did not do the same twice.
     pub unsteady: usize,
     /// Executions that ended with the time-out.

@@ -228,6 +228,14 @@ impl Rounds<'_> {
             });
             return Ok(tasks);
         }
+        if !task.alone && report.unfinished {
+            // What was evaluated may have written where it destroyed what was to undo it.
+            lock(stats).unfinished += 1;
+            let groups = report.groups.into_iter().flat_map(|group| group.patches);
+            let all = task.representative.into_iter().chain(report.live);
+            tasks.extend(alone(all.chain(groups).collect()));
+            return Ok(tasks);
+        }
         if is_root && run.verdict.is_pass() != self.passes && !is_limit(&run) {
             deliver(RoundResult::Open {
                 patches: patches().collect(),

@@ -261,3 +261,71 @@ fn a_static_program_is_handed_back() {
     let found = validate_driver(SIMPLE, "-static", script, &[("n + 1", "n + 2")]);
     assert_eq!(found.open, [(0, 0), (0, 1)], "{:?}", found.verdicts);
 }
+
+#[test]
+fn an_alternative_that_writes_over_what_is_to_undo_it_decides_about_no_other_patch() {
+    const SORT: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+struct result { char name[16]; int points; };
+static struct result results[32], buffer[32];
+
+static void merge(int from, int middle, int to)
+{
+    int left = from, right = middle;
+    for (int at = from; at < to; at++) {
+        if (left < middle && (right >= to || results[left].points > results[right].points))
+            buffer[at] = results[left++];
+        else
+            buffer[at] = results[right++];
+    }
+    for (int at = from; at < to; at++)
+        results[at] = buffer[at];
+}
+
+static void sort(int from, int to)
+{
+    if (to - from < 2)
+        return;
+    int middle = from + (to - from) / 2;
+    sort(from, middle);
+    sort(middle, to);
+    merge(from, middle, to);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        results[i - 1].name[0] = 'a' + i - 1;
+        results[i - 1].points = atoi(argv[i]);
+    }
+    sort(0, argc - 1);
+    for (int i = 0; i < argc - 1; i++)
+        printf(\"%s%d \", results[i].name, results[i].points);
+    printf(\"\\n\");
+    return 0;
+}
+";
+    let cases = [
+        ("3 1 2", "a3 c2 b1 \n"),
+        ("4 4", "a4 b4 \n"),
+        ("1 7 7 9 1", "d9 b7 c7 a1 e1 \n"),
+    ];
+    let subject = Subject::new(SORT, &cases);
+    let texts = [
+        SORT.replacen("at < to; at++) {", "at < to; at--) {", 1),
+        SORT.replacen("points > results", "points >= results", 1),
+        SORT.replacen("right >= to", "right > to", 1),
+    ];
+    let found = validate(&subject, &texts, options());
+    let folder = tempfile::tempdir().unwrap();
+    // Where the first one writes to is undefined.
+    for patch in 1..texts.len() {
+        let runs = (0..cases.len()).map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
+        let plainly = plain(&subject, folder.path(), &texts[patch]);
+        assert_eq!(Plain::Ran(runs.collect()), plainly, "{}", texts[patch]);
+    }
+    assert_eq!(PlainRun::of(&found.verdicts[&(1, 2)]), PlainRun::Pass);
+    assert!(found.stats.unfinished > 0);
+}

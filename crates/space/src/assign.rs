@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     holes::{Hole, HoleKind},
     leaves::{LeafLimits, Mentions, leaves},
+    operators::goes_on,
     slots::{AtomBuilder, Atoms},
     term::{AtomId, CType, Context, Term},
 };
@@ -45,16 +46,18 @@ pub struct Target {
     pub atom: Option<AtomId>,
 }
 
-/// A place for assignments: before a statement.
+/// A place for assignments: before a statement, or behind the last one of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssignmentAt {
     /// The statement stands alone where the grammar wants one.
     pub is_body: bool,
+    /// It is behind the statement.
+    pub after: bool,
     /// What can be assigned.
     pub targets: Vec<Target>,
     /// What can be named: more than can be assigned here, as some have no value on every way.
     pub nameable: Vec<Target>,
-    /// What the statement touches first, as a mask.
+    /// What the statement touches first, as a mask; behind a statement only what is touched everywhere.
     pub touches: u64,
     /// Index of the target that a space is for.
     pub chosen: Option<usize>,
@@ -150,8 +153,17 @@ struct Planner<'b, 'a, 'f> {
     function: &'f Function,
     scopes: &'f ScopeMap,
     watchables: Vec<Watchable>,
-    places: Vec<(StmtId, Span, bool, u64)>,
+    places: Vec<PlaceFound>,
     touches: Vec<(Option<ExprId>, Span, u64, Vec<VarId>)>,
+}
+
+/// A place before or behind a statement.
+struct PlaceFound {
+    statement: StmtId,
+    span: Span,
+    is_body: bool,
+    after: bool,
+    touches: u64,
 }
 
 /// Finds places, targets and touches in `function`.
@@ -471,6 +483,9 @@ impl Planner<'_, '_, '_> {
                 for &stmt in inner {
                     self.stmt(stmt, Position::Block);
                 }
+                if let Some(&last) = inner.last() {
+                    self.place_behind(last, Position::Block);
+                }
             }
             StmtKind::Declaration(variables) => {
                 let initializers: Vec<ExprId> = variables
@@ -550,6 +565,35 @@ impl Planner<'_, '_, '_> {
             StmtKind::Return(None) if !at_place => self.untrack(|_| true),
             _ => {}
         }
+        if position == Position::Body && matches!(stmt.kind, StmtKind::Expression(_)) {
+            self.place_behind(id, position);
+        }
+    }
+
+    /// Makes the end of a block a place, if control gets there from its last statement. That what is visible and
+    /// assigned before the statement is so behind it, too.
+    fn place_behind(&mut self, id: StmtId, position: Position) {
+        let stmt = self.function.stmt(id);
+        let can_be_left = matches!(
+            stmt.kind,
+            StmtKind::Expression(_)
+                | StmtKind::If { .. }
+                | StmtKind::Switch { .. }
+                | StmtKind::While { .. }
+                | StmtKind::Do { .. }
+                | StmtKind::For { .. }
+        ) && goes_on(self.function, id);
+        if let (true, Place::Written(span), Some(_)) =
+            (can_be_left, stmt.place, self.scopes.at_stmt(id))
+        {
+            self.places.push(PlaceFound {
+                statement: id,
+                span,
+                is_body: position == Position::Body,
+                after: true,
+                touches: 0,
+            });
+        }
     }
 
     /// Makes the statement a place, if something can be inserted before it.
@@ -585,8 +629,13 @@ impl Planner<'_, '_, '_> {
         let (Place::Written(span), Some(_)) = (stmt.place, self.scopes.at_stmt(id)) else {
             return false;
         };
-        self.places
-            .push((id, span, position == Position::Body, touches));
+        self.places.push(PlaceFound {
+            statement: id,
+            span,
+            is_body: position == Position::Body,
+            after: false,
+            touches,
+        });
         true
     }
 
@@ -618,7 +667,8 @@ impl Planner<'_, '_, '_> {
             .enumerate()
             .filter(|(_, watchable)| !watchable.tracked)
             .fold(0, |mask, (number, _)| mask | 1 << number);
-        for (id, span, is_body, touches) in places {
+        for place in places {
+            let (id, span) = (place.statement, place.span);
             let Some(scope) = self.scopes.at_stmt(id).cloned() else {
                 continue;
             };
@@ -626,10 +676,11 @@ impl Planner<'_, '_, '_> {
                 function: self.function_index,
                 span,
                 kind: HoleKind::Assignment(AssignmentAt {
-                    is_body,
+                    is_body: place.is_body,
+                    after: place.after,
                     targets: Vec::new(),
                     nameable: Vec::new(),
-                    touches: touches | untracked,
+                    touches: place.touches | untracked,
                     chosen: None,
                 }),
                 context: Context::Same,
@@ -739,40 +790,4 @@ impl Planner<'_, '_, '_> {
         found.retain(|target| self.watchables[target.variable as usize].reach == Reach::Memory);
         found
     }
-}
-
-/// The insertion of a statement before another one, on a line of its own when the statement
-/// begins its line.
-pub(crate) fn insertion(
-    source: &[u8],
-    span: Span,
-    is_body: bool,
-    statement: &str,
-) -> patchwright_text::Edit {
-    use patchwright_text::Edit;
-    let start = span.start as usize;
-    let line = source[..start]
-        .iter()
-        .rposition(|&c| c == b'\n')
-        .map_or(0, |newline| newline + 1);
-    let indent = &source[line..start];
-    if is_body {
-        let mut new = format!("{{ {statement} ").into_bytes();
-        new.extend_from_slice(&source[span.range()]);
-        new.extend_from_slice(b" }");
-        return Edit::replace(span, new);
-    }
-    let mut new = statement.as_bytes().to_vec();
-    if indent.iter().all(|c| matches!(c, b' ' | b'\t')) {
-        let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
-            b"\r\n"
-        } else {
-            b"\n"
-        };
-        new.extend_from_slice(newline);
-        new.extend_from_slice(indent);
-    } else {
-        new.push(b' ');
-    }
-    Edit::insert(span.start, new)
 }

@@ -3,8 +3,8 @@
 use patchwright_text::{Edit, Span};
 
 use crate::{
-    assign::insertion,
     holes::{Added, HoleKind},
+    insertion::{insertion, insertion_after},
     space::{Block, CandidateId, Schema, Space, Template},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
@@ -63,7 +63,11 @@ impl Space {
                 let value = filling.display(&table, pointees).to_string();
                 let lvalue = &at.target()?.lvalue;
                 let statement = format!("{lvalue} = {value};");
-                Some(insertion(source, self.hole.span, at.is_body, &statement))
+                let insert = match at.after {
+                    true => insertion_after,
+                    false => insertion,
+                };
+                Some(insert(source, self.hole.span, at.is_body, &statement))
             }
             HoleKind::Choice(choice) => {
                 let number = self.number_of(block)?;

@@ -9,8 +9,8 @@ use patchwright_csource::{ExprId, ExprKind, StmtKind, Storage, VarId, types::Typ
 use patchwright_text::Edit;
 
 use crate::{
-    assign::insertion,
     choices::{Alternative, Finder, Form, Standing},
+    insertion::insertion,
     space::Schema,
 };
 

@@ -28,6 +28,7 @@ pub mod exits;
 pub mod holes;
 mod impure;
 mod initialization;
+mod insertion;
 pub mod leaves;
 pub mod model;
 mod moves;

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     choices::{Alternative, Finder, Form},
+    insertion::insertion_after,
     space::Schema,
     term::CType,
 };
@@ -353,7 +354,7 @@ pub(crate) fn find_breaks(finder: &mut Finder<'_, '_, '_>) {
         let Place::Written(last) = function.stmt(innermost(function, before)).place else {
             continue;
         };
-        let edit = after_statement(&finder.builder.unit.source, last);
+        let edit = insertion_after(&finder.builder.unit.source, last, false, "break;");
         let alternative = Alternative {
             schema: Schema::Break,
             cost: BREAK_COST,
@@ -376,7 +377,7 @@ fn innermost(function: &Function, mut id: StmtId) -> StmtId {
 }
 
 /// Whether what stands behind a statement may be reached from it.
-fn goes_on(function: &Function, id: StmtId) -> bool {
+pub(crate) fn goes_on(function: &Function, id: StmtId) -> bool {
     let id = innermost(function, id);
     match &function.stmt(id).kind {
         StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Return(_) => false,
@@ -387,71 +388,5 @@ fn goes_on(function: &Function, id: StmtId) -> bool {
             ..
         } => goes_on(function, *then) || goes_on(function, *otherwise),
         _ => true,
-    }
-}
-
-/// `break;` behind a statement: on a line of its own, unless the statement shares its line with what is before it.
-fn after_statement(source: &[u8], statement: Span) -> Edit {
-    let (start, end) = (statement.start as usize, statement.end as usize);
-    let line = source[..start]
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let indentation = &source[line..start];
-    if !indentation.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
-        return Edit::insert(statement.end, " break;");
-    }
-    let rest = &source[end..];
-    let rest = &rest[..rest
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .unwrap_or(rest.len())];
-    let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
-    // A comment behind the statement stays there.
-    let comment = rest.trim_ascii();
-    let stays = comment.is_empty()
-        || comment.starts_with(b"//") && !comment.ends_with(b"\\")
-        || comment.starts_with(b"/*")
-            && comment.windows(2).position(|two| two == b"*/") == Some(comment.len() - 2);
-    let at = if stays { end + rest.len() } else { end };
-    let newline: &[u8] = if source.windows(2).any(|two| two == b"\r\n") {
-        b"\r\n"
-    } else {
-        b"\n"
-    };
-    let text = [newline, indentation, b"break;"].concat();
-    Edit::insert(at as u32, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with_break(source: &str, statement: &str) -> String {
-        let start = source.find(statement).unwrap();
-        let span = Span::new(start as u32, (start + statement.len()) as u32);
-        let edit = after_statement(source.as_bytes(), span);
-        let text = patchwright_text::apply_edits(source.as_bytes(), &[edit]).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
-    #[test]
-    fn a_break_stands_where_a_person_would_write_it() {
-        assert_eq!(
-            with_break("case 1:\n\ta();\ncase 2:", "a();"),
-            "case 1:\n\ta();\n\tbreak;\ncase 2:"
-        );
-        assert_eq!(
-            with_break("  a(); // one\n  case 2:", "a();"),
-            "  a(); // one\n  break;\n  case 2:"
-        );
-        assert_eq!(
-            with_break("case 1: a(); /* b */ case 2:", "a();"),
-            "case 1: a(); break; /* b */ case 2:"
-        );
-        assert_eq!(
-            with_break("case 1:\r\n a();\r\ncase 2:", "a();"),
-            "case 1:\r\n a();\r\n break;\r\ncase 2:"
-        );
     }
 }

@@ -30,7 +30,7 @@ pub enum StoreKind {
     Double,
 }
 
-/// A statement before which variables can be assigned.
+/// A statement before or behind which variables can be assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignmentPlace {
     /// The hole.
@@ -39,11 +39,13 @@ pub struct AssignmentPlace {
     pub span: Span,
     /// It stands alone where the grammar wants one statement, so that braces are needed.
     pub is_body: bool,
+    /// They are assigned behind it.
+    pub after: bool,
     /// The variables that can be named here.
     pub stores: Vec<Store>,
     /// Mask of those that can be assigned here.
     pub assignable: u64,
-    /// Mask of what the statement touches first, before anything else is visited.
+    /// Mask of what is touched first, before anything else is visited.
     pub touches: u64,
     /// The entries handed to the probe, as for other holes.
     pub slots: Vec<String>,
@@ -94,7 +96,7 @@ fn touch(mask_of_touches: u64, stores: &[Store], suffix: &str) -> String {
 }
 
 impl AssignmentPlace {
-    /// The text that stands before the statement; `hole` is its index in the file.
+    /// The text that stands beside the statement; `hole` is its index in the file.
     pub(crate) fn text(&self, hole: usize, suffix: &str) -> String {
         let own = self.assignable;
         let mut text = format!("if(__pw_holes_{suffix}[{hole}])(void)__pw_on_{suffix}({hole});");

@@ -325,12 +325,13 @@ impl WovenBody<'_> {
                     let place_in_file = self.first_hole + self.function.hooks.len() + place;
                     let place = &self.function.assignments[place];
                     let inner = self.hooked_text(inner_span, rest)?;
-                    let mut woven = place.text(place_in_file, self.suffix).into_bytes();
+                    let text = place.text(place_in_file, self.suffix).into_bytes();
+                    let mut woven = match place.after {
+                        true => [inner, text].concat(),
+                        false => [text, inner].concat(),
+                    };
                     if place.is_body {
                         woven.insert(0, b'{');
-                    }
-                    woven.extend_from_slice(&inner);
-                    if place.is_body {
                         woven.push(b'}');
                     }
                     woven
