@@ -321,10 +321,10 @@ int main(int argc, char **argv)
     let found = validate(&subject, &texts, options());
     let folder = tempfile::tempdir().unwrap();
     // Where the first one writes to is undefined.
-    for patch in 1..texts.len() {
+    for (patch, text) in texts.iter().enumerate().skip(1) {
         let runs = (0..cases.len()).map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
-        let plainly = plain(&subject, folder.path(), &texts[patch]);
-        assert_eq!(Plain::Ran(runs.collect()), plainly, "{}", texts[patch]);
+        let plainly = plain(&subject, folder.path(), text);
+        assert_eq!(Plain::Ran(runs.collect()), plainly, "{text}");
     }
     assert_eq!(PlainRun::of(&found.verdicts[&(1, 2)]), PlainRun::Pass);
     assert!(found.stats.unfinished > 0);
