@@ -78,6 +78,18 @@ pub struct Pools {
     list: Vec<Pool>,
 }
 
+impl Pool {
+    /// Its terms are constants.
+    pub fn has_constants(&self) -> bool {
+        let PoolKind::Terms { terms, .. } = &self.kind else {
+            return false;
+        };
+        terms
+            .iter()
+            .all(|term| matches!(term.kind(), Kind::Constant(..)))
+    }
+}
+
 impl Pools {
     /// The pool with this id.
     pub fn get(&self, id: PoolId) -> &Pool {

@@ -155,8 +155,12 @@ impl SpaceBuilder<'_> {
         }
     }
 
+    /// What is assigned as it is: constants first. Where a constant and a variable do the same in all tests, that the variable
+    /// has this value is more often chance.
     pub(super) fn assign_leaves(&mut self) {
-        for leaf in self.leaves.clone() {
+        let mut leaves = self.leaves.clone();
+        leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());
+        for leaf in leaves {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
         }
