@@ -55,6 +55,13 @@ pub(crate) fn write_run_frame(
     out.send(stream)
 }
 
+/// A request in the bytes in which it is sent: different requests have different ones.
+pub(crate) fn request_bytes(request: &Request) -> Vec<u8> {
+    let mut out = Encoder::new(1);
+    out.request(request);
+    out.buffer
+}
+
 pub(crate) fn write_host_frame(stream: &mut impl Write, frame: &HostFrame) -> io::Result<()> {
     let out = match frame {
         HostFrame::Start(view) => {

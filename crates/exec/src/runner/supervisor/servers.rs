@@ -19,7 +19,8 @@ use patchwright_probe_abi::{NO_CPU_LIMIT, SERVER_ASK, SERVER_DESCRIPTOR, SERVER_
 use super::spawn::{self, Command, Inherited, Wires};
 use super::sys::{self, Pid};
 use super::tree::Tree;
-use crate::runner::{NotStarted, Request};
+use crate::limits::Limits;
+use crate::runner::{NotStarted, Request, Stdin, protocol};
 
 /// So many servers at most wait at a time; programs beyond that are executed.
 const MOST_SERVERS: usize = 64;
@@ -84,6 +85,8 @@ impl Servers {
                     Some(command) => Ok(command),
                     None => {
                         self.end(&key, tree);
+                        // It may have made a child nonetheless, which would do the run a second time.
+                        tree.kill_all();
                         self.known.insert(key, State::Unable);
                         spawn::spawn(request, inherited, None)
                     }
@@ -223,41 +226,26 @@ fn key(request: &Request) -> Option<Vec<u8>> {
         return None;
     }
     let image = std::fs::metadata(request.cwd.join(program)).ok()?;
-    let mut key = Vec::new();
-    // No text that processes are given has a byte of zero in it.
-    let mut text = |text: &[u8]| {
-        key.extend_from_slice(text);
-        key.push(0);
-    };
-    for argument in &request.command {
-        text(argument.as_bytes());
-    }
-    text(b"");
-    text(request.cwd.as_os_str().as_bytes());
-    let environment = &request.environment;
-    text(&[b'0' + u8::from(environment.clear)]);
-    for name in &environment.remove {
-        text(name.as_bytes());
-    }
-    text(b"");
-    for (name, value) in &environment.set {
-        text(name.as_bytes());
-        text(value.as_bytes());
-    }
+    // The input comes with each run, and so do the limits that a process does not inherit from its server.
     let limits = &request.limits;
-    let processes = limits.processes.map(u64::from);
-    let limits = [limits.file_size, limits.address_space, processes];
-    let numbers = [
+    let inherited = Request {
+        stdin: Stdin::Null,
+        limits: Limits {
+            file_size: limits.file_size,
+            address_space: limits.address_space,
+            processes: limits.processes,
+            ..Limits::default()
+        },
+        ..request.clone()
+    };
+    let mut key = protocol::request_bytes(&inherited);
+    for number in [
         image.dev(),
         image.ino(),
         image.size(),
         image.mtime() as u64,
         image.mtime_nsec() as u64,
-    ];
-    for number in limits.map(|limit| limit.unwrap_or(u64::MAX)) {
-        key.extend_from_slice(&number.to_le_bytes());
-    }
-    for number in numbers {
+    ] {
         key.extend_from_slice(&number.to_le_bytes());
     }
     Some(key)
