@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{FailReason, Limits, Verdict, Worker, run_test};
+use patchwright_exec::{Baseline, FailReason, Limits, Verdict, Worker, run_test};
 use patchwright_probe_image::{Candidate, Channel, HoleId, Location, Observation, Watch, Watched};
 use patchwright_semantics::Instruction;
 use patchwright_text::{Digest, Hasher};
@@ -44,6 +44,17 @@ pub enum Report {
     States(Observation),
     /// Windows of a watched variable.
     Windows(Watched),
+}
+
+/// The time in which three of four passing tests end.
+pub(crate) fn usual(baseline: &Baseline) -> Duration {
+    let mut times: Vec<Duration> = baseline.passing().map(|test| test.expected).collect();
+    times.sort();
+    let place = times.len() * 3 / 4;
+    times
+        .get(place.min(times.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or_default()
 }
 
 impl Search<'_> {
@@ -307,5 +318,42 @@ impl Search<'_> {
             Verdict::Fail(reason) => ClassVerdict::Fail(Some::<FailReason>(reason)),
         };
         Ok((verdict, started.elapsed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_exec::{BaselineTest, Verdict};
+
+    #[test]
+    fn what_is_usual_is_what_three_of_four_passing_tests_take() {
+        let test = |index, expected, verdict| BaselineTest {
+            index,
+            name: index.to_string(),
+            verdict,
+            flaky: false,
+            lost_patience: false,
+            durations: [Duration::ZERO; 2],
+            timeout: Duration::MAX,
+            expected: Duration::from_millis(expected),
+        };
+        let of = |times: &[u64]| {
+            let passing = times
+                .iter()
+                .enumerate()
+                .map(|(index, time)| test(index, *time, Verdict::Pass));
+            let crash = test(
+                99,
+                5000,
+                Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
+            );
+            let tests = passing.chain([crash]).collect();
+            usual(&Baseline { tests })
+        };
+        assert_eq!(of(&[]), Duration::ZERO);
+        assert_eq!(of(&[7]), Duration::from_millis(7));
+        assert_eq!(of(&[40, 1, 900, 30]), Duration::from_millis(900));
+        assert_eq!(of(&[40, 1, 900, 30, 2]), Duration::from_millis(40));
     }
 }

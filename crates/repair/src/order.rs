@@ -1,22 +1,8 @@
-//! In which order the search goes through costs and locations, and what it takes an execution to need.
+//! In which order the search goes through costs and locations.
 
-use std::time::Duration;
-
-use patchwright_exec::Baseline;
 use patchwright_space::{HoleKind, term::Context};
 
 use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
-
-/// The time in which three of four passing tests end.
-pub(crate) fn usual(baseline: &Baseline) -> Duration {
-    let mut times: Vec<Duration> = baseline.passing().map(|test| test.expected).collect();
-    times.sort();
-    let place = times.len() * 3 / 4;
-    times
-        .get(place.min(times.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or_default()
-}
 
 /// The order of the search: costs with units. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
@@ -46,41 +32,4 @@ pub(crate) fn steps(
         steps.sort_by_key(|&(cost, unit)| (rank(unit), cost));
     }
     steps
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use patchwright_exec::{BaselineTest, Verdict};
-
-    #[test]
-    fn what_is_usual_is_what_three_of_four_passing_tests_take() {
-        let test = |index, expected, verdict| BaselineTest {
-            index,
-            name: index.to_string(),
-            verdict,
-            flaky: false,
-            lost_patience: false,
-            durations: [Duration::ZERO; 2],
-            timeout: Duration::MAX,
-            expected: Duration::from_millis(expected),
-        };
-        let of = |times: &[u64]| {
-            let passing = times
-                .iter()
-                .enumerate()
-                .map(|(index, time)| test(index, *time, Verdict::Pass));
-            let crash = test(
-                99,
-                5000,
-                Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
-            );
-            let tests = passing.chain([crash]).collect();
-            usual(&Baseline { tests })
-        };
-        assert_eq!(of(&[]), Duration::ZERO);
-        assert_eq!(of(&[7]), Duration::from_millis(7));
-        assert_eq!(of(&[40, 1, 900, 30]), Duration::from_millis(900));
-        assert_eq!(of(&[40, 1, 900, 30, 2]), Duration::from_millis(40));
-    }
 }

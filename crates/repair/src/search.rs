@@ -27,11 +27,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::{ClassVerdict, Classes, Lookup, Missing},
+    execute::usual,
     family::{Family, Unit, UnitState, families},
     found::{Explored, ExploredCandidate, Found, FoundClass, SharedClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
     learn::Learnt,
-    order::{steps, usual},
+    order::steps,
     outcome::Stats,
     prepare::Prepared,
 };
