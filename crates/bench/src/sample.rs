@@ -157,13 +157,10 @@ impl Sampler<'_> {
             return Ok(None);
         };
         let block = blocks[nth(blocks.len())];
-        let lane = nth(space.blocks[block].length);
-        if space.is_excluded(&space.blocks[block], lane) {
-            return Ok(None);
-        }
+        let lanes = space.lanes(&space.blocks[block]);
         let id = CandidateId {
             block: block as u32,
-            lane: lane as u32,
+            lane: lanes[nth(lanes.len())],
         };
         let source = &file.unit.source;
         let Some(edit) = space.edit(id, source, pointees) else {

@@ -100,20 +100,34 @@ impl Branches {
     }
 }
 
-/// Where the tree leads a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lookup {
-    /// Its verdict is known.
-    Known(ClassVerdict),
-    /// It has to be executed; where the tree ended for it, if order says something.
-    Unknown(Option<Missing>),
+/// How far a candidate has been followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cursor {
+    /// At a node of the tree.
+    Node(usize),
+    /// At a branch that the tree did not have.
+    Beyond(usize, u64),
+    /// Among executions that no order holds for: how many were not the candidate's, and how many states it has in
+    /// common with the next.
+    Run(usize, usize),
+    /// Its value was undefined.
+    Undefined,
 }
 
-/// A branch that the tree does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
-    node: usize,
-    value: Option<u64>,
+impl Cursor {
+    /// Where every candidate begins.
+    pub const START: Cursor = Cursor::Node(0);
+}
+
+/// What is next for a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next<'c> {
+    /// Its verdict is known.
+    Known(&'c ClassVerdict),
+    /// Its value in this state has to be known.
+    Ask(u32),
+    /// It has to be executed.
+    Execute,
 }
 
 impl Classes {
@@ -148,51 +162,74 @@ impl Classes {
         }
     }
 
-    /// Follows a candidate; `value` tells its value in a state.
-    pub fn lookup(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Lookup {
-        if self.unordered {
-            return self
-                .runs
-                .iter()
-                .find(|(states, _)| states.iter().all(|&(state, had)| value(state) == had))
-                .map_or(Lookup::Unknown(None), |(_, verdict)| {
-                    Lookup::Known(verdict.clone())
-                });
+    /// What is next for a candidate that has been followed so far. What is known by now moves the cursor on.
+    pub fn next(&self, cursor: &mut Cursor) -> Next<'_> {
+        if self.unordered && !matches!(cursor, Cursor::Run(..) | Cursor::Undefined) {
+            *cursor = Cursor::Run(0, 0);
         }
-        let mut at = 0;
-        loop {
-            match self.nodes.get(at) {
-                None | Some(Node::Unknown) => {
-                    return Lookup::Unknown(Some(Missing {
-                        node: at,
-                        value: None,
-                    }));
-                }
-                Some(Node::End(verdict)) => return Lookup::Known((**verdict).clone()),
-                Some(Node::State { state, branches }) => match value(*state) {
-                    None => return Lookup::Known(ClassVerdict::Undefined),
-                    Some(value) => match branches.get(value) {
-                        Some(next) => at = next,
-                        None => {
-                            return Lookup::Unknown(Some(Missing {
-                                node: at,
-                                value: Some(value),
-                            }));
-                        }
-                    },
+        if let Cursor::Beyond(node, value) = *cursor
+            && let Some(Node::State { branches, .. }) = self.nodes.get(node)
+            && let Some(next) = branches.get(value)
+        {
+            *cursor = Cursor::Node(next);
+        }
+        match *cursor {
+            Cursor::Undefined => Next::Known(&ClassVerdict::Undefined),
+            Cursor::Beyond(..) => Next::Execute,
+            Cursor::Node(at) => match self.nodes.get(at) {
+                None | Some(Node::Unknown) => Next::Execute,
+                Some(Node::End(verdict)) => Next::Known(verdict),
+                Some(Node::State { state, .. }) => Next::Ask(*state),
+            },
+            Cursor::Run(run, at) => match self.runs.get(run) {
+                None => Next::Execute,
+                Some((states, verdict)) => match states.get(at) {
+                    None => Next::Known(verdict),
+                    Some((state, _)) => Next::Ask(*state),
                 },
-            }
+            },
         }
     }
 
-    /// Whether the branch is still missing: if so, a lookup would end there again.
-    pub fn is_missing(&self, missing: Missing) -> bool {
-        !self.unordered
-            && match (self.nodes.get(missing.node), missing.value) {
-                (None | Some(Node::Unknown), None) => true,
-                (Some(Node::State { branches, .. }), Some(value)) => branches.get(value).is_none(),
-                _ => false,
+    /// Where a candidate goes with its value in the state that [`Classes::next`] asked for.
+    pub fn follow(&self, cursor: Cursor, value: Option<u64>) -> Cursor {
+        match (cursor, value) {
+            (Cursor::Run(run, at), _) => {
+                let had = self.runs.get(run).and_then(|(states, _)| states.get(at));
+                if had.is_some_and(|(_, had)| *had == value) {
+                    Cursor::Run(run, at + 1)
+                } else {
+                    Cursor::Run(run + 1, 0)
+                }
             }
+            (Cursor::Node(node), Some(value)) => Cursor::Beyond(node, value),
+            (Cursor::Node(_), None) => Cursor::Undefined,
+            (Cursor::Beyond(..) | Cursor::Undefined, _) => cursor,
+        }
+    }
+
+    /// The value that an execution had in the state that [`Classes::next`] asked for.
+    pub fn had(&self, cursor: Cursor) -> Option<u64> {
+        match cursor {
+            Cursor::Node(node) => match self.nodes.get(node)? {
+                Node::State { branches, .. } => branches.first.map(|(value, _)| value),
+                Node::End(_) | Node::Unknown => None,
+            },
+            Cursor::Run(run, at) => self.runs.get(run)?.0.get(at)?.1,
+            Cursor::Beyond(..) | Cursor::Undefined => None,
+        }
+    }
+
+    /// The verdict on a candidate, if it is known; `value` tells its value in a state.
+    pub fn lookup(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Option<&ClassVerdict> {
+        let mut cursor = Cursor::START;
+        loop {
+            match self.next(&mut cursor) {
+                Next::Known(verdict) => return Some(verdict),
+                Next::Execute => return None,
+                Next::Ask(state) => cursor = self.follow(cursor, value(state)),
+            }
+        }
     }
 
     /// Adds an execution: its distinct states in the order of their first visit, each with the
@@ -303,11 +340,8 @@ mod tests {
         let mut classes = Classes::default();
         classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
         let same = |state: u32| Some(u64::from(state == 0));
-        assert_eq!(classes.lookup(same), Lookup::Known(fail()));
-        assert!(matches!(
-            classes.lookup(|_| Some(1)),
-            Lookup::Unknown(Some(_))
-        ));
+        assert_eq!(classes.lookup(same), Some(&fail()));
+        assert_eq!(classes.lookup(|_| Some(1)), None);
     }
 
     #[test]
@@ -316,7 +350,7 @@ mod tests {
         classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
         classes.insert(vec![(0, Some(0)), (2, Some(5))], ClassVerdict::Pass);
         let other = |state: u32| Some(if state == 2 { 5 } else { 0 });
-        assert_eq!(classes.lookup(other), Lookup::Known(ClassVerdict::Pass));
+        assert_eq!(classes.lookup(other), Some(&ClassVerdict::Pass));
         assert_eq!(classes.len(), 2);
     }
 
@@ -325,10 +359,7 @@ mod tests {
         let mut classes = Classes::default();
         classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
         let undefined = |state: u32| (state == 0).then_some(1);
-        assert_eq!(
-            classes.lookup(undefined),
-            Lookup::Known(ClassVerdict::Undefined)
-        );
+        assert_eq!(classes.lookup(undefined), Some(&ClassVerdict::Undefined));
     }
 
     #[test]
@@ -337,7 +368,33 @@ mod tests {
         classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
         classes.insert(vec![(1, Some(0)), (0, Some(1)), (2, Some(1))], fail());
         let first = |state: u32| Some(u64::from(state == 0));
-        assert_eq!(classes.lookup(first), Lookup::Known(fail()));
-        assert_eq!(classes.lookup(|_| None), Lookup::Unknown(None));
+        assert_eq!(classes.lookup(first), Some(&fail()));
+        assert_eq!(classes.lookup(|_| None), None);
+    }
+
+    #[test]
+    fn a_candidate_goes_on_where_it_needed_an_execution() {
+        let mut classes = Classes::default();
+        classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
+        let mut cursor = Cursor::START;
+        assert_eq!(classes.next(&mut cursor), Next::Ask(0));
+        cursor = classes.follow(cursor, Some(7));
+        assert_eq!(classes.next(&mut cursor), Next::Execute);
+        classes.insert(vec![(0, Some(7)), (3, Some(2))], ClassVerdict::Pass);
+        assert_eq!(classes.next(&mut cursor), Next::Ask(3));
+        cursor = classes.follow(cursor, Some(2));
+        assert_eq!(classes.next(&mut cursor), Next::Known(&ClassVerdict::Pass));
+    }
+
+    #[test]
+    fn a_candidate_starts_again_where_order_turns_out_to_say_nothing() {
+        let mut classes = Classes::default();
+        classes.insert(vec![(0, Some(1)), (1, Some(0))], fail());
+        let mut cursor = Cursor::START;
+        assert_eq!(classes.next(&mut cursor), Next::Ask(0));
+        cursor = classes.follow(cursor, Some(1));
+        classes.insert(vec![(1, Some(0)), (0, Some(1)), (2, Some(1))], fail());
+        assert_eq!(classes.next(&mut cursor), Next::Ask(0));
+        assert!(matches!(cursor, Cursor::Run(0, 0)));
     }
 }

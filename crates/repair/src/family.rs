@@ -16,7 +16,7 @@ use patchwright_space::{HoleKind, StateSet, Target};
 use rustc_hash::FxBuildHasher;
 
 use crate::{
-    classes::{ClassVerdict, Classes, Lookup},
+    classes::{ClassVerdict, Classes, Cursor, Next},
     instrument::{HoleEntry, probe_slots},
     relations::Relations,
 };
@@ -65,6 +65,8 @@ pub struct Family {
     pub abandoned: bool,
     /// For the places of a variable.
     pub watch: Option<WatchState>,
+    /// How often what was known has been given up.
+    pub restarts: u32,
 }
 
 /// What is known of the places of a variable.
@@ -183,6 +185,17 @@ impl WatchState {
     }
 }
 
+/// A way through the classes of a test.
+#[derive(Default)]
+pub struct Way {
+    /// Where each state is asked for.
+    pub cursors: Vec<Cursor>,
+    /// The states.
+    pub states: Vec<u32>,
+    /// The value that an execution had in each.
+    pub values: Vec<Option<u64>>,
+}
+
 impl Family {
     /// How much memory its classes and windows, and the states of its units take. `unit` is one of them.
     pub fn bytes(&self, unit: usize, states: &[UnitState]) -> usize {
@@ -199,6 +212,7 @@ impl Family {
             return false;
         };
         let changed = !std::mem::replace(&mut watch.calls_touch, true);
+        self.restarts += 1;
         self.classes.clear();
         watch.observed.clear();
         watch.windows.clear();
@@ -254,38 +268,62 @@ impl Family {
         self.classes.entry(test).or_default().insert(run, verdict);
     }
 
-    /// The class of a candidate of `unit` in a test, and whether states were needed that are not
-    /// below `refined`. `None` when the test has not been executed at all.
-    pub fn lookup(
+    /// The verdict of a test on a candidate of `unit`, if these classes tell it.
+    pub fn lookup<'c>(
         &self,
+        classes: &'c BTreeMap<usize, Classes>,
         test: usize,
         unit: usize,
         states: &StateSet,
         code: &[Instruction],
-        refined: u32,
-    ) -> Option<(Lookup, bool)> {
-        let classes = self.classes.get(&test)?;
-        let mut beyond = false;
-        let found = classes.lookup(|id| {
-            beyond |= self
-                .state_of(unit, id)
-                .is_some_and(|state| state >= refined);
-            self.value_in(id, unit, states, code)
-        });
-        Some((found, beyond))
+    ) -> Option<&'c ClassVerdict> {
+        let classes = classes.get(&test)?;
+        classes.lookup(|id| self.value_in(id, unit, states, code))
     }
 
-    /// The class of a candidate of `unit` in a test, in classes that are kept elsewhere.
-    pub fn lookup_in(
-        &self,
-        classes: &BTreeMap<usize, Classes>,
-        test: usize,
-        unit: usize,
-        states: &StateSet,
-        code: &[Instruction],
-    ) -> Option<Lookup> {
-        let classes = classes.get(&test)?;
-        Some(classes.lookup(|id| self.value_in(id, unit, states, code)))
+    /// What is next for candidates of `unit` that a test has followed so far. What is the same for all candidates
+    /// moves the cursor on; so what is asked for is a state of the unit.
+    pub fn next(&self, test: usize, unit: usize, cursor: &mut Cursor) -> Next<'_> {
+        let Some(classes) = self.classes.get(&test) else {
+            return Next::Execute;
+        };
+        loop {
+            match classes.next(cursor) {
+                Next::Ask(seen) => match self.state_of(unit, seen) {
+                    Some(state) => return Next::Ask(state),
+                    None => *cursor = classes.follow(*cursor, Some(self.before(seen))),
+                },
+                known => return known,
+            }
+        }
+    }
+
+    /// The way of an execution through the classes of a test from a cursor on: at most `most` states that candidates
+    /// of `unit` are asked for.
+    pub fn way(&self, test: usize, unit: usize, mut cursor: Cursor, most: usize) -> Way {
+        let mut way = Way::default();
+        let Some(classes) = self.classes.get(&test) else {
+            return way;
+        };
+        while way.states.len() < most {
+            let Next::Ask(state) = self.next(test, unit, &mut cursor) else {
+                break;
+            };
+            let had = classes.had(cursor);
+            way.cursors.push(cursor);
+            way.states.push(state);
+            way.values.push(had);
+            cursor = classes.follow(cursor, had);
+        }
+        way
+    }
+
+    /// Where candidates go with their value in the state that [`Family::next`] asked for.
+    pub fn follow(&self, test: usize, cursor: Cursor, value: Option<u64>) -> Cursor {
+        match self.classes.get(&test) {
+            Some(classes) => classes.follow(cursor, value),
+            None => cursor,
+        }
     }
 
     /// The classes of a candidate in some tests, as long as order says something in all of them.

@@ -20,6 +20,7 @@ pub mod classes;
 mod equivalence;
 pub mod error;
 mod execute;
+mod explore;
 pub mod family;
 pub mod found;
 mod hooks;

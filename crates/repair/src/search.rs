@@ -14,38 +14,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{Limits, TestSuite, Worker};
-use patchwright_probe_image::Channel;
-use patchwright_semantics::Instruction;
-use patchwright_space::{
-    CandidateId, Fate, GroupId, Level, Schema, Space, SpaceLimits,
-    term::{self, Pointees},
-};
-use patchwright_text::Edit;
-use rustc_hash::{FxHashMap, FxHashSet};
+use patchwright_exec::{Limits, TestSuite};
+use patchwright_space::{Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    classes::{ClassVerdict, Classes, Lookup, Missing},
+    classes::Classes,
     execute::usual,
+    explore::KEPT_MEMBERS,
     family::{Family, Unit, UnitState, families},
-    found::{Explored, ExploredCandidate, Found, FoundClass, SharedClass},
+    found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
-    learn::Learnt,
     order::steps,
     outcome::Stats,
     prepare::Prepared,
 };
 
-/// After so many executions of single candidates at a hole whose states cannot all be seen, the
-/// rest of its candidates is left out.
-const LONE_EXECUTIONS: usize = 32;
-
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
-const KEPT_BYTES: usize = 128 << 20;
-
-/// Members of a plausible class that are kept.
-const KEPT_MEMBERS: usize = 40;
+const KEPT_BYTES: usize = 256 << 20;
 
 /// The search for further patches ends after this many times the executions that the first one
 /// took, and [`EXECUTIONS_BEYOND_FIRST`] more.
@@ -56,14 +42,6 @@ const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 
 /// Node count of the smallest assignment that is inserted, its term apart.
 const ASSIGNMENT_COST: u32 = 2;
-
-/// What is known of a group of candidates.
-#[derive(Clone, Debug)]
-enum Status {
-    Open(Option<(usize, Missing)>),
-    Plausible,
-    Dead,
-}
 
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
@@ -94,8 +72,6 @@ pub(crate) struct Search<'a> {
     pub(crate) found: Found,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
-    /// Verdicts at the hole and cost that are being explored, if they are to be kept.
-    decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
 }
 
 /// Explores the spaces of all holes.
@@ -141,7 +117,6 @@ pub fn search(
         unset: instrumented.unset,
         found: Found::default(),
         bytes: 0,
-        decided: Vec::new(),
     };
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
@@ -294,12 +269,16 @@ impl Search<'_> {
         space
     }
 
-    pub(crate) fn is_over(&mut self) -> bool {
-        let out_of_time = self
-            .options
-            .budget
-            .is_some_and(|budget| self.started.elapsed() >= budget);
+    /// Whether the time is up.
+    pub(crate) fn is_out_of_time(&mut self) -> bool {
+        let budget = self.options.budget;
+        let out_of_time = budget.is_some_and(|budget| self.started.elapsed() >= budget);
         self.found.stats.out_of_time |= out_of_time;
+        out_of_time
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        let out_of_time = self.is_out_of_time();
         let bounds = self.options.bounds;
         let stats = &mut self.found.stats;
         let done = bounds
@@ -325,7 +304,7 @@ impl Search<'_> {
 
     /// Failing tests first, then those that have killed most. Measured times have no part in it:
     /// every run explores in the same order.
-    fn order(&self, entry: &HoleEntry) -> Vec<usize> {
+    pub(crate) fn order(&self, entry: &HoleEntry) -> Vec<usize> {
         let mut passing: Vec<usize> = self
             .prepared
             .passing
@@ -341,186 +320,6 @@ impl Search<'_> {
         });
         let failing = self.failing.iter().copied();
         failing.chain(passing).collect()
-    }
-
-    fn explore(
-        &mut self,
-        unit: usize,
-        space: &Space,
-        cost: u32,
-        workers: &mut [(Worker, Channel)],
-    ) -> Result<(), RepairError> {
-        let number = self.units[unit].entry;
-        let family = self.units[unit].family;
-        let entry = &self.holes[number];
-        let file = &self.files[entry.file];
-        let (pointees, source) = (file.types.pointees(), &file.unit.source);
-        let mut level = Level::new(space, pointees, cost);
-        let total: usize = level.groups().iter().map(|group| group.count).sum();
-        self.found.stats.candidates += total as u64;
-        if total == 0 {
-            return Ok(());
-        }
-        let tests = self.order(entry);
-        if self.options.relations.is_singly() {
-            return self.explore_singly(unit, space, &level, cost, &tests, workers);
-        }
-        let mut status = vec![Status::Open(None); level.groups().len()];
-        let mut codes: FxHashMap<CandidateId, Vec<Instruction>> = FxHashMap::default();
-        let mut refined = 0;
-        let mut executed: FxHashSet<(CandidateId, usize)> = FxHashSet::default();
-        loop {
-            // Known states first; groups that they decide are not split any further.
-            let known = self.states[unit].states.len() as u32;
-            while refined < known {
-                refine(&mut level, &mut status, &self.states[unit], refined);
-                refined += 1;
-                if refined % 32 == 0 && refined < known {
-                    self.settle(
-                        &mut status,
-                        &level,
-                        unit,
-                        space,
-                        pointees,
-                        &tests,
-                        &mut codes,
-                        refined,
-                    );
-                }
-            }
-            let pending = self.settle(
-                &mut status,
-                &level,
-                unit,
-                space,
-                pointees,
-                &tests,
-                &mut codes,
-                refined,
-            );
-            if pending.is_empty() || self.is_over() {
-                break;
-            }
-            (self.surroundings.events)(Event::Search {
-                explored: self.found.stats.explored,
-                executions: self.found.stats.executions,
-                cost,
-                plausible: self.found.classes.len(),
-            });
-            let unobserved = pending
-                .iter()
-                .map(|&(_, test)| test)
-                .find(|&test| self.must_watch(family, test));
-            if let Some(test) = unobserved {
-                self.watch_original(family, test, &mut workers[0])?;
-                if self.families[family].abandoned {
-                    self.leave_out(&level, &status, entry);
-                    break;
-                }
-                continue;
-            }
-            let batch: Vec<(GroupId, usize)> = pending.into_iter().take(workers.len()).collect();
-            let again = batch.iter().any(|&(group, test)| {
-                !executed.insert((level.groups()[group as usize].representative, test))
-            });
-            if again {
-                // What was seen does not fit together: an endless search would be worse.
-                self.families[family].abandoned = true;
-                self.leave_out(&level, &status, entry);
-                break;
-            }
-            let representatives: Vec<(&[Instruction], usize)> = batch
-                .iter()
-                .map(|&(group, test)| {
-                    let representative = level.groups()[group as usize].representative;
-                    (&codes[&representative][..], test)
-                })
-                .collect();
-            let runs = self.execute(unit, &representatives, workers)?;
-            let mut lone = Vec::new();
-            for (&(group, test), run) in batch.iter().zip(runs) {
-                if !run.verdict.is_pass() {
-                    *self.kills.entry(test).or_default() += 1;
-                }
-                let verdict = run.verdict.clone();
-                match self.learn(unit, test, run) {
-                    Learnt::Class => {}
-                    Learnt::Nothing => lone.push((group, test, verdict)),
-                    Learnt::StartAgain => {
-                        executed.clear();
-                        break;
-                    }
-                }
-            }
-            for (group, test, verdict) in lone {
-                let representative = level.groups()[group as usize].representative;
-                let own = level.isolate(group);
-                debug_assert_eq!(own as usize, status.len());
-                self.families[family].lone += 1;
-                self.found.stats.explored += 1;
-                let passes = verdict.is_pass()
-                    && self.passes_rest(
-                        unit,
-                        &codes[&representative],
-                        &tests,
-                        test,
-                        &mut workers[0],
-                    )?;
-                status.push(if passes {
-                    Status::Plausible
-                } else {
-                    Status::Dead
-                });
-            }
-            if self.families[family].lone > LONE_EXECUTIONS {
-                self.families[family].abandoned = true;
-                self.leave_out(&level, &status, entry);
-                break;
-            }
-        }
-        self.found.stats.evaluations += level.evaluations;
-        for (verdict, candidates) in std::mem::take(&mut self.decided) {
-            let candidates = candidates
-                .into_iter()
-                .filter_map(|id| {
-                    Some(ExploredCandidate {
-                        edit: space.edit(id, source, pointees)?,
-                        reads_unbounded: space.reads_unbounded(id, pointees),
-                    })
-                })
-                .collect();
-            self.found.verdicts.push(Explored {
-                entry: number,
-                cost,
-                verdict,
-                candidates,
-            });
-        }
-        for (group, status) in status.iter().enumerate() {
-            if matches!(status, Status::Plausible) {
-                let count = level.groups()[group].count;
-                self.found.stats.plausible += count as u64;
-                let code = &codes[&level.groups()[group].representative];
-                let shared = self.shared_class(unit, &tests, code);
-                let members: Vec<(Edit, Schema)> = level
-                    .members(group as GroupId)
-                    .filter_map(|id| {
-                        let schema = space.blocks[id.block as usize].schema;
-                        Some((space.edit(id, source, pointees)?, schema))
-                    })
-                    .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
-                    .take(KEPT_MEMBERS)
-                    .collect();
-                self.keep_plausible(FoundClass {
-                    entry: number,
-                    cost,
-                    count,
-                    members,
-                    shared,
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Adds plausible candidates, to their class if it is known.
@@ -551,142 +350,4 @@ impl Search<'_> {
     pub(crate) fn must_watch(&self, family: usize, test: usize) -> bool {
         self.options.relations.joins_places() && self.families[family].is_unobserved(test)
     }
-
-    /// What tells plausible candidates at several places of one variable to be of one class.
-    fn shared_class(
-        &self,
-        unit: usize,
-        tests: &[usize],
-        code: &[Instruction],
-    ) -> Option<SharedClass> {
-        let number = self.units[unit].family;
-        let family = &self.families[number];
-        family.watch.as_ref()?;
-        let classes = family.classes_of(tests, unit, &self.states[unit].states, code)?;
-        Some((number, classes))
-    }
-
-    /// Counts and reports the candidates that stay without a verdict.
-    fn leave_out(&mut self, level: &Level<'_>, status: &[Status], entry: &HoleEntry) {
-        let left: usize = level
-            .groups()
-            .iter()
-            .zip(status)
-            .filter(|(_, status)| matches!(status, Status::Open(_)))
-            .map(|(group, _)| group.count)
-            .sum();
-        self.found.stats.too_many_states += left as u64;
-        (self.surroundings.events)(Event::Warning(format!(
-            "{}: tests visit the location in too many states, or not always alike; \
-             its other candidates are left out",
-            entry.place
-        )));
-    }
-
-    /// Decides groups by the classes so far and tells which need an execution, and in which test.
-    #[allow(clippy::too_many_arguments)]
-    fn settle(
-        &mut self,
-        status: &mut [Status],
-        level: &Level<'_>,
-        unit: usize,
-        space: &Space,
-        pointees: &Pointees,
-        tests: &[usize],
-        codes: &mut FxHashMap<CandidateId, Vec<Instruction>>,
-        refined: u32,
-    ) -> Vec<(GroupId, usize)> {
-        let mut pending = Vec::new();
-        let family = &self.families[self.units[unit].family];
-        let states = &self.states[unit].states;
-        let mut kept = Vec::new();
-        for (number, group) in level.groups().iter().enumerate() {
-            let Status::Open(missing) = &status[number] else {
-                continue;
-            };
-            if group.count == 0 {
-                status[number] = Status::Dead;
-                continue;
-            }
-            let code = codes.entry(group.representative).or_insert_with(|| {
-                space
-                    .term(group.representative, pointees)
-                    .and_then(|term| {
-                        let atoms = &space.hole.atoms.table;
-                        term::compile(&term, space.hole.context, atoms, pointees).ok()
-                    })
-                    .unwrap_or_default()
-            });
-            if code.is_empty() {
-                // C's types forbid it after all.
-                status[number] = Status::Dead;
-                continue;
-            }
-            if let Some((test, missing)) = *missing
-                && family
-                    .classes
-                    .get(&test)
-                    .is_some_and(|classes| classes.is_missing(missing))
-            {
-                pending.push((number as GroupId, test));
-                continue;
-            }
-            let mut decided = Status::Plausible;
-            for &test in tests {
-                let Some((found, beyond)) = family.lookup(test, unit, states, code, refined) else {
-                    decided = Status::Open(None);
-                    pending.push((number as GroupId, test));
-                    break;
-                };
-                match found {
-                    // Its members may differ in states that the groups are not split by yet.
-                    _ if beyond => {
-                        decided = Status::Open(None);
-                        break;
-                    }
-                    Lookup::Known(ClassVerdict::Pass) => {}
-                    Lookup::Known(verdict) => {
-                        self.found.stats.explored += group.count as u64;
-                        if verdict == ClassVerdict::Undefined {
-                            self.found.stats.undefined += group.count as u64;
-                        }
-                        kept.push((number as GroupId, verdict));
-                        decided = Status::Dead;
-                        break;
-                    }
-                    Lookup::Unknown(missing) => {
-                        decided = Status::Open(missing.map(|missing| (test, missing)));
-                        pending.push((number as GroupId, test));
-                        break;
-                    }
-                }
-            }
-            if matches!(decided, Status::Plausible) {
-                self.found.stats.explored += group.count as u64;
-                kept.push((number as GroupId, ClassVerdict::Pass));
-            }
-            status[number] = decided;
-        }
-        if self.options.keep_verdicts {
-            for (group, verdict) in kept {
-                self.decided.push((verdict, level.members(group).collect()));
-            }
-        }
-        pending
-    }
-}
-
-/// Splits groups by their values in a state; dead ones are dropped.
-fn refine(level: &mut Level<'_>, status: &mut Vec<Status>, unit: &UnitState, state: u32) {
-    let (values, undefined) = unit.states.get(state);
-    // Plausible candidates have met all their states: what they do elsewhere does not matter.
-    let parents = level.refine(values, undefined, &|group| match status[group as usize] {
-        Status::Open(_) => Fate::Split,
-        Status::Plausible => Fate::Keep,
-        Status::Dead => Fate::Drop,
-    });
-    *status = parents
-        .into_iter()
-        .map(|parent| status[parent as usize].clone())
-        .collect();
 }

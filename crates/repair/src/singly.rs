@@ -10,7 +10,7 @@ use patchwright_space::{CandidateId, HoleKind, Level, Space, term};
 
 use crate::{
     Event, RepairError,
-    classes::{ClassVerdict, Lookup},
+    classes::ClassVerdict,
     execute::{Report, Run},
     found::{Explored, ExploredCandidate, FoundClass},
     learn::Learnt,
@@ -150,11 +150,9 @@ impl Search<'_> {
             let text = single.text.clone()?;
             let classes = self.of_term.get(&(family, text))?;
             let states = &self.states[unit].states;
-            let found = self.families[family].lookup_in(classes, *test, unit, states, &single.code);
-            match found {
-                Some(Lookup::Known(ClassVerdict::Pass)) => single.passed += 1,
-                Some(Lookup::Known(verdict)) => return Some(verdict),
-                Some(Lookup::Unknown(_)) | None => return None,
+            match self.families[family].lookup(classes, *test, unit, states, &single.code)? {
+                ClassVerdict::Pass => single.passed += 1,
+                verdict => return Some(verdict.clone()),
             }
         }
         Some(ClassVerdict::Pass)

@@ -11,7 +11,7 @@ use crate::{
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
-    space::{Block, Schema, Space, SpaceLimits, Step, Template, original},
+    space::{Block, Schema, Space, SpaceLimits, Step, Template, Way, original},
     term::{
         self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
@@ -55,12 +55,14 @@ impl Space {
                 pools: Pools::default(),
                 sites,
                 blocks: Vec::new(),
+                ways: Vec::new(),
                 candidates: 0,
             },
             pointees,
             root,
             leaves: Vec::new(),
             fixed: FxHashMap::default(),
+            ways: FxHashMap::default(),
             relations: None,
             products: None,
             large_relations: None,
@@ -101,6 +103,9 @@ struct SpaceBuilder<'a> {
     /// Leaves by type; null pointer constants of pointer type apart.
     leaves: Vec<PoolId>,
     fixed: FxHashMap<Term, PoolId>,
+    /// Ways by site and by type of what fills it, and whether that is a null pointer constant; `None` where C's types or
+    /// the hole forbid it.
+    ways: FxHashMap<(usize, CType, bool), Option<u32>>,
     relations: Option<Vec<PoolId>>,
     products: Option<Vec<PoolId>>,
     large_relations: Option<Vec<PoolId>>,
@@ -181,27 +186,8 @@ impl SpaceBuilder<'_> {
             return;
         }
         let place_is_truth = place.truth;
-        let path = place.path.clone();
-        let mut steps = Vec::new();
-        let Some(result) = self.path_steps(&self.root.clone(), &path, filling, &mut steps) else {
+        let Some(way) = self.way(site, filling) else {
             return;
-        };
-        let fits_context = match self.space.hole.context {
-            Context::Truth => true,
-            Context::Convert(to) => term::is_assignable(result, to, self.pointees),
-            Context::Same => term::promote(result.ctype) == term::promote(self.root.ctype()),
-        };
-        if !fits_context {
-            return;
-        }
-        let block = Block {
-            site,
-            template,
-            cost,
-            schema,
-            length,
-            steps,
-            result: result.ctype,
         };
         // Numbers as conditions, signs and casts are rarely what a person would change.
         let schema = match template {
@@ -231,10 +217,15 @@ impl SpaceBuilder<'_> {
             }
             _ => schema,
         };
-        let block = Block { schema, ..block };
-        let live = (0..length)
-            .filter(|&lane| !self.space.is_excluded(&block, lane))
-            .count();
+        let block = Block {
+            site: site as u32,
+            template,
+            cost,
+            schema,
+            length: length as u32,
+            way,
+        };
+        let live = self.space.live(&block);
         if live > 0 {
             self.space.candidates += live;
             self.space.blocks.push(block);
@@ -330,6 +321,31 @@ impl SpaceBuilder<'_> {
                     .map(plain)
             }
         }
+    }
+
+    /// The number of the way from a site that is filled so, if C's types and the hole allow it.
+    fn way(&mut self, site: usize, filling: Operand) -> Option<u32> {
+        let key = (site, filling.ctype, filling.is_null_pointer_constant);
+        if let Some(known) = self.ways.get(&key) {
+            return *known;
+        }
+        let mut steps = Vec::new();
+        let path = &self.space.sites[site].path;
+        let result = self.path_steps(&self.root, path, filling, &mut steps);
+        let fits = |result: Operand| match self.space.hole.context {
+            Context::Truth => true,
+            Context::Convert(to) => term::is_assignable(result, to, self.pointees),
+            Context::Same => term::promote(result.ctype) == term::promote(self.root.ctype()),
+        };
+        let way = result.filter(|&result| fits(result)).map(|result| {
+            self.space.ways.push(Way {
+                steps,
+                result: result.ctype,
+            });
+            self.space.ways.len() as u32 - 1
+        });
+        self.ways.insert(key, way);
+        way
     }
 
     /// The operators from the site up to the root, and the type of the whole.

@@ -25,7 +25,7 @@ impl Space {
     /// The edit of the source that makes this candidate real; `None` if it has no C text.
     pub fn edit(&self, id: CandidateId, source: &[u8], pointees: &Pointees) -> Option<Edit> {
         let block = &self.blocks[id.block as usize];
-        let site = &self.sites[block.site];
+        let site = &self.sites[block.site as usize];
         // Parts of the original keep the text, and the line breaks, that they have.
         let mut table = self.hole.atoms.table.clone();
         let filling = self.filling_with(id, pointees, &mut |term| {

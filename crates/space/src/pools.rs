@@ -5,6 +5,8 @@ use patchwright_semantics::{
     rows::{self, Operand, convert_row},
 };
 
+use rustc_hash::FxHashMap;
+
 use crate::term::{
     self, AtomTable, CType, Context, Kind, Pointees, Term, TypeError, promote, usual_conversions,
 };
@@ -27,6 +29,10 @@ impl Row {
     pub fn resize(&mut self, length: usize) {
         self.values.resize(length, 0);
         self.undefined.resize(length, 0);
+    }
+
+    pub(crate) fn whole(&self) -> Operand<'_> {
+        Operand::Row(&self.values, &self.undefined)
     }
 
     fn operand(&self) -> Operand<'_> {
@@ -177,9 +183,11 @@ impl Pools {
         let size = l.size + r.size + 1;
         let mut redundant = Vec::with_capacity(rows * columns);
         for i in 0..rows {
-            for j in 0..columns {
-                redundant.push(self.is_redundant(op, left, i, right, j));
-            }
+            let l = self.facts(left, i);
+            redundant.extend((0..columns).map(|j| {
+                let r = self.facts(right, j);
+                is_redundant(op, &l, &r, left == right && i == j)
+            }));
         }
         Ok(self.push(Pool {
             ctype,
@@ -228,57 +236,27 @@ impl Pools {
         self.constant(id, i).is_some()
     }
 
-    fn rank(&self, id: PoolId, i: usize) -> Option<u32> {
-        match &self.get(id).kind {
+    /// What decides whether operators are applied to term `i` of a pool.
+    pub fn facts(&self, id: PoolId, i: usize) -> Facts {
+        let pool = self.get(id);
+        let rank = match &pool.kind {
             PoolKind::Terms { ranks, .. } => ranks.get(i).copied(),
-            _ => None,
+            PoolKind::Unary(..) | PoolKind::Binary(..) => None,
+        };
+        Facts {
+            redundant: pool.redundant[i],
+            constant: self.constant(id, i),
+            rank,
         }
     }
 
-    /// Whether `l op r` is left out: it says the same as a simpler or an earlier term. Of
-    /// operators that commute, and of comparisons, one order is kept: constants stand right.
-    pub fn is_redundant(
-        &self,
-        op: BinaryOp,
-        left: PoolId,
-        i: usize,
-        right: PoolId,
-        j: usize,
-    ) -> bool {
-        use BinaryOp::*;
-        if self.get(left).redundant[i] || self.get(right).redundant[j] {
-            return true;
-        }
-        let (a, b) = (self.constant(left, i), self.constant(right, j));
-        if a.is_some() && b.is_some() {
-            return true;
-        }
-        let mirrored = op.is_comparison() || matches!(op, Add | Mul | And | Or | Xor);
-        if mirrored && a.is_some() {
-            return true;
-        }
-        if let (Some(x), Some(y)) = (self.rank(left, i), self.rank(right, j)) {
-            if x == y && !matches!(op, Add | Mul | Shl | Shr) {
-                return true;
-            }
-            if mirrored && b.is_none() && x > y {
-                return true;
-            }
-        } else if left == right && i == j && !matches!(op, Add | Mul) {
-            return true;
-        }
-        // `a + -1` is `a - 1`.
-        if matches!(op, Add | Sub) && b.is_some_and(|b| (b as i64) < 0) {
-            return true;
-        }
-        let unit = match op {
-            Add | Sub | Or | Xor | Shl | Shr => b == Some(0),
-            Mul => matches!(b, Some(0 | 1)),
-            Div | Rem => matches!(b, Some(0 | 1)),
-            And => b == Some(0) || b == Some(u64::MAX),
-            _ => false,
-        };
-        unit || (matches!(op, Div | Rem | Shl | Shr | Mul) && a == Some(0))
+    /// The places of the operands of pairs, of which the right one, of this pool, varies fastest.
+    pub fn places_of_pairs(&self, right: PoolId, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
+        let columns = self.get(right).length as u32;
+        let halves = places
+            .iter()
+            .map(|&place| (place / columns, place % columns));
+        halves.unzip()
     }
 
     /// Term `i` of a pool.
@@ -296,14 +274,91 @@ impl Pools {
     }
 }
 
+/// What decides whether an operator is applied to a term.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// It says the same as a simpler one.
+    pub redundant: bool,
+    /// Its value, if it is a constant leaf.
+    pub constant: Option<u64>,
+    /// The leaf's number among all leaves.
+    pub rank: Option<u32>,
+}
+
+/// Whether `l op r` is left out: it says the same as a simpler or an earlier term. Of
+/// operators that commute, and of comparisons, one order is kept: constants stand right. `same` if the operands are
+/// one term of one pool.
+pub fn is_redundant(op: BinaryOp, left: &Facts, right: &Facts, same: bool) -> bool {
+    use BinaryOp::*;
+    if left.redundant || right.redundant {
+        return true;
+    }
+    let (a, b) = (left.constant, right.constant);
+    if a.is_some() && b.is_some() {
+        return true;
+    }
+    let mirrored = op.is_comparison() || matches!(op, Add | Mul | And | Or | Xor);
+    if mirrored && a.is_some() {
+        return true;
+    }
+    if let (Some(x), Some(y)) = (left.rank, right.rank) {
+        if x == y && !matches!(op, Add | Mul | Shl | Shr) {
+            return true;
+        }
+        if mirrored && b.is_none() && x > y {
+            return true;
+        }
+    } else if same && !matches!(op, Add | Mul) {
+        return true;
+    }
+    // `a + -1` is `a - 1`.
+    if matches!(op, Add | Sub) && b.is_some_and(|b| (b as i64) < 0) {
+        return true;
+    }
+    let unit = match op {
+        Add | Sub | Or | Xor | Shl | Shr => b == Some(0),
+        Mul => matches!(b, Some(0 | 1)),
+        Div | Rem => matches!(b, Some(0 | 1)),
+        And => b == Some(0) || b == Some(u64::MAX),
+        _ => false,
+    };
+    unit || (matches!(op, Div | Rem | Shl | Shr | Mul) && a == Some(0))
+}
+
+/// Memory for the values of pools in a state, to be used again for the next.
+#[derive(Default)]
+pub struct Buffers {
+    rows: Vec<Row>,
+    /// Pools whose row is that of the state.
+    filled: Vec<bool>,
+    /// How many values of each pool have been asked for.
+    asked: Vec<usize>,
+    /// Pools of which values have been asked for.
+    touched: Vec<PoolId>,
+    converted: FxHashMap<(u32, u8), Row>,
+}
+
+impl Buffers {
+    /// Forgets the state.
+    fn clear(&mut self, pools: usize) {
+        self.rows.resize_with(pools, Row::default);
+        self.filled.resize(pools, false);
+        self.asked.resize(pools, 0);
+        for id in self.touched.drain(..) {
+            self.filled[id.0 as usize] = false;
+            self.asked[id.0 as usize] = 0;
+        }
+        self.converted.clear();
+    }
+}
+
 /// The values of all pools in one state, computed when they are needed.
 pub struct StateRows<'p> {
     pools: &'p Pools,
     pointees: &'p Pointees,
     slots: &'p [u64],
     undefined: &'p [u8],
-    rows: Vec<Option<Row>>,
-    converted: rustc_hash::FxHashMap<(u32, u8), Row>,
+    buffers: &'p mut Buffers,
 }
 
 impl<'p> StateRows<'p> {
@@ -313,41 +368,39 @@ impl<'p> StateRows<'p> {
         pointees: &'p Pointees,
         slots: &'p [u64],
         undefined: &'p [u8],
+        buffers: &'p mut Buffers,
     ) -> Self {
+        buffers.clear(pools.list.len());
         StateRows {
             pools,
             pointees,
             slots,
             undefined,
-            rows: vec![None; pools.list.len()],
-            converted: Default::default(),
+            buffers,
         }
     }
 
     /// Computes the rows of a pool and of those that it is made of.
     fn fill(&mut self, id: PoolId) {
-        if self.rows[id.0 as usize].is_some() {
+        let at = id.0 as usize;
+        if self.buffers.filled[at] {
             return;
         }
         let pools = self.pools;
         let pool = pools.get(id);
-        let mut row = Row::default();
+        let mut row = std::mem::take(&mut self.buffers.rows[at]);
         row.resize(pool.length);
         match &pool.kind {
             PoolKind::Terms { .. } => {
                 for (i, code) in pool.code.iter().enumerate() {
                     match evaluate(code, self.slots, self.undefined) {
-                        Some(value) => row.values[i] = value,
-                        None => row.undefined[i] = 1,
+                        Some(value) => (row.values[i], row.undefined[i]) = (value, 0),
+                        None => (row.values[i], row.undefined[i]) = (0, 1),
                     }
                 }
             }
             PoolKind::Unary(op, inner) => {
-                let from = pools.get(*inner).ctype;
-                let ty = match op {
-                    UnaryOp::Not => from.value_type(),
-                    _ => promote(from).value_type(),
-                };
+                let ty = operand_type(*op, pools.get(*inner).ctype);
                 self.convert(*inner, ty);
                 let operand = self.converted_row(*inner, ty).operand();
                 rows::unary_row(*op, ty, operand, &mut row.values, &mut row.undefined);
@@ -356,13 +409,9 @@ impl<'p> StateRows<'p> {
                 self.pairs(*op, *left, *right, &mut row);
             }
         }
-        self.rows[id.0 as usize] = Some(row);
-    }
-
-    /// The row of a pool.
-    pub fn row(&mut self, id: PoolId) -> &Row {
-        self.fill(id);
-        self.rows[id.0 as usize].get_or_insert_default()
+        self.buffers.rows[at] = row;
+        self.buffers.filled[at] = true;
+        self.buffers.touched.push(id);
     }
 
     fn convert(&mut self, id: PoolId, to: Ty) {
@@ -370,32 +419,24 @@ impl<'p> StateRows<'p> {
         let from = self.pools.get(id).ctype.value_type();
         if from == to
             || conversion_is_identity(from, to)
-            || self.converted.contains_key(&(id.0, to as u8))
+            || self.buffers.converted.contains_key(&(id.0, to as u8))
         {
             return;
         }
-        let Some(row) = &self.rows[id.0 as usize] else {
-            return;
-        };
+        let row = &self.buffers.rows[id.0 as usize];
         let mut out = Row::default();
         out.resize(row.values.len());
         convert_row(from, to, row.operand(), &mut out.values, &mut out.undefined);
-        self.converted.insert((id.0, to as u8), out);
+        self.buffers.converted.insert((id.0, to as u8), out);
     }
 
     fn converted_row(&self, id: PoolId, to: Ty) -> &Row {
-        static EMPTY: Row = Row {
-            values: Vec::new(),
-            undefined: Vec::new(),
-        };
-        self.converted
-            .get(&(id.0, to as u8))
-            .or(self.rows[id.0 as usize].as_ref())
-            .unwrap_or(&EMPTY)
+        let converted = self.buffers.converted.get(&(id.0, to as u8));
+        converted.unwrap_or(&self.buffers.rows[id.0 as usize])
     }
 
     /// `l op r` for all pairs, row by row of the left pool.
-    pub fn pairs(&mut self, op: BinaryOp, left: PoolId, right: PoolId, out: &mut Row) {
+    fn pairs(&mut self, op: BinaryOp, left: PoolId, right: PoolId, out: &mut Row) {
         let (a, b) = (self.pools.get(left).ctype, self.pools.get(right).ctype);
         let plan = BinaryPlan::new(op, a, b, self.pointees);
         self.convert(left, plan.left);
@@ -424,16 +465,93 @@ impl<'p> StateRows<'p> {
         }
     }
 
-    /// The truth of each term of a pool.
-    pub fn truths(&mut self, id: PoolId, out: &mut Row) {
-        self.fill(id);
-        let ty = self.pools.get(id).ctype.value_type();
-        let length = self.pools.get(id).length;
-        out.resize(length);
-        if let Some(row) = &self.rows[id.0 as usize] {
-            rows::truth_row(ty, row.operand(), &mut out.values, &mut out.undefined);
+    /// The values of the terms at these places of a pool.
+    pub fn gather(&mut self, id: PoolId, places: &[u32]) -> Row {
+        let pools = self.pools;
+        let pool = pools.get(id);
+        let asked = &mut self.buffers.asked[id.0 as usize];
+        *asked += places.len();
+        // What has been asked for costs about as much as all of it would.
+        if *asked >= pool.length {
+            self.fill(id);
+        } else {
+            self.buffers.touched.push(id);
         }
+        if self.buffers.filled[id.0 as usize] {
+            let row = &self.buffers.rows[id.0 as usize];
+            return Row {
+                values: places.iter().map(|&i| row.values[i as usize]).collect(),
+                undefined: places.iter().map(|&i| row.undefined[i as usize]).collect(),
+            };
+        }
+        let mut row = Row::default();
+        row.resize(places.len());
+        match &pool.kind {
+            PoolKind::Terms { .. } => {
+                for (lane, &place) in places.iter().enumerate() {
+                    match evaluate(&pool.code[place as usize], self.slots, self.undefined) {
+                        Some(value) => row.values[lane] = value,
+                        None => row.undefined[lane] = 1,
+                    }
+                }
+            }
+            PoolKind::Unary(op, inner) => {
+                let inner_row = self.gather(*inner, places);
+                let from = pools.get(*inner).ctype;
+                let ty = operand_type(*op, from);
+                let operand = in_type(inner_row, from.value_type(), ty);
+                rows::unary_row(
+                    *op,
+                    ty,
+                    operand.whole(),
+                    &mut row.values,
+                    &mut row.undefined,
+                );
+            }
+            PoolKind::Binary(op, left, right) => {
+                return self.gather_pairs(*op, *left, *right, places);
+            }
+        }
+        row
     }
+
+    /// `l op r` for the pairs at these places, where the right operand varies fastest.
+    pub fn gather_pairs(
+        &mut self,
+        op: BinaryOp,
+        left: PoolId,
+        right: PoolId,
+        places: &[u32],
+    ) -> Row {
+        let (a, b) = (self.pools.get(left).ctype, self.pools.get(right).ctype);
+        let plan = BinaryPlan::new(op, a, b, self.pointees);
+        let (of_left, of_right) = self.pools.places_of_pairs(right, places);
+        let l = in_type(self.gather(left, &of_left), a.value_type(), plan.left);
+        let r = in_type(self.gather(right, &of_right), b.value_type(), plan.right);
+        let mut row = Row::default();
+        row.resize(places.len());
+        plan.apply(l.whole(), r.whole(), &mut row.values, &mut row.undefined);
+        row
+    }
+}
+
+/// The type in which an operator is applied to an operand.
+pub(crate) fn operand_type(op: UnaryOp, from: CType) -> Ty {
+    match op {
+        UnaryOp::Not => from.value_type(),
+        _ => promote(from).value_type(),
+    }
+}
+
+/// The same values in another type.
+pub(crate) fn in_type(row: Row, from: Ty, to: Ty) -> Row {
+    if from == to || conversion_is_identity(from, to) {
+        return row;
+    }
+    let mut out = Row::default();
+    out.resize(row.values.len());
+    convert_row(from, to, row.whole(), &mut out.values, &mut out.undefined);
+    out
 }
 
 /// How a binary operator applies to operands of two types.

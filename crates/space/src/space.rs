@@ -180,11 +180,11 @@ pub enum Template {
     Select(PoolId, PoolId, PoolId),
 }
 
-/// Candidates of one cost, one site and one template.
-#[derive(Clone, Debug)]
+/// Candidates of one cost, one site and one template. Spaces have up to a million of them.
+#[derive(Clone, Copy, Debug)]
 pub struct Block {
     /// Where they differ from the original.
-    pub site: usize,
+    pub site: u32,
     /// How.
     pub template: Template,
     /// Their cost: nodes added, changed and removed (f1x, section 5).
@@ -192,8 +192,15 @@ pub struct Block {
     /// The kind of change.
     pub schema: Schema,
     /// Number of places, live or not.
-    pub length: usize,
-    /// How to get from the site's value to that of the whole.
+    pub length: u32,
+    /// How to get from the site's value to that of the whole: its number in [`Space::ways`].
+    pub(crate) way: u32,
+}
+
+/// How to get from a site's value to that of the whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    /// The operators, from the inside out.
     pub(crate) steps: Vec<Step>,
     /// The type of the whole.
     pub(crate) result: CType,
@@ -275,6 +282,8 @@ pub struct Space {
     pub sites: Vec<Site>,
     /// Blocks, cheapest first.
     pub blocks: Vec<Block>,
+    /// What leads from sites to the whole.
+    pub(crate) ways: Vec<Way>,
     /// Number of candidates.
     pub candidates: usize,
 }
@@ -324,70 +333,11 @@ impl Space {
         }
     }
 
-    /// Whether the place holds no candidate, because it says the same as another.
-    pub fn is_excluded(&self, block: &Block, lane: usize) -> bool {
-        let pools = &self.pools;
-        match block.template {
-            Template::Binary(op, a, b) => {
-                let columns = pools.get(b).length;
-                pools.is_redundant(op, a, lane / columns, b, lane % columns)
-                    || self.repeats(block, lane)
-            }
-            Template::And(a, b) | Template::Or(a, b) => {
-                let columns = pools.get(b).length;
-                let (i, j) = (lane / columns, lane % columns);
-                pools.get(a).redundant[i]
-                    || pools.get(b).redundant[j]
-                    || pools.is_constant(a, i)
-                    || pools.is_constant(b, j)
-            }
-            Template::One(a) => pools.get(a).redundant[lane] || self.repeats(block, lane),
-            Template::Unary(_, a) => pools.get(a).redundant[lane] || pools.is_constant(a, lane),
-            Template::Cast(_, a) => pools.is_constant(a, lane),
-            Template::Select(a, b, c) => {
-                let (m, n) = (pools.get(b).length, pools.get(c).length);
-                let (i, j, k) = (lane / (m * n), lane / n % m, lane % n);
-                pools.is_constant(a, i)
-                    || pools.get(a).redundant[i]
-                    || (b == c && j == k)
-                    || self.part(b, j) == self.part(c, k)
-            }
-        }
-    }
-
-    pub(crate) fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
-        match &self.pools.get(pool).kind {
-            crate::pools::PoolKind::Terms { terms, .. } => terms.get(i),
-            _ => None,
-        }
-    }
-
-    /// The candidate is the original, or also stands in another block with a smaller change.
-    fn repeats(&self, block: &Block, lane: usize) -> bool {
-        let site = &self.sites[block.site];
-        match (block.template, site.term.kind()) {
-            (Template::One(a), _) => self.part(a, lane) == Some(&site.term),
-            (Template::Binary(op, a, b), Kind::Binary(old, l, r)) => {
-                let columns = self.pools.get(b).length;
-                let same_left = self.part(a, lane / columns) == Some(l);
-                let same_right = self.part(b, lane % columns) == Some(r);
-                let fixed = |id: PoolId| self.pools.get(id).length == 1;
-                if fixed(a) || fixed(b) {
-                    // These blocks keep one operand: the other one and the operator change.
-                    op == *old || (same_left && same_right && !(fixed(a) && fixed(b)))
-                } else {
-                    same_left || same_right
-                }
-            }
-            _ => false,
-        }
-    }
-
     /// The term of a candidate: the whole expression with its site replaced.
     pub fn term(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
         let block = &self.blocks[id.block as usize];
         let filled = self.filling(id, pointees)?;
-        let site = &self.sites[block.site];
+        let site = &self.sites[block.site as usize];
         replace(&original(&self.hole), &site.path, &filled, pointees)
     }
 

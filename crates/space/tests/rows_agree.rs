@@ -11,7 +11,7 @@ use patchwright_csource::{Clang, TranslationUnit, parse, scopes};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_semantics::{Ty, evaluate};
 use patchwright_space::{
-    AtomBuilder, CandidateId, Fate, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits,
+    AtomBuilder, CandidateId, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits, StateSet,
     TermTypes, holes, leaves, mentions,
     term::{self, Term},
 };
@@ -188,16 +188,20 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
             for _ in 0..4 {
                 let (values, undefined) = random.state(&space.hole.atoms.slots);
                 let mut level = Level::new(space, pointees, cost);
-                level.refine(&values, &undefined, &|_| Fate::Split);
-                let mut group_of: BTreeMap<Option<u64>, (usize, CandidateId)> = BTreeMap::new();
-                for group in 0..level.groups().len() {
+                let before = level.group(0).map_or(0, |group| group.count);
+                let parts = level.split(&[0], &values, &undefined);
+                let mut group_of: BTreeMap<Option<u64>, (u32, CandidateId)> = BTreeMap::new();
+                let mut total = 0;
+                for part in &parts {
+                    let group = part.group;
                     let mut count = 0;
-                    for id in level.members(group as u32) {
+                    for id in level.members(group) {
                         count += 1;
                         let term = space.term(id, pointees).expect("a candidate has a term");
                         let code = term::compile(&term, space.hole.context, atoms, pointees)
                             .expect("a candidate's term compiles");
                         let value = evaluate(&code, &values, &undefined);
+                        assert_eq!(value, part.value);
                         compared += 1;
                         undefined_values += u64::from(value.is_none());
                         let (known, first) = *group_of.entry(value).or_insert((group, id));
@@ -214,10 +218,12 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
                             describe(id)
                         );
                     }
-                    assert_eq!(count, level.groups()[group].count);
+                    assert_eq!(count, level.group(group).map_or(0, |group| group.count));
+                    total += count;
                 }
+                assert_eq!(total, before);
                 // As many groups as values, so no group holds candidates of different values.
-                assert_eq!(group_of.len(), level.groups().len());
+                assert_eq!(group_of.len(), parts.len());
             }
         }
     }
@@ -229,7 +235,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
 }
 
 #[test]
-fn groups_that_are_kept_stay_whole_and_dropped_ones_disappear() {
+fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
     let (types, spaces) = spaces(read_source());
     let pointees = types.pointees();
     let mut random = Random(1);
@@ -238,19 +244,107 @@ fn groups_that_are_kept_stay_whole_and_dropped_ones_disappear() {
             continue;
         };
         let mut level = Level::new(space, pointees, cost);
+        let all: Vec<CandidateId> = level.members(0).collect();
         let (values, undefined) = random.state(&space.hole.atoms.slots);
-        level.refine(&values, &undefined, &|_| Fate::Split);
-        let before: Vec<usize> = level.groups().iter().map(|group| group.count).collect();
+        level.split(&[0], &values, &undefined);
+        let whole: Vec<(u32, Vec<CandidateId>)> = (0..level.group_count() as u32)
+            .filter(|group| group % 2 == 0)
+            .map(|group| (group, level.members(group).collect()))
+            .collect();
+        let asked: Vec<u32> = (0..level.group_count() as u32)
+            .filter(|group| group % 2 == 1)
+            .collect();
         let (values, undefined) = random.state(&space.hole.atoms.slots);
-        let mut parents = level.refine(&values, &undefined, &|group| match group % 2 {
-            0 => Fate::Keep,
-            _ => Fate::Drop,
-        });
-        for (group, &parent) in level.groups().iter().zip(&parents) {
-            assert_eq!(group.count, before[parent as usize]);
+        let parts = level.split(&asked, &values, &undefined);
+        assert!(parts.iter().all(|part| part.from % 2 == 1));
+        for (group, members) in whole {
+            assert_eq!(level.members(group).collect::<Vec<_>>(), members);
         }
-        parents.sort_unstable();
-        let kept: Vec<u32> = (0..before.len() as u32).step_by(2).collect();
-        assert_eq!(parents, kept);
+        let mut now: Vec<CandidateId> = (0..level.group_count() as u32)
+            .flat_map(|group| level.members(group).collect::<Vec<_>>())
+            .collect();
+        now.sort();
+        assert_eq!(now, all);
+        let first = level.isolate(0);
+        assert_eq!(level.members(first).collect::<Vec<_>>(), all[..1]);
     }
+}
+
+#[test]
+fn few_candidates_have_the_values_that_they_have_among_all() {
+    let (types, spaces) = spaces(read_source());
+    let pointees = types.pointees();
+    let mut random = Random(2);
+    for space in &spaces {
+        let Some(cost) = space.blocks.last().map(|block| block.cost) else {
+            continue;
+        };
+        let (values, undefined) = random.state(&space.hole.atoms.slots);
+        let mut together = Level::new(space, pointees, cost);
+        let mut value_of: BTreeMap<CandidateId, Option<u64>> = BTreeMap::new();
+        for part in together.split(&[0], &values, &undefined) {
+            value_of.extend(together.members(part.group).map(|id| (id, part.value)));
+        }
+        let mut singly = Level::new(space, pointees, cost);
+        for _ in 0..40.min(value_of.len()) {
+            let one = singly.isolate(0);
+            let id = singly.members(one).next().expect("it is one");
+            let parts = singly.split(&[one], &values, &undefined);
+            assert_eq!(parts.len(), 1);
+            assert_eq!(parts[0].value, value_of[&id]);
+        }
+    }
+}
+
+#[test]
+fn candidates_followed_through_many_states_part_where_single_evaluation_tells_them_apart() {
+    let (types, spaces) = spaces(read_source());
+    let pointees = types.pointees();
+    let mut random = Random(3);
+    let (mut compared, mut agreed, mut undefined_values) = (0_u64, 0_u64, 0_u64);
+    for space in &spaces {
+        let atoms = &space.hole.atoms.table;
+        let costs: std::collections::BTreeSet<u32> =
+            space.blocks.iter().map(|block| block.cost).collect();
+        let mut states = StateSet::default();
+        let ids: Vec<u32> = (0..12)
+            .map(|_| {
+                let (values, undefined) = random.state(&space.hole.atoms.slots);
+                states.insert(&values, &undefined).0
+            })
+            .collect();
+        for cost in costs {
+            let mut level = Level::new(space, pointees, cost);
+            let Some(first) = level.members(0).next() else {
+                continue;
+            };
+            let values_of = |id: CandidateId| -> Vec<Option<u64>> {
+                let term = space.term(id, pointees).expect("a candidate has a term");
+                let code = term::compile(&term, space.hole.context, atoms, pointees)
+                    .expect("a candidate's term compiles");
+                ids.iter()
+                    .map(|&id| {
+                        let (values, undefined) = states.get(id);
+                        evaluate(&code, values, undefined)
+                    })
+                    .collect()
+            };
+            // What is expected is what the first candidate gives.
+            let expected = values_of(first);
+            for part in level.split_along(0, &states, &ids, &expected) {
+                for id in level.members(part.group) {
+                    let values = values_of(id);
+                    let differs = values.iter().zip(&expected).position(|(a, b)| a != b);
+                    assert_eq!(part.agrees, differs.unwrap_or(ids.len()));
+                    assert_eq!(part.value, differs.and_then(|at| values[at]));
+                    compared += 1;
+                    agreed += u64::from(differs.is_none());
+                    undefined_values +=
+                        values.iter().filter(|value| value.is_none()).count() as u64;
+                }
+            }
+        }
+    }
+    println!("{compared} candidates, {agreed} agree, {undefined_values} undefined values");
+    assert!(compared > 100_000 && agreed > 1_000 && undefined_values > compared / 100);
 }

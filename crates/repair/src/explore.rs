@@ -1,0 +1,570 @@
+//! The exploration of the candidates of one cost at one location: one execution for each class.
+//!
+//! Groups of candidates go down the trees of classes, test by test. In a state where the tree asks for their value they
+//! split; so a candidate is evaluated in the states that its execution would meet, and in no others. A group that gets
+//! to where a tree ends needs an execution of its first candidate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_exec::{RunError, Worker};
+use patchwright_probe_image::Channel;
+use patchwright_semantics::Instruction;
+use patchwright_space::{
+    CandidateId, GroupId, Level, Part, Schema, Space,
+    term::{self, Pointees},
+};
+use patchwright_text::Edit;
+use rustc_hash::FxHashSet;
+
+use crate::{
+    Event, RepairError,
+    classes::{ClassVerdict, Cursor, Next},
+    execute::Run,
+    family::{Family, Way},
+    found::{Explored, ExploredCandidate, FoundClass, SharedClass},
+    instrument::HoleEntry,
+    learn::Learnt,
+    search::Search,
+};
+
+/// After so many executions of single candidates at a hole whose states cannot all be seen, the
+/// rest of its candidates is left out.
+const LONE_EXECUTIONS: usize = 32;
+
+/// Groups of at most so many candidates are followed by themselves, many states at once. Larger ones wait for others
+/// that are asked for their value in the same state, until they have stayed together for some states.
+const FEW_COMPANIONS: usize = 256;
+
+/// So many states are looked at at least when a group is followed by itself.
+const FIRST_LOOK: usize = 8;
+
+/// Each time that all candidates of a group have the expected values, the next look is at so many times as many states.
+const GROWTH: usize = 2;
+
+/// At most so many states are looked at at once.
+const MOST_STATES: usize = 2048;
+
+/// Members of a plausible class that are kept.
+pub(crate) const KEPT_MEMBERS: usize = 40;
+
+/// What is known of a group of candidates.
+#[derive(Clone, Copy, Debug)]
+enum Status {
+    /// It has passed so many tests, and has been followed so far in the next one.
+    Open {
+        passed: usize,
+        cursor: Cursor,
+        /// How many states are to be looked at at once.
+        look: usize,
+    },
+    Plausible,
+    Dead,
+}
+
+impl Status {
+    const NEW: Status = Status::Open {
+        passed: 0,
+        cursor: Cursor::START,
+        look: 1,
+    };
+}
+
+/// An exploration that is going on.
+struct Exploration<'s> {
+    unit: usize,
+    cost: u32,
+    space: &'s Space,
+    pointees: &'s Pointees,
+    /// Tests, in the order in which candidates have to pass them.
+    tests: Vec<usize>,
+    level: Level<'s>,
+    /// For each group of the level.
+    status: Vec<Status>,
+    /// Groups that may get further.
+    moving: Vec<GroupId>,
+    /// Groups whose values in a state have to be known.
+    waiting: BTreeMap<u32, Vec<GroupId>>,
+    /// Groups that need an execution, by their first candidate.
+    pending: BTreeMap<CandidateId, GroupId>,
+    /// Verdicts, if they are to be kept.
+    decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
+}
+
+impl Exploration<'_> {
+    /// The test whose classes the group is being followed in.
+    fn test_of(&self, group: GroupId) -> Option<(usize, Cursor)> {
+        match self.status[group as usize] {
+            Status::Open { passed, cursor, .. } => Some((*self.tests.get(passed)?, cursor)),
+            Status::Plausible | Status::Dead => None,
+        }
+    }
+
+    /// Lets groups move on that have waited for executions of these tests.
+    fn wake(&mut self, family: &Family, tests: &BTreeSet<usize>) {
+        let mut woken = Vec::new();
+        for (&first, &group) in &self.pending {
+            let Some((test, mut cursor)) = self.test_of(group) else {
+                continue;
+            };
+            if tests.contains(&test) && family.next(test, self.unit, &mut cursor) != Next::Execute {
+                woken.push(first);
+            }
+        }
+        for first in woken {
+            self.moving.extend(self.pending.remove(&first));
+        }
+    }
+
+    /// Follows all groups from the beginning: what was known of classes has been given up.
+    fn restart(&mut self) {
+        self.waiting.clear();
+        self.pending.clear();
+        self.moving.clear();
+        for (group, status) in self.status.iter_mut().enumerate() {
+            if matches!(status, Status::Open { .. }) {
+                *status = Status::NEW;
+                self.moving.push(group as GroupId);
+            }
+        }
+    }
+
+    /// Takes the first candidate out of a group that needs an execution; it is a group of its own then.
+    fn take_first(&mut self, first: CandidateId) -> Option<GroupId> {
+        let group = self.pending.remove(&first)?;
+        let own = self.level.isolate(group);
+        self.status.push(Status::Dead);
+        debug_assert_eq!(own as usize + 1, self.status.len());
+        match self.level.group(group) {
+            Some(rest) => {
+                self.pending.insert(rest.representative, group);
+            }
+            None => self.status[group as usize] = Status::Dead,
+        }
+        Some(own)
+    }
+
+    /// What the probe executes for a candidate; `None` where C's types forbid it after all.
+    fn code(&self, id: CandidateId) -> Option<Vec<Instruction>> {
+        let term = self.space.term(id, self.pointees)?;
+        let hole = &self.space.hole;
+        let code = term::compile(&term, hole.context, &hole.atoms.table, self.pointees).ok()?;
+        (!code.is_empty()).then_some(code)
+    }
+
+    /// The candidates that are executed next, the first ones that need it: no two where a tree ends at one place, since
+    /// what one of them shows may decide about the other.
+    fn batch(&mut self, size: usize) -> Vec<(CandidateId, usize, Vec<Instruction>)> {
+        let mut batch = Vec::new();
+        let mut ends = FxHashSet::default();
+        let mut impossible = Vec::new();
+        for (&first, &group) in &self.pending {
+            if batch.len() == size {
+                break;
+            }
+            let Some((test, cursor)) = self.test_of(group) else {
+                continue;
+            };
+            if ends.contains(&(test, cursor)) {
+                continue;
+            }
+            match self.code(first) {
+                Some(code) => {
+                    ends.insert((test, cursor));
+                    batch.push((first, test, code));
+                }
+                None => impossible.push(first),
+            }
+        }
+        for first in impossible {
+            self.take_first(first);
+        }
+        batch
+    }
+}
+
+impl Search<'_> {
+    /// Explores the candidates of one cost of a unit.
+    pub(crate) fn explore(
+        &mut self,
+        unit: usize,
+        space: &Space,
+        cost: u32,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        let entry = &self.holes[self.units[unit].entry];
+        let pointees = self.files[entry.file].types.pointees();
+        let level = Level::new(space, pointees, cost);
+        let Some(all) = level.group(0) else {
+            return Ok(());
+        };
+        self.found.stats.candidates += all.count as u64;
+        let tests = self.order(entry);
+        if self.options.relations.is_singly() {
+            return self.explore_singly(unit, space, &level, cost, &tests, workers);
+        }
+        let mut exploration = Exploration {
+            unit,
+            cost,
+            space,
+            pointees,
+            tests,
+            level,
+            status: vec![Status::NEW],
+            moving: vec![0],
+            waiting: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            decided: Vec::new(),
+        };
+        let ended = self.explore_groups(&mut exploration, workers);
+        self.found.stats.evaluations += exploration.level.evaluations;
+        self.keep_decided(&mut exploration);
+        self.keep_all_plausible(&exploration);
+        ended
+    }
+
+    fn explore_groups(
+        &mut self,
+        exploration: &mut Exploration<'_>,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        let unit = exploration.unit;
+        let family = self.units[unit].family;
+        let mut executed: FxHashSet<(CandidateId, usize)> = FxHashSet::default();
+        loop {
+            self.descend(exploration)?;
+            if exploration.pending.is_empty() || self.is_over() {
+                return Ok(());
+            }
+            (self.surroundings.events)(Event::Search {
+                explored: self.found.stats.explored,
+                executions: self.found.stats.executions,
+                cost: exploration.cost,
+                plausible: self.found.classes.len(),
+            });
+            if self.watch_pending(exploration, &mut workers[0])? {
+                if self.families[family].abandoned {
+                    self.leave_out(exploration);
+                    return Ok(());
+                }
+                continue;
+            }
+            let batch = exploration.batch(workers.len());
+            let again = batch
+                .iter()
+                .any(|&(first, test, _)| !executed.insert((first, test)));
+            if again {
+                // What was seen does not fit together: an endless search would be worse.
+                self.families[family].abandoned = true;
+                self.leave_out(exploration);
+                return Ok(());
+            }
+            let jobs: Vec<(&[Instruction], usize)> = batch
+                .iter()
+                .map(|(_, test, code)| (&code[..], *test))
+                .collect();
+            let runs = self.execute(unit, &jobs, workers)?;
+            let restarts = self.families[family].restarts;
+            let lone = self.learn_all(unit, &batch, runs);
+            if self.families[family].restarts != restarts {
+                executed.clear();
+                exploration.restart();
+                continue;
+            }
+            for (at, verdict) in lone {
+                let (first, test, code) = &batch[at];
+                let own = exploration.take_first(*first);
+                self.families[family].lone += 1;
+                self.found.stats.explored += 1;
+                let passes = verdict.is_pass()
+                    && self.passes_rest(unit, code, &exploration.tests, *test, &mut workers[0])?;
+                if let Some(own) = own.filter(|_| passes) {
+                    exploration.status[own as usize] = Status::Plausible;
+                }
+            }
+            if self.families[family].lone > LONE_EXECUTIONS {
+                self.families[family].abandoned = true;
+                self.leave_out(exploration);
+                return Ok(());
+            }
+            let tests = batch.iter().map(|&(_, test, _)| test).collect();
+            exploration.wake(&self.families[family], &tests);
+        }
+    }
+
+    /// Adds the classes of executions. Those that told about their candidate only are returned, with its verdict.
+    fn learn_all(
+        &mut self,
+        unit: usize,
+        batch: &[(CandidateId, usize, Vec<Instruction>)],
+        runs: Vec<Run>,
+    ) -> Vec<(usize, ClassVerdict)> {
+        let mut lone = Vec::new();
+        for (at, run) in runs.into_iter().enumerate() {
+            let test = batch[at].1;
+            if !run.verdict.is_pass() {
+                *self.kills.entry(test).or_default() += 1;
+            }
+            let verdict = run.verdict.clone();
+            match self.learn(unit, test, run) {
+                Learnt::Class => {}
+                Learnt::Nothing => lone.push((at, verdict)),
+                Learnt::StartAgain => break,
+            }
+        }
+        lone
+    }
+
+    /// Lets groups go down the trees until all that are open need an execution, or the time is up.
+    fn descend(&mut self, exploration: &mut Exploration<'_>) -> Result<(), RepairError> {
+        loop {
+            if self.surroundings.cancel.is_cancelled() {
+                return Err(RepairError::Run(RunError::Cancelled));
+            }
+            if self.is_out_of_time() {
+                return Ok(());
+            }
+            if let Some(group) = exploration.moving.pop() {
+                self.advance(exploration, group);
+                continue;
+            }
+            let Some((state, groups)) = exploration.waiting.pop_first() else {
+                return Ok(());
+            };
+            let (values, undefined) = self.states[exploration.unit].states.get(state);
+            let parts = exploration.level.split(&groups, values, undefined);
+            self.move_parts(exploration, &parts, None);
+        }
+    }
+
+    /// Lets the parts of groups go where their values lead, along a way or in the state that the groups were asked for.
+    fn move_parts(&self, exploration: &mut Exploration<'_>, parts: &[Part], way: Option<&Way>) {
+        let family = &self.families[self.units[exploration.unit].family];
+        let groups = exploration.level.group_count();
+        exploration.status.resize(groups, Status::Dead);
+        let (mut before, mut whole) = (None, false);
+        for (index, part) in parts.iter().enumerate() {
+            // The first part of a group has its number.
+            if part.group == part.from {
+                before = Some(exploration.status[part.from as usize]);
+                whole = parts
+                    .get(index + 1)
+                    .is_none_or(|next| next.from != part.from);
+            }
+            let Some(Status::Open {
+                passed,
+                mut cursor,
+                mut look,
+            }) = before
+            else {
+                continue;
+            };
+            let mut value = part.value;
+            let mut agrees = whole;
+            if let Some(way) = way {
+                // What has agreed to the end goes on behind the last state.
+                let last = way.cursors.len() - 1;
+                agrees = part.agrees > last;
+                cursor = way.cursors[part.agrees.min(last)];
+                if agrees {
+                    value = way.values[last];
+                }
+            }
+            look = if agrees {
+                (look * GROWTH).min(MOST_STATES)
+            } else {
+                1
+            };
+            let cursor = family.follow(exploration.tests[passed], cursor, value);
+            exploration.status[part.group as usize] = Status::Open {
+                passed,
+                cursor,
+                look,
+            };
+            exploration.moving.push(part.group);
+        }
+    }
+
+    /// Lets a group go on as far as its values are known.
+    fn advance(&mut self, exploration: &mut Exploration<'_>, group: GroupId) {
+        let family = &self.families[self.units[exploration.unit].family];
+        let Status::Open {
+            mut passed,
+            mut cursor,
+            mut look,
+        } = exploration.status[group as usize]
+        else {
+            return;
+        };
+        let count = exploration.level.group(group).map_or(0, |g| g.count);
+        let verdict = loop {
+            let Some(&test) = exploration.tests.get(passed) else {
+                break &ClassVerdict::Pass;
+            };
+            match family.next(test, exploration.unit, &mut cursor) {
+                Next::Known(ClassVerdict::Pass) => {
+                    passed += 1;
+                    cursor = Cursor::START;
+                    look = 1;
+                }
+                Next::Known(verdict) => break verdict,
+                next => {
+                    exploration.status[group as usize] = Status::Open {
+                        passed,
+                        cursor,
+                        look,
+                    };
+                    if let Next::Ask(state) = next {
+                        if count <= FEW_COMPANIONS {
+                            look = look.max(FIRST_LOOK);
+                        }
+                        if look < FIRST_LOOK {
+                            exploration.waiting.entry(state).or_default().push(group);
+                            return;
+                        }
+                        let unit = exploration.unit;
+                        let way = family.way(test, unit, cursor, look);
+                        let states = &self.states[unit].states;
+                        let level = &mut exploration.level;
+                        let parts = level.split_along(group, states, &way.states, &way.values);
+                        self.move_parts(exploration, &parts, Some(&way));
+                    } else if let Some(known) = exploration.level.group(group) {
+                        exploration.pending.insert(known.representative, group);
+                    }
+                    return;
+                }
+            }
+        };
+        let count = count as u64;
+        let stats = &mut self.found.stats;
+        stats.explored += count;
+        if *verdict == ClassVerdict::Undefined {
+            stats.undefined += count;
+        }
+        if self.options.keep_verdicts {
+            let members = exploration.level.members(group).collect();
+            exploration.decided.push((verdict.clone(), members));
+        }
+        exploration.status[group as usize] = match verdict {
+            ClassVerdict::Pass => Status::Plausible,
+            ClassVerdict::Fail(_) | ClassVerdict::Undefined => Status::Dead,
+        };
+    }
+
+    /// Watches the original program in a test that candidates need an execution of, if that has to be done first.
+    fn watch_pending(
+        &mut self,
+        exploration: &mut Exploration<'_>,
+        worker: &mut (Worker, Channel),
+    ) -> Result<bool, RepairError> {
+        let family = self.units[exploration.unit].family;
+        let test = exploration
+            .pending
+            .values()
+            .filter_map(|&group| exploration.test_of(group))
+            .map(|(test, _)| test)
+            .find(|&test| self.must_watch(family, test));
+        let Some(test) = test else {
+            return Ok(false);
+        };
+        let restarts = self.families[family].restarts;
+        self.watch_original(family, test, worker)?;
+        if self.families[family].restarts != restarts {
+            exploration.restart();
+        } else {
+            exploration.wake(&self.families[family], &BTreeSet::from([test]));
+        }
+        Ok(true)
+    }
+
+    /// Keeps the verdicts at the location, if they are to be kept.
+    fn keep_decided(&mut self, exploration: &mut Exploration<'_>) {
+        let number = self.units[exploration.unit].entry;
+        let source = &self.files[self.holes[number].file].unit.source;
+        let (space, pointees) = (exploration.space, exploration.pointees);
+        for (verdict, candidates) in std::mem::take(&mut exploration.decided) {
+            let candidates = candidates
+                .into_iter()
+                .filter_map(|id| {
+                    Some(ExploredCandidate {
+                        edit: space.edit(id, source, pointees)?,
+                        reads_unbounded: space.reads_unbounded(id, pointees),
+                    })
+                })
+                .collect();
+            self.found.verdicts.push(Explored {
+                entry: number,
+                cost: exploration.cost,
+                verdict,
+                candidates,
+            });
+        }
+    }
+
+    /// Keeps the plausible candidates, class by class.
+    fn keep_all_plausible(&mut self, exploration: &Exploration<'_>) {
+        let number = self.units[exploration.unit].entry;
+        let source = &self.files[self.holes[number].file].unit.source;
+        let (space, pointees) = (exploration.space, exploration.pointees);
+        let mut plausible: Vec<(CandidateId, GroupId, usize)> =
+            (0..exploration.level.group_count())
+                .filter(|&group| matches!(exploration.status[group], Status::Plausible))
+                .filter_map(|group| {
+                    let known = exploration.level.group(group as GroupId)?;
+                    Some((known.representative, group as GroupId, known.count))
+                })
+                .collect();
+        plausible.sort_unstable();
+        for (representative, group, count) in plausible {
+            self.found.stats.plausible += count as u64;
+            let code = exploration.code(representative).unwrap_or_default();
+            let shared = self.shared_class(exploration.unit, &exploration.tests, &code);
+            let members: Vec<(Edit, Schema)> = exploration
+                .level
+                .members(group)
+                .filter_map(|id| {
+                    let schema = space.blocks[id.block as usize].schema;
+                    Some((space.edit(id, source, pointees)?, schema))
+                })
+                .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
+                .take(KEPT_MEMBERS)
+                .collect();
+            self.keep_plausible(FoundClass {
+                entry: number,
+                cost: exploration.cost,
+                count,
+                members,
+                shared,
+            });
+        }
+    }
+
+    /// What tells plausible candidates at several places of one variable to be of one class.
+    fn shared_class(
+        &self,
+        unit: usize,
+        tests: &[usize],
+        code: &[Instruction],
+    ) -> Option<SharedClass> {
+        let number = self.units[unit].family;
+        let family = &self.families[number];
+        family.watch.as_ref()?;
+        let classes = family.classes_of(tests, unit, &self.states[unit].states, code)?;
+        Some((number, classes))
+    }
+
+    /// Counts and reports the candidates that stay without a verdict.
+    fn leave_out(&mut self, exploration: &Exploration<'_>) {
+        let entry: &HoleEntry = &self.holes[self.units[exploration.unit].entry];
+        let left: usize = (0..exploration.level.group_count())
+            .filter(|&group| matches!(exploration.status[group], Status::Open { .. }))
+            .filter_map(|group| exploration.level.group(group as GroupId))
+            .map(|group| group.count)
+            .sum();
+        self.found.stats.too_many_states += left as u64;
+        (self.surroundings.events)(Event::Warning(format!(
+            "{}: tests visit the location in too many states, or not always alike; \
+             its other candidates are left out",
+            entry.place
+        )));
+    }
+}

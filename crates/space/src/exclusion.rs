@@ -1,0 +1,144 @@
+//! Which places of a block hold a candidate: those that do not say the same as another.
+
+use patchwright_semantics::BinaryOp;
+
+use crate::{
+    pools::{Facts, PoolId, PoolKind, is_redundant},
+    space::{Block, Space, Template},
+    term::{Kind, Term},
+};
+
+impl Space {
+    /// The places of a block that hold a candidate, ascending.
+    pub fn lanes(&self, block: &Block) -> Vec<u32> {
+        let mut lanes = Vec::with_capacity(block.length as usize);
+        self.each_lane(block, |lane| lanes.push(lane));
+        lanes
+    }
+
+    /// The number of places of a block that hold a candidate.
+    pub(crate) fn live(&self, block: &Block) -> usize {
+        let mut live = 0;
+        self.each_lane(block, |_| live += 1);
+        live
+    }
+
+    fn each_lane(&self, block: &Block, take: impl FnMut(u32)) {
+        let site = &self.sites[block.site as usize].term;
+        match block.template {
+            Template::One(a) => {
+                let original = self.place_of(a, site);
+                self.each_single(a, take, |i, facts| !facts.redundant && Some(i) != original);
+            }
+            Template::Unary(_, a) => self.each_single(a, take, |_, facts| {
+                !facts.redundant && facts.constant.is_none()
+            }),
+            Template::Cast(_, a) => self.each_single(a, take, |_, facts| facts.constant.is_none()),
+            Template::And(a, b) | Template::Or(a, b) => {
+                let takes = |facts: Facts| !facts.redundant && facts.constant.is_none();
+                self.each_pair((a, b), take, |_, left| {
+                    let takes_left = takes(left);
+                    move |_, right| takes_left && takes(right)
+                });
+            }
+            Template::Binary(op, a, b) => self.each_of_binary(op, a, b, site, take),
+            Template::Select(a, b, c) => self.each_of_selection(a, b, c, take),
+        }
+    }
+
+    fn each_single(
+        &self,
+        pool: PoolId,
+        mut take: impl FnMut(u32),
+        takes: impl Fn(usize, Facts) -> bool,
+    ) {
+        for i in 0..self.pools.get(pool).length {
+            if takes(i, self.pools.facts(pool, i)) {
+                take(i as u32);
+            }
+        }
+    }
+
+    fn each_of_binary(
+        &self,
+        op: BinaryOp,
+        a: PoolId,
+        b: PoolId,
+        site: &Term,
+        take: impl FnMut(u32),
+    ) {
+        let (is_same_op, same_left, same_right) = match site.kind() {
+            Kind::Binary(old, l, r) => (*old == op, self.place_of(a, l), self.place_of(b, r)),
+            _ => (false, None, None),
+        };
+        let a_is_fixed = self.pools.get(a).length == 1;
+        let b_is_fixed = self.pools.get(b).length == 1;
+        // The candidate is the original, or also stands in another block with a smaller change.
+        let repeats = |is_left: bool, is_right: bool| {
+            if a_is_fixed || b_is_fixed {
+                // These blocks keep one operand: the other one and the operator change.
+                is_same_op || (is_left && is_right && !(a_is_fixed && b_is_fixed))
+            } else {
+                is_left || is_right
+            }
+        };
+        self.each_pair((a, b), take, |i, left| {
+            let is_left = same_left == Some(i);
+            move |j, right| {
+                !is_redundant(op, &left, &right, a == b && i == j)
+                    && !repeats(is_left, same_right == Some(j))
+            }
+        });
+    }
+
+    /// Goes through pairs of two pools; `of_left` tells for a left operand which right ones are taken.
+    fn each_pair<F: Fn(usize, Facts) -> bool>(
+        &self,
+        (a, b): (PoolId, PoolId),
+        mut take: impl FnMut(u32),
+        of_left: impl Fn(usize, Facts) -> F,
+    ) {
+        let columns = self.pools.get(b).length;
+        for i in 0..self.pools.get(a).length {
+            let takes = of_left(i, self.pools.facts(a, i));
+            for j in 0..columns {
+                if takes(j, self.pools.facts(b, j)) {
+                    take((i * columns + j) as u32);
+                }
+            }
+        }
+    }
+
+    fn each_of_selection(&self, a: PoolId, b: PoolId, c: PoolId, mut take: impl FnMut(u32)) {
+        let (m, n) = (self.pools.get(b).length, self.pools.get(c).length);
+        for i in 0..self.pools.get(a).length {
+            let condition = self.pools.facts(a, i);
+            if condition.constant.is_some() || condition.redundant {
+                continue;
+            }
+            for j in 0..m {
+                for k in 0..n {
+                    let alike = (b == c && j == k) || self.part(b, j) == self.part(c, k);
+                    if !alike {
+                        take(((i * m + j) * n + k) as u32);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where a term stands in a pool of terms.
+    fn place_of(&self, pool: PoolId, term: &Term) -> Option<usize> {
+        match &self.pools.get(pool).kind {
+            PoolKind::Terms { terms, .. } => terms.iter().position(|other| other == term),
+            PoolKind::Unary(..) | PoolKind::Binary(..) => None,
+        }
+    }
+
+    pub(crate) fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
+        match &self.pools.get(pool).kind {
+            PoolKind::Terms { terms, .. } => terms.get(i),
+            PoolKind::Unary(..) | PoolKind::Binary(..) => None,
+        }
+    }
+}
