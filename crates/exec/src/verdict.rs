@@ -392,6 +392,7 @@ mod tests {
             peak_memory: 0,
             leftovers: 0,
             survivors: 0,
+            forked: false,
         };
         let timed_out = Verdict::Fail(FailReason::TimedOut(TimeKind::Wall));
         assert_eq!(judge_case(&case, &outcome), timed_out);

@@ -132,6 +132,7 @@ fn a_program_that_can_is_started_twice_and_every_run_is_its_own() {
         assert_eq!(outcome.stdout, format!("2: {number}").as_bytes());
         assert_eq!(outcome.stderr, b"1", "it leads its session");
         assert_eq!((outcome.leftovers, outcome.survivors), (0, 0));
+        assert_eq!(outcome.forked, number > 10 && with_servers(1, 0) == 1);
     }
     // Asked in the first run, and then as a server.
     assert_eq!(bench.starts(), with_servers(2, 20));
@@ -196,6 +197,7 @@ fn who_has_threads_files_or_output_before_main_is_executed_for_each_run() {
         let mut bench = bench(early);
         for _ in 0..4 {
             let outcome = bench.runner.run(&bench.request("7")).unwrap();
+            assert!(!outcome.forked);
             let expected = if early == "_exit(8)" { 8 } else { 7 };
             assert_eq!(outcome.ending, Ending::Exited(expected));
             let printed = match early {

@@ -313,6 +313,8 @@ impl Search<'_> {
             &environment,
             &limits,
         )?;
+        self.forked
+            .fetch_add(u64::from(run.outcome.forked), Ordering::Relaxed);
         let verdict = match run.verdict {
             Verdict::Pass => ClassVerdict::Pass,
             Verdict::Fail(reason) => ClassVerdict::Fail(Some::<FailReason>(reason)),

@@ -35,8 +35,14 @@ const LONE_EXECUTIONS: usize = 32;
 /// that are asked for their value in the same state, until they have stayed together for some states.
 const FEW_COMPANIONS: usize = 256;
 
+/// More candidates are followed by themselves only where so many states are looked at that compiling them all pays.
+const MANY_COMPANIONS: usize = 20_000;
+
 /// So many states are looked at at least when a group is followed by itself.
 const FIRST_LOOK: usize = 8;
+
+/// See [`MANY_COMPANIONS`].
+const LONG_LOOK: usize = 256;
 
 /// Each time that all candidates of a group have the expected values, the next look is at so many times as many states.
 const GROWTH: usize = 2;
@@ -193,7 +199,7 @@ impl Search<'_> {
     ) -> Result<(), RepairError> {
         let entry = &self.holes[self.units[unit].entry];
         let pointees = self.files[entry.file].types.pointees();
-        let level = Level::new(space, pointees, cost);
+        let level = Level::new(space, pointees, cost, workers.len());
         let Some(all) = level.group(0) else {
             return Ok(());
         };
@@ -417,7 +423,12 @@ impl Search<'_> {
                         if count <= FEW_COMPANIONS {
                             look = look.max(FIRST_LOOK);
                         }
-                        if look < FIRST_LOOK {
+                        let least = if count <= MANY_COMPANIONS {
+                            FIRST_LOOK
+                        } else {
+                            LONG_LOOK
+                        };
+                        if look < least {
                             exploration.waiting.entry(state).or_default().push(group);
                             return;
                         }

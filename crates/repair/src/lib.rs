@@ -176,12 +176,13 @@ pub fn repair(
         instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
     let mut options = options.clone();
     let mut rejected = Vec::new();
-    let mut resumed = None;
+    let (mut resumed, mut forked) = (None, 0);
     let (mut found, mut patches) = loop {
         let started = Instant::now();
         let found = search::search(&mut instrumented, &prepared, &options, surroundings)?;
         phases.search += started.elapsed();
         resumed.get_or_insert(found.stats.resumed);
+        forked += found.stats.forked;
         let started = Instant::now();
         let patches = verify::verify(
             &found,
@@ -206,6 +207,7 @@ pub fn repair(
     };
     patches.rejected.splice(0..0, rejected);
     found.stats.resumed = resumed.unwrap_or(0);
+    found.stats.forked = forked;
     let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
     if let Some(journal) = prepared.journal.take_if(|_| is_done) {
         journal.remove()?;

@@ -87,6 +87,8 @@ pub struct Stats {
     pub executions: u64,
     /// Of these, what was known from an earlier run.
     pub resumed: u64,
+    /// Of these, what was forked from a program that had been started before ([`crate::RepairOptions::virtualize`]).
+    pub forked: u64,
     /// Test-equivalence classes that executions have told apart.
     pub classes: u64,
     /// Candidates left out because a location had too many states.

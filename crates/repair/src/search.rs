@@ -53,6 +53,8 @@ pub(crate) struct Search<'a> {
     pub(crate) files: &'a [SourceFile],
     /// Executions that an earlier run has done.
     pub(crate) resumed: AtomicU64,
+    /// Executions that were forked from a program that had been started before.
+    pub(crate) forked: AtomicU64,
     pub(crate) holes: &'a [HoleEntry],
     pub(crate) units: Vec<Unit>,
     pub(crate) states: Vec<UnitState>,
@@ -103,6 +105,7 @@ pub fn search(
         probe: &instrumented.probe,
         files: &instrumented.files,
         resumed: AtomicU64::new(0),
+        forked: AtomicU64::new(0),
         holes: &instrumented.holes,
         units,
         states,
@@ -179,6 +182,7 @@ pub fn search(
     search.count_classes();
     let mut found = search.found;
     found.stats.resumed = search.resumed.into_inner();
+    found.stats.forked = search.forked.into_inner();
     found.stats.classes = search
         .families
         .iter()

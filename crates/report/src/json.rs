@@ -51,6 +51,8 @@ struct Stats<'a> {
     executions: u64,
     /// Of these, what was known from an earlier run.
     resumed: u64,
+    /// Of these, what was forked from a program that had been started before.
+    forked: u64,
     classes: u64,
     plausible: u64,
     plausible_classes: usize,
@@ -135,6 +137,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             left_out: stats.too_many_states,
             executions: stats.executions,
             resumed: stats.resumed,
+            forked: stats.forked,
             classes: stats.classes,
             plausible: stats.plausible,
             plausible_classes: stats.plausible_classes,

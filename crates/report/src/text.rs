@@ -214,6 +214,7 @@ pub fn stats(stats: &Stats) -> String {
     row("left out", grouped(stats.too_many_states));
     row("executions of tests", grouped(stats.executions));
     row("… known from an earlier run", grouped(stats.resumed));
+    row("… forked, not executed anew", grouped(stats.forked));
     row("test-equivalence classes", grouped(stats.classes));
     row("plausible candidates", grouped(stats.plausible));
     row("plausible classes", grouped(stats.plausible_classes as u64));

@@ -196,6 +196,8 @@ pub struct Stats {
     pub builds: usize,
     /// Executions of tests.
     pub executions: usize,
+    /// Those of them that were forked from a program that had been started before.
+    pub forked: usize,
     /// Those of them that were rounds of a tree.
     pub rounds: usize,
     /// Classes of patches with one verdict, over all tests.

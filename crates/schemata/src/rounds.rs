@@ -212,6 +212,7 @@ impl Rounds<'_> {
         {
             let mut stats = lock(stats);
             stats.executions += 1;
+            stats.forked += usize::from(run.outcome.forked);
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
             stats.time_outs += usize::from(is_limit(&run));
@@ -296,8 +297,11 @@ impl Rounds<'_> {
             // The comparisons may have taken the time: what is left is executed without them.
             tasks.extend(alone(std::mem::take(&mut members)));
             worker.channel.set_patch(task.representative);
-            lock(stats).executions += 1;
-            verdict = self.execute(worker)?.0.verdict;
+            let run = self.execute(worker)?.0;
+            let mut stats = lock(stats);
+            stats.executions += 1;
+            stats.forked += usize::from(run.outcome.forked);
+            verdict = run.verdict;
         }
         if is_root && verdict.is_pass() != self.passes {
             deliver(RoundResult::Open {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     pools::{BinaryPlan, Buffers, PoolId, Row, StateRows, in_type, operand_type},
-    space::{Block, CandidateId, Space, Step, Template},
+    space::{Block, Space, Step, Template},
     term::{self, CType, Context, Pointees, Term},
 };
 
@@ -55,46 +55,6 @@ impl Step {
             | Step::SelectThen(a, _, b, _)
             | Step::SelectOtherwise(a, b, _, _) => vec![a, b],
         }
-    }
-}
-
-/// So many instructions are kept in [`Codes`]: some 60 MB.
-const MOST_KEPT: usize = 4 << 20;
-
-/// Candidates that are evaluated by themselves, compiled. They are kept, since most meet many states.
-pub(crate) struct Codes<'s> {
-    space: &'s Space,
-    pointees: &'s Pointees,
-    of: FxHashMap<u32, Vec<Instruction>>,
-    /// Instructions of all of them together.
-    kept: usize,
-}
-
-impl<'s> Codes<'s> {
-    pub(crate) fn new(space: &'s Space, pointees: &'s Pointees) -> Self {
-        Codes {
-            space,
-            pointees,
-            of: FxHashMap::default(),
-            kept: 0,
-        }
-    }
-
-    /// The code of the candidate with this number.
-    pub(crate) fn of(&mut self, number: u32, id: impl FnOnce() -> CandidateId) -> &[Instruction] {
-        if self.kept > MOST_KEPT {
-            self.of.clear();
-            self.kept = 0;
-        }
-        self.of.entry(number).or_insert_with(|| {
-            let hole = &self.space.hole;
-            let code = self.space.term(id(), self.pointees).and_then(|term| {
-                term::compile(&term, hole.context, &hole.atoms.table, self.pointees).ok()
-            });
-            let code = code.unwrap_or_default();
-            self.kept += code.len();
-            code
-        })
     }
 }
 

@@ -7,13 +7,11 @@
 
 use std::ops::Range;
 
-use patchwright_semantics::evaluate;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    columns::Columns,
-    lanes::{Codes, Evaluation, Siblings},
-    pools::Buffers,
+    evaluators::{Agreement, Evaluators, Numbering},
+    lanes::Siblings,
     space::{CandidateId, Space},
     states::StateSet,
     term::Pointees,
@@ -44,30 +42,21 @@ pub struct Part {
     pub value: Option<u64>,
 }
 
-/// Of so many candidates of a block each is evaluated by itself: that takes less than what has to be made ready for rows.
-const FEW: usize = 8;
-
 /// The candidates of one cost at one hole, in groups.
 pub struct Level<'s> {
-    space: &'s Space,
-    pointees: &'s Pointees,
-    blocks: Vec<u32>,
-    /// For each block the number of the candidate in its first place; then one past the last of all.
-    starts: Vec<u32>,
+    numbering: Numbering<'s>,
+    evaluators: Evaluators<'s>,
     /// Numbers of candidates, group by group; ascending in each.
     order: Vec<u32>,
     /// Where the candidates of a group stand in `order`.
     groups: Vec<Range<u32>>,
-    siblings: Siblings,
-    buffers: Buffers,
-    codes: Codes<'s>,
     /// Terms evaluated in states, in total: the work done.
     pub evaluations: u64,
 }
 
 impl<'s> Level<'s> {
-    /// All candidates of this cost, in group 0.
-    pub fn new(space: &'s Space, pointees: &'s Pointees, cost: u32) -> Self {
+    /// All candidates of this cost, in group 0. Up to `threads` threads evaluate them.
+    pub fn new(space: &'s Space, pointees: &'s Pointees, cost: u32, threads: usize) -> Self {
         let blocks: Vec<u32> = (0..space.blocks.len() as u32)
             .filter(|&i| space.blocks[i as usize].cost == cost)
             .collect();
@@ -83,15 +72,16 @@ impl<'s> Level<'s> {
         let all = 0..order.len() as u32;
         let siblings = Siblings::of(space, pointees, &blocks);
         Level {
-            space,
-            pointees,
-            blocks,
-            starts,
+            numbering: Numbering {
+                space,
+                pointees,
+                blocks,
+                starts,
+                siblings,
+            },
+            evaluators: Evaluators::new(space, pointees, threads),
             groups: vec![all],
             order,
-            siblings,
-            buffers: Buffers::default(),
-            codes: Codes::new(space, pointees),
             evaluations: 0,
         }
     }
@@ -114,11 +104,8 @@ impl<'s> Level<'s> {
     pub fn members(&self, group: GroupId) -> impl Iterator<Item = CandidateId> + '_ {
         let mut block = 0;
         self.candidates(group).iter().map(move |&number| {
-            block = self.block_of(number, block);
-            CandidateId {
-                block: self.blocks[block],
-                lane: number - self.starts[block],
-            }
+            block = self.numbering.block_of(number, block);
+            self.numbering.id(number, block)
         })
     }
 
@@ -136,12 +123,15 @@ impl<'s> Level<'s> {
     /// Splits groups by the values of their candidates in a state: the values of its slots, and which of them are
     /// undefined. Of each group, the part with the first candidate keeps the number.
     pub fn split(&mut self, groups: &[GroupId], values: &[u64], undefined: &[u8]) -> Vec<Part> {
-        let total = groups.iter().map(|&group| self.candidates(group).len());
-        let total: usize = total.sum();
-        self.evaluations += total as u64;
-        let results = self.evaluate(groups, total, values, undefined);
-        let results: Vec<(usize, Option<u64>)> =
-            results.into_iter().map(|value| (0, value)).collect();
+        let (order, ranges) = (&self.order, &self.groups);
+        let pieces: Vec<&[u32]> = groups
+            .iter()
+            .map(|&group| &order[range_of(ranges, group)])
+            .collect();
+        let results = self
+            .evaluators
+            .in_state(&self.numbering, &pieces, (values, undefined));
+        self.evaluations += results.len() as u64;
         let mut parts = Vec::new();
         let mut rest = &results[..];
         for &group in groups {
@@ -161,78 +151,13 @@ impl<'s> Level<'s> {
         ids: &[u32],
         expected: &[Option<u64>],
     ) -> Vec<Part> {
-        let mut columns = Columns::new(states, ids);
-        let mut results = Vec::with_capacity(self.candidates(group).len());
-        let range = self.groups[group as usize].clone();
-        let mut block = 0;
-        for at in range.start as usize..range.end as usize {
-            let number = self.order[at];
-            block = self.block_of(number, block);
-            let code = self.codes.of(number, || CandidateId {
-                block: self.blocks[block],
-                lane: number - self.starts[block],
-            });
-            results.push(columns.agreement(code, expected));
-        }
+        let piece = &self.order[range_of(&self.groups, group)];
+        let row = (states, ids, expected);
+        let results = self.evaluators.along(&self.numbering, &[piece], row);
         self.evaluations += (results.len() * ids.len()) as u64;
         let mut parts = Vec::new();
         self.split_by(group, &results, &mut parts);
         parts
-    }
-
-    /// The values of the candidates of some groups, one group behind the other.
-    fn evaluate(
-        &mut self,
-        groups: &[GroupId],
-        total: usize,
-        values: &[u64],
-        undefined: &[u8],
-    ) -> Vec<Option<u64>> {
-        // For each block of which many candidates are asked for: their lanes, and where their values belong.
-        let mut together: FxHashMap<usize, (Vec<u32>, Vec<u32>)> = FxHashMap::default();
-        let mut results = vec![None; total];
-        let mut place = 0;
-        for &group in groups {
-            let range = self.groups[group as usize].clone();
-            let mut block = 0;
-            let mut at = range.start as usize;
-            while at < range.end as usize {
-                let rest = &self.order[at..range.end as usize];
-                block = self.block_of(rest[0], block);
-                let (start, end) = (self.starts[block], self.starts[block + 1]);
-                let count = rest.partition_point(|&number| number < end);
-                if count <= FEW {
-                    for own in 0..count {
-                        let code = self.codes.of(self.order[at + own], || CandidateId {
-                            block: self.blocks[block],
-                            lane: self.order[at + own] - start,
-                        });
-                        results[place + own] = evaluate(code, values, undefined);
-                    }
-                } else {
-                    let (lanes, places) = together.entry(block).or_default();
-                    lanes.extend(rest[..count].iter().map(|number| number - start));
-                    places.extend((place..place + count).map(|place| place as u32));
-                }
-                place += count;
-                at += count;
-            }
-        }
-        let mut evaluation = Evaluation::new(
-            self.space,
-            self.pointees,
-            &self.siblings,
-            (values, undefined),
-            &mut self.buffers,
-        );
-        for (block, (lanes, places)) in &together {
-            let block = &self.space.blocks[self.blocks[*block] as usize];
-            let row = evaluation.values(block, lanes);
-            for (lane, &place) in places.iter().enumerate() {
-                results[place as usize] = (row.undefined[lane] == 0).then_some(row.values[lane]);
-            }
-        }
-        results
     }
 
     /// Splits a group whose candidates have agreed so long, and then have these values.
@@ -250,8 +175,8 @@ impl<'s> Level<'s> {
             part(group, first);
             return;
         }
-        let mut known: FxHashMap<(usize, Option<u64>), usize> = FxHashMap::default();
-        let mut members: Vec<((usize, Option<u64>), Vec<u32>)> = Vec::new();
+        let mut known: FxHashMap<Agreement, usize> = FxHashMap::default();
+        let mut members: Vec<(Agreement, Vec<u32>)> = Vec::new();
         let range = self.groups[group as usize].clone();
         let own = &mut self.order[range.start as usize..range.end as usize];
         for (&number, &value) in own.iter().zip(values) {
@@ -282,15 +207,11 @@ impl<'s> Level<'s> {
     }
 
     fn candidates(&self, group: GroupId) -> &[u32] {
-        let range = &self.groups[group as usize];
-        &self.order[range.start as usize..range.end as usize]
+        &self.order[range_of(&self.groups, group)]
     }
+}
 
-    /// The block of a candidate that is not in a block before `from`.
-    fn block_of(&self, number: u32, from: usize) -> usize {
-        if number < self.starts[from + 1] {
-            return from;
-        }
-        from + self.starts[from + 1..].partition_point(|&start| start <= number)
-    }
+fn range_of(groups: &[Range<u32>], group: GroupId) -> Range<usize> {
+    let range = &groups[group as usize];
+    range.start as usize..range.end as usize
 }

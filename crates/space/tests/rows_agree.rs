@@ -187,7 +187,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
         for cost in costs {
             for _ in 0..4 {
                 let (values, undefined) = random.state(&space.hole.atoms.slots);
-                let mut level = Level::new(space, pointees, cost);
+                let mut level = Level::new(space, pointees, cost, 3);
                 let before = level.group(0).map_or(0, |group| group.count);
                 let parts = level.split(&[0], &values, &undefined);
                 let mut group_of: BTreeMap<Option<u64>, (u32, CandidateId)> = BTreeMap::new();
@@ -243,7 +243,7 @@ fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
         let Some(cost) = space.blocks.first().map(|block| block.cost) else {
             continue;
         };
-        let mut level = Level::new(space, pointees, cost);
+        let mut level = Level::new(space, pointees, cost, 3);
         let all: Vec<CandidateId> = level.members(0).collect();
         let (values, undefined) = random.state(&space.hole.atoms.slots);
         level.split(&[0], &values, &undefined);
@@ -280,12 +280,12 @@ fn few_candidates_have_the_values_that_they_have_among_all() {
             continue;
         };
         let (values, undefined) = random.state(&space.hole.atoms.slots);
-        let mut together = Level::new(space, pointees, cost);
+        let mut together = Level::new(space, pointees, cost, 3);
         let mut value_of: BTreeMap<CandidateId, Option<u64>> = BTreeMap::new();
         for part in together.split(&[0], &values, &undefined) {
             value_of.extend(together.members(part.group).map(|id| (id, part.value)));
         }
-        let mut singly = Level::new(space, pointees, cost);
+        let mut singly = Level::new(space, pointees, cost, 3);
         for _ in 0..40.min(value_of.len()) {
             let one = singly.isolate(0);
             let id = singly.members(one).next().expect("it is one");
@@ -314,7 +314,7 @@ fn candidates_followed_through_many_states_part_where_single_evaluation_tells_th
             })
             .collect();
         for cost in costs {
-            let mut level = Level::new(space, pointees, cost);
+            let mut level = Level::new(space, pointees, cost, 3);
             let Some(first) = level.members(0).next() else {
                 continue;
             };

@@ -137,6 +137,8 @@ pub struct WovenStats {
     pub builds: usize,
     /// Executions of tests.
     pub executions: usize,
+    /// Of these, those that were forked from a program that had been started before.
+    pub forked: usize,
     /// Of these, those that ended with the time-out.
     pub time_outs: usize,
     /// Classes of patches that a test could not tell apart, over all tests.

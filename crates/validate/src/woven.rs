@@ -164,6 +164,7 @@ impl Woven<'_> {
         stats.compilations = done.compilations;
         stats.builds = done.builds;
         stats.executions = done.executions;
+        stats.forked = done.forked;
         stats.time_outs = done.time_outs;
         stats.classes = done.classes;
         let splits = done.splits.iter();

@@ -25,6 +25,8 @@ pub fn file_scope_names(source: &str) -> BTreeSet<String> {
         let first = token.as_bytes()[0];
         match token {
             "{" | "(" | "[" => {
+                // A function whose type is an enumeration is none.
+                in_enum &= depth > 0 || token == "{";
                 if token == "{" && depth == 0 && in_enum {
                     wants_enumerator = true;
                 }
@@ -182,12 +184,13 @@ mod tests {
     fn names_of_file_scope_are_found_and_others_are_not() {
         let source = "#include <stdio.h>\n/* no */ enum { MOST = 16, LEAST };\nstruct ring { int first; };\n\
             static const char *const days[] = {\"a\", \"b\"};\nstatic int add(int value) { int sum = MOST; return sum; }\n\
-            enum colour { RED = 1, GREEN } shade;\nint main(void) { return add(1); }\n";
+            enum colour { RED = 1, GREEN } shade;\nstatic enum colour mix(enum colour by) { switch (by) { default: return by; } }\n\
+            int main(void) { return add(1); }\n";
         let names: Vec<String> = file_scope_names(source).into_iter().collect();
         assert_eq!(
             names,
             [
-                "GREEN", "LEAST", "MOST", "RED", "add", "colour", "days", "ring", "shade"
+                "GREEN", "LEAST", "MOST", "RED", "add", "colour", "days", "mix", "ring", "shade"
             ]
         );
     }

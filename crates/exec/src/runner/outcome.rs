@@ -121,4 +121,6 @@ pub struct Outcome {
     pub leftovers: u32,
     /// Processes that could not be killed (stuck in the kernel); always 0 on a sane system.
     pub survivors: u32,
+    /// It was forked from a program that was started before, and not executed.
+    pub forked: bool,
 }

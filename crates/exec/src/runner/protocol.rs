@@ -314,6 +314,7 @@ impl Encoder {
         self.u64(outcome.peak_memory);
         self.u64(u64::from(outcome.leftovers));
         self.u64(u64::from(outcome.survivors));
+        self.flag(outcome.forked);
     }
 }
 
@@ -454,6 +455,7 @@ impl<'a> Decoder<'a> {
             peak_memory: self.u64()?,
             leftovers: self.u32()?,
             survivors: self.u32()?,
+            forked: self.flag()?,
         })
     }
 }
@@ -554,6 +556,7 @@ mod tests {
                 peak_memory: 1 << 40,
                 leftovers: 2,
                 survivors: 1,
+                forked: true,
             }))
         };
         let frames = [

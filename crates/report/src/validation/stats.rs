@@ -38,6 +38,7 @@ struct WovenOf {
     compilations: usize,
     builds: usize,
     executions: usize,
+    forked: usize,
     time_outs: usize,
     classes: usize,
     splits: BTreeMap<&'static str, usize>,
@@ -85,6 +86,7 @@ impl WovenOf {
             compilations: woven.compilations,
             builds: woven.builds,
             executions: woven.executions,
+            forked: woven.forked,
             time_outs: woven.time_outs,
             classes: woven.classes,
             splits: woven.splits.clone(),
@@ -111,7 +113,7 @@ pub fn stats(stats: &Stats) -> String {
     };
     let _ = writeln!(
         text,
-        "\nWoven: {} in {}; {}, {} in {} ({}); {} confirmed by one that did the same.",
+        "\nWoven: {} in {}; {}, {} in {} ({} forked, {}); {} confirmed by one that did the same.",
         count(woven.patches as u64, "patch", "patches"),
         count(woven.builds as u64, "program", "programs"),
         count(
@@ -121,6 +123,7 @@ pub fn stats(stats: &Stats) -> String {
         ),
         count(woven.classes as u64, "class", "classes"),
         count(woven.executions as u64, "execution", "executions"),
+        grouped(woven.forked as u64),
         count(woven.time_outs as u64, "time-out", "time-outs"),
         grouped(woven.confirmed_by_others as u64),
     );

@@ -175,7 +175,10 @@ impl Servers {
         let started = Instant::now();
         sys::send_with_descriptors(&server.socket, &run.to_bytes(), wires.descriptors).ok()?;
         let pid = sys::receive_pid(&server.socket, ANSWER).filter(|pid| *pid > 0)?;
-        Some(wires.into_command(pid, started))
+        Some(Command {
+            forked: true,
+            ..wires.into_command(pid, started)
+        })
     }
 }
 

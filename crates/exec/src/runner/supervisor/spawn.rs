@@ -21,6 +21,8 @@ pub(super) struct Command {
     /// The process, which is also the number of its session and process group.
     pub(super) pid: Pid,
     pub(super) started: Instant,
+    /// A server made it.
+    pub(super) forked: bool,
     /// Our ends of the pipes, non-blocking.
     pub(super) stdout: Option<OwnedFd>,
     pub(super) stderr: Option<OwnedFd>,
@@ -97,6 +99,7 @@ impl Wires {
         Command {
             pid,
             started,
+            forked: false,
             stdout: self.stdout,
             stderr: self.stderr,
         }

@@ -53,6 +53,7 @@ pub(super) fn supervise(
         process: sys::open_process(command.pid),
         pid: command.pid,
         started: command.started,
+        forked: command.forked,
         stdout: Stream::new(command.stdout),
         stderr: Stream::new(command.stderr),
         captured: 0,
@@ -84,6 +85,7 @@ pub(super) fn supervise(
         peak_memory: watch.peak.max(killed.peak),
         leftovers,
         survivors: killed.survivors,
+        forked: watch.forked,
     })))
 }
 
@@ -115,6 +117,7 @@ struct Watch<'a> {
     process: Option<OwnedFd>,
     pid: Pid,
     started: Instant,
+    forked: bool,
     stdout: Stream,
     stderr: Stream,
     /// Bytes kept of both streams.
