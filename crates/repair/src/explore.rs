@@ -9,10 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use patchwright_exec::{RunError, Worker};
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
-use patchwright_space::{
-    CandidateId, GroupId, Level, Part, Schema, Space,
-    term::{self, Pointees},
-};
+use patchwright_space::{CandidateId, GroupId, Level, Part, Schema, Space, term::Pointees};
 use patchwright_text::Edit;
 use rustc_hash::FxHashSet;
 
@@ -149,14 +146,6 @@ impl Exploration<'_> {
         Some(own)
     }
 
-    /// What the probe executes for a candidate; `None` where C's types forbid it after all.
-    fn code(&self, id: CandidateId) -> Option<Vec<Instruction>> {
-        let term = self.space.term(id, self.pointees)?;
-        let hole = &self.space.hole;
-        let code = term::compile(&term, hole.context, &hole.atoms.table, self.pointees).ok()?;
-        (!code.is_empty()).then_some(code)
-    }
-
     /// The candidates that are executed next, the first ones that need it: no two where a tree ends at one place, since
     /// what one of them shows may decide about the other.
     fn batch(&mut self, size: usize) -> Vec<(CandidateId, usize, Vec<Instruction>)> {
@@ -173,7 +162,7 @@ impl Exploration<'_> {
             if ends.contains(&(test, cursor)) {
                 continue;
             }
-            match self.code(first) {
+            match self.space.code(first, self.pointees) {
                 Some(code) => {
                     ends.insert((test, cursor));
                     batch.push((first, test, code));
@@ -527,7 +516,7 @@ impl Search<'_> {
         plausible.sort_unstable();
         for (representative, group, count) in plausible {
             self.found.stats.plausible += count as u64;
-            let code = exploration.code(representative).unwrap_or_default();
+            let code = space.code(representative, pointees).unwrap_or_default();
             let shared = self.shared_class(exploration.unit, &exploration.tests, &code);
             let members: Vec<(Edit, Schema)> = exploration
                 .level

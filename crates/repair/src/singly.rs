@@ -114,9 +114,7 @@ impl Search<'_> {
                 if is_left_out {
                     return None;
                 }
-                let term = space.term(id, pointees)?;
-                let atoms = &space.hole.atoms.table;
-                let code = term::compile(&term, space.hole.context, atoms, pointees).ok()?;
+                let code = space.code(id, pointees)?;
                 Some(Single {
                     id,
                     code,

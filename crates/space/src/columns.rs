@@ -8,7 +8,7 @@ use patchwright_semantics::{
     rows::{self, Operand},
 };
 
-use crate::{pools::Row, states::StateSet};
+use crate::{pool_rows::Row, states::StateSet};
 
 /// Code without a place in any stack has this depth.
 const UNREACHED: usize = usize::MAX;

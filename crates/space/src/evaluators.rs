@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use crate::{
     columns::Columns,
     lanes::{Evaluation, Siblings},
-    pools::Buffers,
+    pool_rows::Buffers,
     space::{CandidateId, Space},
     states::StateSet,
-    term::{self, Pointees},
+    term::Pointees,
 };
 
 /// Of so many candidates of a block each is evaluated by itself: that takes less than what has to be made ready for rows.
@@ -50,11 +50,7 @@ impl<'s> Codes<'s> {
             self.kept = 0;
         }
         self.of.entry(number).or_insert_with(|| {
-            let hole = &self.space.hole;
-            let code = self.space.term(id(), self.pointees).and_then(|term| {
-                term::compile(&term, hole.context, &hole.atoms.table, self.pointees).ok()
-            });
-            let code = code.unwrap_or_default();
+            let code = self.space.code(id(), self.pointees).unwrap_or_default();
             self.kept += code.len();
             code
         })

@@ -9,7 +9,8 @@ use patchwright_semantics::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    pools::{BinaryPlan, Buffers, PoolId, Row, StateRows, in_type, operand_type},
+    pool_rows::{BinaryPlan, Buffers, Row, StateRows, in_type, operand_type},
+    pools::PoolId,
     space::{Block, Space, Step, Template},
     term::{self, CType, Context, Pointees, Term},
 };

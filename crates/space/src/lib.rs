@@ -38,6 +38,7 @@ pub mod model;
 mod moves;
 mod operators;
 pub mod partition;
+mod pool_rows;
 pub mod pools;
 pub mod sites;
 pub mod slots;

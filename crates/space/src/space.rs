@@ -4,7 +4,7 @@
 //! with the terms of its pools; a candidate is a block and a number. That is what lets ten
 //! million candidates fit in memory: each costs the four bytes of its group.
 
-use patchwright_semantics::{BinaryOp, UnaryOp};
+use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
 
 use crate::{
     assign::Target,
@@ -339,6 +339,14 @@ impl Space {
         let filled = self.filling(id, pointees)?;
         let site = &self.sites[block.site as usize];
         replace(&original(&self.hole), &site.path, &filled, pointees)
+    }
+
+    /// A candidate as code that can be evaluated, and executed by the probe; `None` where C's types forbid it after all.
+    pub fn code(&self, id: CandidateId, pointees: &Pointees) -> Option<Vec<Instruction>> {
+        let term = self.term(id, pointees)?;
+        let code =
+            term::compile(&term, self.hole.context, &self.hole.atoms.table, pointees).ok()?;
+        (!code.is_empty()).then_some(code)
     }
 
     /// What a candidate puts at its site.

@@ -56,6 +56,9 @@ pub struct Arguments {
     jobs: usize,
 }
 
+/// Calls the main of a variant that is looked at under sanitizers.
+const GUARDED_MAIN: &str = include_str!("guarded_main.c");
+
 /// Variants in one program.
 const BATCH: usize = 500;
 
@@ -334,20 +337,24 @@ impl Plain {
     /// Whether a sanitizer reports the variant in some case.
     fn is_undefined(&mut self, variant: &str) -> Result<bool, Box<dyn Error>> {
         let file = self.worker.folder.join("single.c");
+        let guard = self.worker.folder.join("guarded_main.c");
         let program = self.worker.folder.join("single");
         files::write_atomic(&file, variant.as_bytes())?;
+        files::write_atomic(&guard, GUARDED_MAIN.as_bytes())?;
         for (compiler, sanitizers) in [
             ("gcc", "-fsanitize=address,undefined"),
             ("clang-19", "-fsanitize=memory"),
         ] {
-            let arguments: [OsString; 8] = [
+            let arguments: [OsString; 10] = [
                 "-O0".into(),
                 "-g".into(),
                 "-w".into(),
+                "-Dmain=variant_main".into(),
                 sanitizers.into(),
                 "-o".into(),
                 program.clone().into(),
                 file.clone().into(),
+                guard.clone().into(),
                 "-lm".into(),
             ];
             if self
