@@ -390,7 +390,6 @@ impl Search<'_> {
         else {
             return;
         };
-        let count = exploration.level.group(group).map_or(0, |g| g.count);
         let verdict = loop {
             let Some(&test) = exploration.tests.get(passed) else {
                 break &ClassVerdict::Pass;
@@ -403,30 +402,14 @@ impl Search<'_> {
                 }
                 Next::Known(verdict) => break verdict,
                 next => {
-                    exploration.status[group as usize] = Status::Open {
+                    let open = &mut exploration.status[group as usize];
+                    *open = Status::Open {
                         passed,
                         cursor,
                         look,
                     };
                     if let Next::Ask(state) = next {
-                        if count <= FEW_COMPANIONS {
-                            look = look.max(FIRST_LOOK);
-                        }
-                        let least = if count <= MANY_COMPANIONS {
-                            FIRST_LOOK
-                        } else {
-                            LONG_LOOK
-                        };
-                        if look < least {
-                            exploration.waiting.entry(state).or_default().push(group);
-                            return;
-                        }
-                        let unit = exploration.unit;
-                        let way = family.way(test, unit, cursor, look);
-                        let states = &self.states[unit].states;
-                        let level = &mut exploration.level;
-                        let parts = level.split_along(group, states, &way.states, &way.values);
-                        self.move_parts(exploration, &parts, Some(&way));
+                        self.ask(exploration, group, state);
                     } else if let Some(known) = exploration.level.group(group) {
                         exploration.pending.insert(known.representative, group);
                     }
@@ -434,7 +417,7 @@ impl Search<'_> {
                 }
             }
         };
-        let count = count as u64;
+        let count = exploration.level.group(group).map_or(0, |g| g.count) as u64;
         let stats = &mut self.found.stats;
         stats.explored += count;
         if *verdict == ClassVerdict::Undefined {
@@ -448,6 +431,39 @@ impl Search<'_> {
             ClassVerdict::Pass => Status::Plausible,
             ClassVerdict::Fail(_) | ClassVerdict::Undefined => Status::Dead,
         };
+    }
+
+    /// Finds out what the candidates of a group give in the state that the classes ask for: by themselves and in the
+    /// states behind it, too, or together with other groups.
+    fn ask(&self, exploration: &mut Exploration<'_>, group: GroupId, state: u32) {
+        let Status::Open {
+            passed,
+            cursor,
+            look,
+        } = &mut exploration.status[group as usize]
+        else {
+            return;
+        };
+        let count = exploration.level.group(group).map_or(0, |g| g.count);
+        let least = if count <= FEW_COMPANIONS {
+            *look = (*look).max(FIRST_LOOK);
+            FIRST_LOOK
+        } else if count <= MANY_COMPANIONS {
+            FIRST_LOOK
+        } else {
+            LONG_LOOK
+        };
+        if *look < least {
+            exploration.waiting.entry(state).or_default().push(group);
+            return;
+        }
+        let unit = exploration.unit;
+        let family = &self.families[self.units[unit].family];
+        let way = family.way(exploration.tests[*passed], unit, *cursor, *look);
+        let states = &self.states[unit].states;
+        let level = &mut exploration.level;
+        let parts = level.split_along(group, states, &way.states, &way.values);
+        self.move_parts(exploration, &parts, Some(&way));
     }
 
     /// Watches the original program in a test that candidates need an execution of, if that has to be done first.
