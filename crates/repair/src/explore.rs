@@ -47,6 +47,9 @@ const GROWTH: usize = 2;
 /// At most so many states are looked at at once.
 const MOST_STATES: usize = 2048;
 
+/// And no more than make so many evaluations, which take less than a second: whoever interrupts a run waits for them.
+const MOST_EVALUATIONS: usize = 1 << 26;
+
 /// Members of a plausible class that are kept.
 pub(crate) const KEPT_MEMBERS: usize = 40;
 
@@ -260,8 +263,13 @@ impl Search<'_> {
             let runs = self.execute(unit, &jobs, workers)?;
             let restarts = self.families[family].restarts;
             let lone = self.learn_all(unit, &batch, runs);
-            if self.families[family].restarts != restarts {
+            let Some(lone) = lone else {
                 executed.clear();
+                exploration.restart();
+                continue;
+            };
+            if self.families[family].restarts != restarts {
+                // Nothing has changed, so what was executed must not be executed again.
                 exploration.restart();
                 continue;
             }
@@ -286,13 +294,14 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the classes of executions. Those that told about their candidate only are returned, with its verdict.
+    /// Adds the classes of executions. Those that told about their candidate only are returned, with its verdict; `None`
+    /// if the family starts again.
     fn learn_all(
         &mut self,
         unit: usize,
         batch: &[(CandidateId, usize, Vec<Instruction>)],
         runs: Vec<Run>,
-    ) -> Vec<(usize, ClassVerdict)> {
+    ) -> Option<Vec<(usize, ClassVerdict)>> {
         let mut lone = Vec::new();
         for (at, run) in runs.into_iter().enumerate() {
             let test = batch[at].1;
@@ -303,10 +312,10 @@ impl Search<'_> {
             match self.learn(unit, test, run) {
                 Learnt::Class => {}
                 Learnt::Nothing => lone.push((at, verdict)),
-                Learnt::StartAgain => break,
+                Learnt::StartAgain => return None,
             }
         }
-        lone
+        Some(lone)
     }
 
     /// Lets groups go down the trees until all that are open need an execution, or the time is up.
@@ -453,13 +462,14 @@ impl Search<'_> {
         } else {
             LONG_LOOK
         };
-        if *look < least {
+        let states = (*look).min(MOST_EVALUATIONS / count.max(1));
+        if states < least {
             exploration.waiting.entry(state).or_default().push(group);
             return;
         }
         let unit = exploration.unit;
         let family = &self.families[self.units[unit].family];
-        let way = family.way(exploration.tests[*passed], unit, *cursor, *look);
+        let way = family.way(exploration.tests[*passed], unit, *cursor, states);
         let states = &self.states[unit].states;
         let level = &mut exploration.level;
         let parts = level.split_along(group, states, &way.states, &way.values);

@@ -61,6 +61,7 @@ impl Space {
             pointees,
             root,
             leaves: Vec::new(),
+            places: 0,
             fixed: FxHashMap::default(),
             ways: FxHashMap::default(),
             relations: None,
@@ -102,6 +103,8 @@ struct SpaceBuilder<'a> {
     root: Term,
     /// Leaves by type; null pointer constants of pointer type apart.
     leaves: Vec<PoolId>,
+    /// Places of all blocks, live or not.
+    places: usize,
     fixed: FxHashMap<Term, PoolId>,
     /// Ways by site and by type of what fills it, and whether that is a null pointer constant; `None` where C's types or
     /// the hole forbid it.
@@ -171,7 +174,9 @@ impl SpaceBuilder<'_> {
             .into_iter()
             .map(|id| self.length(id))
             .product::<usize>();
-        if length == 0 || self.space.candidates + length > most || length > u32::MAX as usize {
+        // Places are numbered with 32 bits ([`crate::Level`]).
+        let is_too_long = self.places + length > u32::MAX as usize;
+        if length == 0 || self.space.candidates + length > most || is_too_long {
             return;
         }
         if !self.keeps_what_is_captured(site, template) || self.is_zero_for_null(template) {
@@ -228,6 +233,7 @@ impl SpaceBuilder<'_> {
         let live = self.space.live(&block);
         if live > 0 {
             self.space.candidates += live;
+            self.places += length;
             self.space.blocks.push(block);
         }
     }

@@ -62,8 +62,7 @@ impl<'s> Columns<'s> {
         }
         let column = &self.stack[0];
         for (place, &expected) in expected.iter().enumerate() {
-            let is_undefined = self.undefined[place] | column.undefined[place] != 0;
-            let value = (!is_undefined).then_some(column.values[place]);
+            let value = (self.undefined[place] == 0).then_some(column.values[place]);
             if value != expected {
                 return (place, value);
             }

@@ -65,7 +65,7 @@ impl<'s> Level<'s> {
         for &number in &blocks {
             let block = &space.blocks[number as usize];
             let start = starts[starts.len() - 1];
-            // A space has fewer than 2^32 candidates: `SpaceLimits::most` is far below.
+            // The builder sees to it that a space has fewer than 2^32 places.
             order.extend(space.lanes(block).into_iter().map(|lane| start + lane));
             starts.push(start + block.length);
         }
@@ -161,7 +161,7 @@ impl<'s> Level<'s> {
     }
 
     /// Splits a group whose candidates have agreed so long, and then have these values.
-    fn split_by(&mut self, group: GroupId, values: &[(usize, Option<u64>)], parts: &mut Vec<Part>) {
+    fn split_by(&mut self, group: GroupId, values: &[Agreement], parts: &mut Vec<Part>) {
         let Some(&first) = values.first() else { return };
         let mut part = |group_now, (agrees, value)| {
             parts.push(Part {

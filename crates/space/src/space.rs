@@ -2,7 +2,7 @@
 //!
 //! Nothing is enumerated up front. A [`Block`] stands for all ways to fill a template at a site
 //! with the terms of its pools; a candidate is a block and a number. That is what lets ten
-//! million candidates fit in memory: each costs the four bytes of its group.
+//! million candidates fit in memory: each costs the four bytes of its number.
 
 use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
 
