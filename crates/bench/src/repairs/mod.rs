@@ -36,9 +36,6 @@ pub struct Arguments {
     /// Executions of tests for each search but the first
     #[arg(long, default_value_t = 5000)]
     executions: u64,
-    /// Let terms grow until a location has this many candidates (of a whole space, a condition 20 times as many)
-    #[arg(long, default_value_t = 50_000)]
-    candidates: usize,
     /// Candidates of the sample that is explored without classes
     #[arg(long, default_value_t = 1000)]
     sample: u64,

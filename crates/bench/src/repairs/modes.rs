@@ -17,7 +17,7 @@ use patchwright_repair::{
     repair,
     search::search,
 };
-use patchwright_space::{HoleKind, Schemas, SpaceLimits, term::Context};
+use patchwright_space::{HoleKind, Schemas, term::Context};
 use serde::{Deserialize, Serialize};
 
 use super::{Arguments, developer::Developer, list::Entry};
@@ -198,12 +198,10 @@ pub fn measure(entry: &Entry, arguments: &Arguments) -> Result<Measured, Box<dyn
         ..Measured::default()
     };
     let budget = Some(Duration::from_secs(arguments.budget));
-    let defaults = RepairOptions::default();
     let defaults = RepairOptions {
         jobs: arguments.jobs,
         budget,
-        space: SpaceLimits::wanting(arguments.candidates, defaults.space.term_size),
-        ..defaults
+        ..RepairOptions::default()
     };
     let mut phases = Phases::default();
     let mut prepared = prepare(&project, &defaults, &surroundings, &mut phases)?;
