@@ -618,7 +618,7 @@ fn function_places(
             inside: Vec::new(),
         })
         .collect();
-    let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
+    let mut numbers: FxHashMap<(usize, Vec<u8>, u32), usize> = FxHashMap::default();
     for ((patch, planned, _, renames), own) in patches.iter().zip(&runs) {
         let planned_file = planned.files.iter().find(|own| own.file == file);
         for (run, edits) in own {
@@ -629,12 +629,13 @@ fn function_places(
             let line = i64::from(source.lines.line(run.span.start))
                 + planned_file.map_or(0, |own| own.lines_before(run.span.start));
             let target = &mut places[place].alternatives;
+            // What stands on another line may say so.
             let number = *numbers
-                .entry((place, alternative))
-                .or_insert_with_key(|(_, text)| {
+                .entry((place, alternative, u32::try_from(line).unwrap_or(1)))
+                .or_insert_with_key(|(_, text, line)| {
                     target.push(BatchAlternative {
                         text: text.clone(),
-                        line: u32::try_from(line).unwrap_or(1),
+                        line: *line,
                         patches: Vec::new(),
                     });
                     target.len() - 1

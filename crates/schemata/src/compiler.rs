@@ -11,7 +11,7 @@ use patchwright_exec::{
 /// What a compiler says about a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The line of the source that it is about, from 1; where it comes from a header's macro, the line of the
+    /// The line of the source that it is about, from 1; where it comes from a macro, the line of the
     /// invocation. `None` when there is none.
     pub line: Option<u32>,
     /// It keeps the source from compiling.
@@ -200,7 +200,8 @@ impl Compiler {
     }
 
     /// Reads `FILE:LINE:COLUMN: error: MESSAGE`. A message about another file is about the line of the source that the
-    /// notes behind it name.
+    /// notes behind it name. One about the text of a macro is about the line where that is used in the end: gcc names the
+    /// places from the inner to the outer macro.
     fn diagnostics(&self, output: &str) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = Vec::new();
         for text in output.lines() {
@@ -210,8 +211,10 @@ impl Compiler {
             let line = self.line_of(place);
             match kind {
                 Kind::Note => {
-                    let open = found.last_mut().filter(|last| last.line.is_none());
-                    if let (Some(last), true) = (open, message.contains("macro")) {
+                    let is_use = message.contains("in expansion of macro");
+                    if let (Some(last), Some(_)) = (found.last_mut(), line)
+                        && (is_use || last.line.is_none() && message.contains("macro"))
+                    {
                         last.line = line;
                     }
                 }

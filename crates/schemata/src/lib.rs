@@ -107,7 +107,7 @@ pub enum Apart {
     OutsideOfFunctions,
     /// It changes a function that cannot be woven.
     Function(Refusal),
-    /// It moves lines in a file that uses their numbers.
+    /// It moves text that says on which line it stands, and that cannot be an alternative.
     LineNumbers,
     /// Its function has directives or brackets that are not balanced, or text that cannot stand in a file twice.
     Unbalanced,
@@ -132,7 +132,7 @@ impl Apart {
             Apart::NotUnderstood => "changes a source whose syntax tree cannot be read",
             Apart::OutsideOfFunctions => "changes text outside of functions",
             Apart::Function(refusal) => refusal.reason(),
-            Apart::LineNumbers => "moves lines in a file that uses their numbers",
+            Apart::LineNumbers => "moves text that says on which line it stands",
             Apart::Unbalanced => "has directives or brackets that are not balanced",
             Apart::Undeclared => "uses a function that is not declared",
             Apart::NotIsolated => "has compile errors that could not be assigned",

@@ -14,6 +14,7 @@ use crate::edits::{is_blank, trimmed};
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::linked::Symbols;
 use crate::outside::{self, Addition, Brought, KnownNames};
+use crate::preprocessed::Preprocessed;
 use crate::{Apart, EngineError, Event, Fate, Stats};
 
 /// A source file that patches change.
@@ -28,8 +29,8 @@ pub struct SourceFile {
     pub unit: TranslationUnit,
     /// Its lines.
     pub lines: LineMap,
-    /// Its text, or macros that it uses, mention the number of the line.
-    mentions_line: bool,
+    /// The lines that say on which line they stand (`__LINE__`, `assert`); `None` when the preprocessor does not tell.
+    telling_lines: Option<Vec<u32>>,
     /// The names of the unit, once they are needed.
     names: Option<KnownNames>,
 }
@@ -74,6 +75,41 @@ impl PlannedFile {
     fn patched_line(&self, source: &SourceFile, offset: u32) -> u32 {
         let line = i64::from(source.lines.line(offset)) + self.lines_before(offset);
         u32::try_from(line).unwrap_or(1)
+    }
+
+    /// Text behind added or removed lines that says on which line it stands is another one in the patched file, though it
+    /// is written in the same way. It becomes an alternative of its own.
+    fn tell_other_lines(&mut self, source: &SourceFile, edits: &[Edit]) -> Result<(), Apart> {
+        if self.added_lines.iter().all(|(_, lines)| *lines == 0) {
+            return Ok(());
+        }
+        let telling = source.telling_lines.as_ref().ok_or(Apart::LineNumbers)?;
+        let base = &source.unit.source;
+        for span in telling
+            .iter()
+            .filter_map(|line| source.lines.line_span(*line))
+        {
+            if self.lines_before(span.start) == 0 {
+                continue;
+            }
+            let text = span.slice(base).unwrap_or_default();
+            let blanks = text.len() - text.trim_ascii_start().len();
+            let span = Span::new(
+                span.start + blanks as u32,
+                span.start + text.trim_ascii_end().len() as u32,
+            );
+            if edits.iter().any(|edit| edit.span.contains_span(span)) {
+                continue;
+            }
+            let is_cut = edits.iter().any(|edit| edit.span.overlaps(span));
+            let function = in_body(&source.unit.functions, span).filter(|_| !is_cut);
+            let text = span.slice(base).unwrap_or_default().to_vec();
+            self.edit(
+                function.ok_or(Apart::LineNumbers)?,
+                Edit::replace(span, text),
+            );
+        }
+        Ok(())
     }
 
     /// Notes an edit in a function; they stay in order.
@@ -319,17 +355,32 @@ impl Planner<'_> {
             }
         };
         let compiler = Compiler::new(self.worker, command, relative)?;
-        let mentions_line = unit.mentions_line;
+        let telling_lines = match unit.mentions_line {
+            true => self.telling_lines(&compiler, text)?,
+            false => Some(Vec::new()),
+        };
         plan.sources.push(SourceFile {
             relative: relative.to_path_buf(),
             command: command.clone(),
             compiler,
             lines: LineMap::new(&unit.source),
             unit,
-            mentions_line,
+            telling_lines,
             names: None,
         });
         Ok(Ok(plan.sources.len() - 1))
+    }
+
+    fn telling_lines(
+        &mut self,
+        compiler: &Compiler,
+        text: &[u8],
+    ) -> Result<Option<Vec<u32>>, EngineError> {
+        let as_it_is = compiler.preprocess(self.worker, text)?;
+        let moved = compiler.preprocess(self.worker, &[b"\n", text].concat())?;
+        Ok(as_it_is.zip(moved).map(|(as_it_is, moved)| {
+            Preprocessed::read(&as_it_is).lines_that_tell(&Preprocessed::read(&moved))
+        }))
     }
 
     /// Compiles every different patched function once.
@@ -714,13 +765,11 @@ fn planned_file(
             planned.edit(function, used);
         }
     }
+    planned.tell_other_lines(source, &edits)?;
     for own in &planned.functions {
         if let Some(refusal) = functions[own.function].refusal {
             return Err(Apart::Function(refusal));
         }
-    }
-    if planned.added_lines.iter().any(|(_, lines)| *lines != 0) && source.mentions_line {
-        return Err(Apart::LineNumbers);
     }
     for own in &planned.functions {
         let body = source.unit.functions[own.function].body_span;

@@ -58,6 +58,17 @@ impl Preprocessed {
         of(self) == of(other)
     }
 
+    /// The lines of the source whose text is another one in `moved`, the same source with one more line in front: those
+    /// that say on which line they stand.
+    pub fn lines_that_tell(&self, moved: &Self) -> Vec<u32> {
+        let mut lines: Vec<u32> = self.own.keys().copied().collect();
+        lines.extend(moved.own.keys().map(|line| line.saturating_sub(1)));
+        lines.sort_unstable();
+        lines.dedup();
+        lines.retain(|line| self.own.get(line) != moved.own.get(&(line + 1)));
+        lines
+    }
+
     /// Whether these lines of the source mention the name of the function round them.
     pub fn names_function(&self, lines: RangeInclusive<u32>) -> bool {
         let names = ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"];
@@ -116,6 +127,16 @@ mod tests {
             ("int b; \n", "int s; \n")
         );
         assert!(read.has_in_string("_y") && !read.has_in_string("int"));
+    }
+
+    #[test]
+    fn lines_that_tell_where_they_stand_are_those_that_change_when_all_move() {
+        let text = |first: u32, said: u32| {
+            let text = format!("# 0 \"a.c\"\n# {first} \"a.c\"\nint a;\nint b = {said};\nint c;\n");
+            Preprocessed::read(text.as_bytes())
+        };
+        assert_eq!(text(4, 5).lines_that_tell(&text(5, 6)), [5]);
+        assert!(text(4, 7).lines_that_tell(&text(5, 7)).is_empty());
     }
 
     #[test]

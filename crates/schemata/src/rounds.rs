@@ -177,6 +177,13 @@ impl Rounds<'_> {
             self.limits,
         )?;
         let report = channel.report();
+        tracing::debug!(
+            "{}: {:?}, {:?} of processors, {} evaluations",
+            self.test.name,
+            run.outcome.ending,
+            run.outcome.cpu,
+            report.evaluations
+        );
         // Whatever its verdict, a patch may leave behind what the next one would stumble over.
         snapshot.restore(&worker.sandbox, self.pristine)?;
         Ok((run, report))

@@ -27,6 +27,8 @@ pub struct Run {
 /// A statement of a compound statement. Labels before it are not part of it.
 struct Sibling {
     span: Span,
+    /// Where its first label begins; without one, its own start.
+    start: u32,
     /// Labels stand before it.
     labelled: bool,
     /// It cannot be parted from the next.
@@ -121,6 +123,7 @@ impl<'a> Finder<'a> {
             }
             siblings.push(Sibling {
                 span,
+                start: whole.start.min(span.start),
                 labelled,
                 joined: false,
                 declares: matches!(
@@ -129,6 +132,15 @@ impl<'a> Finder<'a> {
                 ),
                 stmt,
             });
+        }
+        // A macro of which nothing is left stands before the first statement (or the semicolon behind it), and its
+        // arguments are no place for anything.
+        if let Some(first) = siblings.first_mut().filter(|first| !first.labelled) {
+            let at = lex::skip_blank(self.source, inner.start as usize);
+            if self.source.get(at) != Some(&b'#') {
+                first.span.start = first.span.start.min(at as u32);
+                first.start = first.span.start;
+            }
         }
         // Semicolons behind a macro that is a statement belong to it.
         for number in 0..siblings.len() {
@@ -257,6 +269,13 @@ impl<'a> Finder<'a> {
             let before = siblings.iter().rfind(|s| s.span.end <= span.start);
             if before.is_some_and(|s| s.joined) {
                 return Err(Short::Before);
+            }
+            // Amid labels.
+            if siblings
+                .iter()
+                .any(|s| s.start < span.start && span.start < s.span.start)
+            {
+                return Err(Short::Up);
             }
             if siblings
                 .last()

@@ -101,6 +101,102 @@ fn traps_endless_loops_and_missing_symbols_are_the_patchs_own() {
     }
 }
 
+const TELLING: &str = "\
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ERROR(a, b)
+#define HALF(n) if (half((n), 2) > 1) goto end
+
+static int half(int n, int by)
+{
+    ERROR(n,
+          by);
+    n = n / by;
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    while (n > 8) {
+        ERROR(\"large\",
+              n);
+        n--;
+    }
+    HALF(n);
+    assert(n != 3);
+end:
+    printf(\"%d %d\\n\", n, n > 4 ? __LINE__ : 0);
+    return 0;
+}
+";
+
+/// The fates of these changed texts of [`TELLING`], whose verdicts are those of plain builds.
+fn fates_of_telling(changes: &[(&str, &str)]) -> Vec<Fate> {
+    let subject = Subject::new(TELLING, &[("1", "1 0\n"), ("5", "5 27\n"), ("9", "8 27\n")]);
+    let texts: Vec<String> = changes
+        .iter()
+        .map(|(from, to)| {
+            assert!(TELLING.contains(from), "{from}");
+            TELLING.replacen(from, to, 1)
+        })
+        .collect();
+    let found = validate(&subject, &texts, options());
+    let folder = tempfile::tempdir().unwrap();
+    for (patch, text) in texts.iter().enumerate() {
+        if found.fates[patch] == Fate::Woven {
+            let runs = (0..3).map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
+            let plain = plain(&subject, folder.path(), text);
+            assert_eq!(Plain::Ran(runs.collect()), plain, "{text}");
+        }
+    }
+    found.fates
+}
+
+#[test]
+fn what_says_on_which_line_it_stands_says_another_when_lines_are_added_before_it() {
+    let fates = fates_of_telling(&[
+        ("    n = n / by;\n", "    n = n / by;\n    n += 0;\n"),
+        ("    n = n / by;\n", ""),
+        ("    n = n / by;\n", "    if (by)\n        n = n / by;\n"),
+        ("        n--;\n", "        n--;\n\n"),
+        ("    return 0;\n", "    n = 0;\n    return 0;\n"),
+        ("int main(", "/* Here. */\nint main("),
+    ]);
+    // The last adds nothing but a comment, and is another program all the same.
+    assert_eq!(fates, vec![Fate::Woven; 6]);
+}
+
+#[test]
+fn arguments_of_a_macro_of_which_nothing_is_left_are_no_place_for_an_alternative() {
+    let fates = fates_of_telling(&[
+        ("          by);\n", "          by - 1);\n"),
+        ("          by);\n", "          break; by);\n"),
+        ("              n);\n", "              continue; n);\n"),
+        ("              n);\n", "              n + 1);\n"),
+        ("\"large\"", "\"small\""),
+    ]);
+    assert_eq!(fates, vec![Fate::Woven; 5]);
+}
+
+#[test]
+fn an_error_in_the_text_of_a_macro_is_one_of_where_it_is_used() {
+    let fates = fates_of_telling(&[
+        ("HALF(n);", "HALF(div(n, 2));"),
+        ("HALF(n);", "HALF(&);"),
+        ("HALF(n);", "HALF(n + 1);"),
+    ]);
+    for (number, fate) in fates.iter().enumerate() {
+        match fate {
+            Fate::Woven => assert_eq!(number, 2),
+            Fate::DoesNotCompile { line, .. } => assert!(number < 2 && *line == 24, "{line}"),
+            Fate::Apart(reason) => panic!("{number}: {reason:?}"),
+        }
+    }
+}
+
 #[test]
 fn where_warnings_are_errors_they_keep_a_patch_from_compiling() {
     let mut subject = Subject::new(PROGRAM, &[("1", "1\n")]);
