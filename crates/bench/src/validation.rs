@@ -90,7 +90,7 @@ pub struct Results {
 }
 
 /// The name of the step with all techniques, each test run once on each patch, as plainly.
-pub const SHARED: &str = "+ test virtualization";
+pub const SHARED: &str = "+ proofs of endlessness";
 /// The name of the step that also confirms plausible patches: what `patchwright validate` does.
 pub const CONFIRMED: &str = "+ confirmation";
 
@@ -103,6 +103,7 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         schemata: false,
         dedup: false,
         virtualize: false,
+        prove_endless: false,
         confirm: Confirm::Never,
         ..ValidateOptions::default()
     };
@@ -122,20 +123,25 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         virtualize: true,
         ..deduplicated.clone()
     };
+    let proving = ValidateOptions {
+        prove_endless: true,
+        ..virtualized.clone()
+    };
     let confirmed = ValidateOptions {
         confirm: Confirm::Classes,
-        ..virtualized.clone()
+        ..proving.clone()
     };
     let mut steps = vec![
         ("plain", plain),
         ("+ prioritization", prioritized),
         ("+ mutant schemata", woven),
         ("+ deduplication", deduplicated),
-        (SHARED, virtualized),
+        ("+ test virtualization", virtualized),
+        (SHARED, proving),
         (CONFIRMED, confirmed),
     ];
     if !all {
-        steps.drain(1..4);
+        steps.drain(1..5);
     }
     steps
 }

@@ -441,6 +441,10 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_virtualize: bool,
 
+    /// Wait for a test until its time is up, even if it provably never ends
+    #[arg(long, help_heading = "Validation")]
+    pub no_prove_endless: bool,
+
     /// Which plausible patches are built by themselves and tested again: of those that did the same in every test, one
     /// (classes); every one (each); or none
     #[arg(

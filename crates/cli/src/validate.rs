@@ -159,6 +159,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         schemata: !args.no_schemata,
         dedup: !args.no_dedup,
         virtualize: !args.no_virtualize,
+        prove_endless: !args.no_prove_endless,
         confirm: match args.confirm {
             ConfirmArg::Classes => Confirm::Classes,
             ConfirmArg::Each => Confirm::Each,

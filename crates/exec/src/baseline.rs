@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
-use crate::runner::Runner;
+use crate::runner::{Ending, Runner, TimeKind};
 use crate::sandbox::Sandbox;
 use crate::suite::TestSuite;
 use crate::verdict::{TestError, TestRun, Verdict, run_test};
@@ -39,6 +39,19 @@ pub struct BaselineTest {
     pub expected: Duration,
 }
 
+impl BaselineTest {
+    /// The limits of a run of this test: `limits` with its time-out, and with a look whether it provably never ends once it
+    /// has used more processor time than can be expected.
+    pub fn limits(&self, limits: &Limits) -> Limits {
+        let expected = self.expected * 3 / 2;
+        Limits {
+            wall: self.timeout,
+            endless_after: Some(expected.max(LEAST_BEFORE_LOOK)),
+            ..limits.clone()
+        }
+    }
+}
+
 /// How to measure a baseline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BaselineOptions {
@@ -48,6 +61,8 @@ pub struct BaselineOptions {
     pub rule: TimeoutRule,
     /// When a test counts as hanging.
     pub patience: Patience,
+    /// A test that provably never ends is not waited for.
+    pub prove_endless: bool,
 }
 
 /// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
@@ -92,6 +107,11 @@ impl Default for Patience {
 
 /// A test that hangs is ended when it has computed for this part of the time for which it would be waited for.
 const COMPUTING_SHARE: u32 = 2;
+
+/// The least processor time after which it is looked whether a test never ends. Nothing is known yet of one that is run for
+/// the first time.
+const LEAST_BEFORE_LOOK: Duration = Duration::from_millis(20);
+const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 /// Added to the time that is expected of a test that hangs: nobody knows how long it would take.
 const HANGING_EXPECTED: Duration = Duration::from_millis(20);
@@ -153,6 +173,7 @@ impl Baseline {
                 let limits = Limits {
                     wall,
                     cpu: cpu.into_iter().chain(options.limits.cpu).min(),
+                    endless_after: options.prove_endless.then_some(FIRST_LOOK),
                     ..options.limits.clone()
                 };
                 let test = &suite.tests[index];
@@ -167,7 +188,9 @@ impl Baseline {
                 .timeout
                 .unwrap_or_else(|| options.rule.derive(longest).min(first_wall))
         };
-        let hangs = |run: &TestRun| matches!(run.outcome.ending, crate::Ending::TimedOut(_));
+        let hangs = |run: &TestRun| matches!(run.outcome.ending, Ending::TimedOut(_));
+        // Waiting longer would not help.
+        let endless = |run: &TestRun| run.outcome.ending == Ending::TimedOut(TimeKind::Endless);
         let slowest = |runs: &[TestRun]| {
             let ended = runs.iter().filter(|run| !hangs(run));
             ended.map(|run| run.outcome.wall).max()
@@ -190,7 +213,7 @@ impl Baseline {
         }
         // Those that ended since may say that some were not waited for long enough; if none has ended, nothing does.
         for index in 0..suite.tests.len() {
-            if !hangs(&first[index]) {
+            if !hangs(&first[index]) || endless(&first[index]) {
                 continue;
             }
             let (wanted, cpu) = match slowest(&first) {
@@ -232,7 +255,7 @@ impl Baseline {
                 index,
                 name: test.name.clone(),
                 flaky: first.verdict.is_pass() != second.verdict.is_pass(),
-                lost_patience: hangs(&first) && waited[index] < first_wall,
+                lost_patience: hangs(&first) && !endless(&first) && waited[index] < first_wall,
                 verdict: first.verdict,
                 durations,
                 timeout,

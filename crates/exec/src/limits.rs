@@ -10,6 +10,10 @@ pub struct Limits {
     pub wall: Duration,
     /// Processor time, user and system. Sampled, so it may be exceeded by some 20 ms per core.
     pub cpu: Option<Duration>,
+    /// Processor time after which it is looked whether the command provably never ends, again whenever as much has gone by.
+    /// If so it is ended at once, as after [`Limits::wall`]. These looks take at most a quarter of the time and do not
+    /// count.
+    pub endless_after: Option<Duration>,
     /// Resident memory in bytes, shared pages counted once. Sampled every 1–20 ms. Works for
     /// programs under AddressSanitizer, which reserve terabytes of address space.
     pub memory: Option<u64>,
@@ -38,6 +42,7 @@ impl Default for Limits {
         Limits {
             wall: Duration::from_secs(60),
             cpu: None,
+            endless_after: None,
             memory: Some(4096 * MIB),
             address_space: None,
             output: 64 * MIB,

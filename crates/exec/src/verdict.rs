@@ -93,6 +93,7 @@ impl fmt::Display for FailReason {
             }
             FailReason::TimedOut(TimeKind::Wall) => f.write_str("time-out"),
             FailReason::TimedOut(TimeKind::Cpu) => f.write_str("time-out (processor time)"),
+            FailReason::TimedOut(TimeKind::Endless) => f.write_str("time-out (never ends)"),
             FailReason::LimitExceeded(kind) => write!(f, "limit of {kind} exceeded"),
             FailReason::SanitizerReport(line) => f.write_str(line),
         }

@@ -297,13 +297,12 @@ impl Search<'_> {
         }
         let known = &self.prepared.baseline.tests[test];
         let limits = Limits {
-            wall: known.timeout,
             cpu: Some(
                 (cpu + CPU_FLOOR)
                     .min(known.timeout)
                     .min(self.limits.cpu.unwrap_or(Duration::MAX)),
             ),
-            ..self.limits.clone()
+            ..known.limits(&self.limits)
         };
         let started = Instant::now();
         let run = run_test(

@@ -562,10 +562,7 @@ fn coverage(
     for &test in tests {
         let known = &prepared.baseline.tests[test];
         channel.set_coverage();
-        let limits = Limits {
-            wall: known.timeout,
-            ..project.limits.clone()
-        };
+        let limits = known.limits(&project.limits);
         let run = run_test(
             &mut worker.runner,
             &worker.sandbox,

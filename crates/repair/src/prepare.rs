@@ -100,6 +100,7 @@ pub fn prepare<'a>(
                 suite,
                 &BaselineOptions {
                     limits,
+                    prove_endless: true,
                     ..Default::default()
                 },
                 |done| events(Event::Progress { done, total }),

@@ -252,10 +252,7 @@ impl<'a> CleanCopy<'a> {
         }
         for test in tests {
             let known = &self.prepared.baseline.tests[test];
-            let limits = Limits {
-                wall: known.timeout,
-                ..self.project.limits.clone()
-            };
+            let limits = known.limits(&self.project.limits);
             let run = run_test(
                 &mut worker.runner,
                 &worker.sandbox,

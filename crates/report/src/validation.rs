@@ -158,6 +158,7 @@ fn failure_of(failure: &Failure) -> FailureOf<'_> {
             },
             FailReason::TimedOut(TimeKind::Wall) => FailureOf::TimeOut { of: "wall" },
             FailReason::TimedOut(TimeKind::Cpu) => FailureOf::TimeOut { of: "cpu" },
+            FailReason::TimedOut(TimeKind::Endless) => FailureOf::TimeOut { of: "endless" },
             FailReason::LimitExceeded(kind) => FailureOf::Limit {
                 of: kind.to_string(),
             },

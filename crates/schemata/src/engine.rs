@@ -280,13 +280,14 @@ impl<'a> Engine<'a> {
                 break;
             }
             let known = &self.context.baseline.tests[test];
+            let mut limits = known.limits(&self.context.project.limits);
+            if !self.options.prove_endless {
+                limits.endless_after = None;
+            }
             let rounds = Rounds {
                 test: &suite.tests[test],
                 environment: &suite.environment,
-                limits: &Limits {
-                    wall: known.timeout,
-                    ..self.context.project.limits.clone()
-                },
+                limits: &limits,
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,

@@ -54,6 +54,8 @@ pub struct Options {
     pub dedup: bool,
     /// Tests that run a program themselves start it once and fork it for each execution, where it can be.
     pub virtualize: bool,
+    /// A test that provably never ends is not waited for until its time is up.
+    pub prove_endless: bool,
     /// A patch that has failed a test is run in the others too.
     pub keep_going: bool,
     /// Most patches in one build.
@@ -66,6 +68,7 @@ impl Default for Options {
             jobs: 1,
             dedup: true,
             virtualize: true,
+            prove_endless: true,
             keep_going: false,
             batch: 1000,
         }
@@ -218,6 +221,8 @@ pub struct Stats {
     pub unsteady: usize,
     /// Executions that ended with the time-out.
     pub time_outs: usize,
+    /// Executions that were ended because they provably never would have, among those.
+    pub endless: usize,
 }
 
 /// Why patches could not be validated.

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use patchwright_exec::{
-    Ending, Limits, Snapshot, Test, TestRun, Verdict, Worker, run_test, runner::Environment,
+    Ending, Limits, Snapshot, Test, TestRun, TimeKind, Verdict, Worker, run_test,
+    runner::Environment,
 };
 use patchwright_probe_image::{PatchChannel, PatchReport};
 
@@ -223,6 +224,7 @@ impl Rounds<'_> {
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
             stats.time_outs += usize::from(is_limit(&run));
+            stats.endless += usize::from(is_endless(&run));
         }
         let patches = || {
             task.representative
@@ -300,7 +302,7 @@ impl Rounds<'_> {
                 alone: false,
             });
         }
-        if is_limit(&run) && report.evaluations > CHEAP {
+        if is_limit(&run) && !is_endless(&run) && report.evaluations > CHEAP {
             // The comparisons may have taken the time: what is left is executed without them.
             tasks.extend(alone(std::mem::take(&mut members)));
             worker.channel.set_patch(task.representative);
@@ -341,6 +343,11 @@ fn alone(patches: Vec<u32>) -> impl Iterator<Item = Task> {
 
 fn is_limit(run: &TestRun) -> bool {
     matches!(run.outcome.ending, Ending::TimedOut(_))
+}
+
+/// What it did up to then it would do for ever, comparisons included.
+fn is_endless(run: &TestRun) -> bool {
+    run.outcome.ending == Ending::TimedOut(TimeKind::Endless)
 }
 
 fn take(shared: &Mutex<Shared>, changed: &Condvar) -> Option<Task> {

@@ -132,6 +132,7 @@ fn key(project: &Project, options: &ValidateOptions) -> Result<Digest, FileError
             options.schemata,
             options.dedup,
             options.virtualize,
+            options.prove_endless,
             options.confirm,
             options.build_timeout,
             options.timeouts

@@ -66,6 +66,8 @@ pub struct ValidateOptions {
     pub dedup: bool,
     /// Tests that run a woven program themselves start it once and fork it for each execution, where it can be.
     pub virtualize: bool,
+    /// A test that provably never ends is not waited for until its time is up.
+    pub prove_endless: bool,
     /// Which plausible patches are tested a second time.
     pub confirm: Confirm,
     /// The longest time that the build of a patch may take.
@@ -103,6 +105,7 @@ impl Default for ValidateOptions {
             schemata: true,
             dedup: true,
             virtualize: true,
+            prove_endless: true,
             confirm: Confirm::Classes,
             build_timeout: Duration::from_secs(600),
             timeouts: patchwright_exec::TimeoutRule {

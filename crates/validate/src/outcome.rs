@@ -141,6 +141,8 @@ pub struct WovenStats {
     pub forked: usize,
     /// Of these, those that ended with the time-out.
     pub time_outs: usize,
+    /// Executions that were ended because they provably never would have, among those.
+    pub endless: usize,
     /// Classes of patches that a test could not tell apart, over all tests.
     pub classes: usize,
     /// Groups of patches that parted from others in an execution, by reason.

@@ -212,10 +212,10 @@ impl<'a> Plain<'a> {
         let suite = &self.prepared.suite;
         let mut killer = None;
         for &test in order {
-            let limits = Limits {
-                wall: self.prepared.baseline.tests[test].timeout,
-                ..self.project.limits.clone()
-            };
+            let mut limits = self.prepared.baseline.tests[test].limits(&self.project.limits);
+            if !self.options.prove_endless {
+                limits.endless_after = None;
+            }
             let run = run_test(
                 &mut worker.runner,
                 &worker.sandbox,

@@ -101,6 +101,7 @@ pub fn prepare<'a>(
                 &BaselineOptions {
                     limits: project.limits.clone(),
                     rule: options.timeouts,
+                    prove_endless: options.prove_endless,
                     ..Default::default()
                 },
                 |done| events(Event::Progress { done, total }),

@@ -68,6 +68,7 @@ impl Woven<'_> {
             jobs: options.jobs,
             dedup: options.dedup,
             virtualize: options.virtualize,
+            prove_endless: options.prove_endless,
             keep_going: options.keep_going,
             ..Options::default()
         };
@@ -166,6 +167,7 @@ impl Woven<'_> {
         stats.executions = done.executions;
         stats.forked = done.forked;
         stats.time_outs = done.time_outs;
+        stats.endless = done.endless;
         stats.classes = done.classes;
         let splits = done.splits.iter();
         stats.splits = splits

@@ -36,6 +36,7 @@ impl fmt::Display for Ending {
             },
             Ending::TimedOut(TimeKind::Wall) => f.write_str("ran out of time"),
             Ending::TimedOut(TimeKind::Cpu) => f.write_str("ran out of processor time"),
+            Ending::TimedOut(TimeKind::Endless) => f.write_str("was ended, as it would never end"),
             Ending::LimitExceeded(kind) => write!(f, "exceeded its limit of {kind}"),
         }
     }
@@ -73,6 +74,9 @@ pub enum TimeKind {
     Wall,
     /// [`Limits::cpu`](crate::Limits::cpu).
     Cpu,
+    /// Whatever the limit is, it would be exceeded: the command provably never ends
+    /// ([`Limits::endless_after`](crate::Limits::endless_after)).
+    Endless,
 }
 
 /// Which limit other than time was exceeded.

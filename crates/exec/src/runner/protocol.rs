@@ -288,6 +288,7 @@ impl Encoder {
         let limits = &request.limits;
         self.duration(limits.wall);
         self.option(limits.cpu.map(nanoseconds));
+        self.option(limits.endless_after.map(nanoseconds));
         self.option(limits.memory);
         self.option(limits.address_space);
         self.u64(limits.output);
@@ -420,6 +421,7 @@ impl<'a> Decoder<'a> {
             limits: Limits {
                 wall: self.duration()?,
                 cpu: self.option()?.map(Duration::from_nanos),
+                endless_after: self.option()?.map(Duration::from_nanos),
                 memory: self.option()?,
                 address_space: self.option()?,
                 output: self.u64()?,
@@ -439,6 +441,7 @@ impl<'a> Decoder<'a> {
             (1, signal) => Ending::Signaled(signal as i32),
             (2, 0) => Ending::TimedOut(TimeKind::Wall),
             (2, 1) => Ending::TimedOut(TimeKind::Cpu),
+            (2, 2) => Ending::TimedOut(TimeKind::Endless),
             (3, 0) => Ending::LimitExceeded(LimitKind::Memory),
             (3, 1) => Ending::LimitExceeded(LimitKind::Output),
             (3, 2) => Ending::LimitExceeded(LimitKind::Processes),
@@ -481,6 +484,7 @@ mod tests {
             .prop_map(|(wall, cpu, memory, file_size, processes)| Limits {
                 wall: Duration::from_nanos(wall),
                 cpu: cpu.map(Duration::from_nanos),
+                endless_after: memory.map(Duration::from_nanos),
                 memory,
                 file_size,
                 processes,
@@ -576,6 +580,7 @@ mod tests {
             outcome(Ending::Exited(3)),
             outcome(Ending::Signaled(11)),
             outcome(Ending::TimedOut(TimeKind::Cpu)),
+            outcome(Ending::TimedOut(TimeKind::Endless)),
             outcome(Ending::LimitExceeded(LimitKind::FileSize)),
         ];
         for frame in frames {

@@ -40,6 +40,7 @@ struct WovenOf {
     executions: usize,
     forked: usize,
     time_outs: usize,
+    endless: usize,
     classes: usize,
     splits: BTreeMap<&'static str, usize>,
     captured: usize,
@@ -88,6 +89,7 @@ impl WovenOf {
             executions: woven.executions,
             forked: woven.forked,
             time_outs: woven.time_outs,
+            endless: woven.endless,
             classes: woven.classes,
             splits: woven.splits.clone(),
             captured: woven.captured,
@@ -113,7 +115,7 @@ pub fn stats(stats: &Stats) -> String {
     };
     let _ = writeln!(
         text,
-        "\nWoven: {} in {}; {}, {} in {} ({} forked, {}); {} confirmed by one that did the same.",
+        "\nWoven: {} in {}; {}, {} in {} ({} forked, {}, {} of them proved to be endless); {} confirmed by one that did the same.",
         count(woven.patches as u64, "patch", "patches"),
         count(woven.builds as u64, "program", "programs"),
         count(
@@ -125,6 +127,7 @@ pub fn stats(stats: &Stats) -> String {
         count(woven.executions as u64, "execution", "executions"),
         grouped(woven.forked as u64),
         count(woven.time_outs as u64, "time-out", "time-outs"),
+        grouped(woven.endless as u64),
         grouped(woven.confirmed_by_others as u64),
     );
     let mut list = |title: &str, lines: Vec<(&str, usize)>| {

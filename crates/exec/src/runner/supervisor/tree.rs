@@ -266,6 +266,43 @@ impl Tree {
         sum
     }
 
+    /// The only descendant that does anything, if it has one thread and all others are shells that wait for their
+    /// children: nobody will stop it, or give it anything.
+    pub(super) fn computing_alone(&mut self) -> Option<Pid> {
+        let (mut computing, mut others) = (Vec::new(), false);
+        self.walk(|tree, process| {
+            match process.state {
+                _ if !process.is_alive() => {}
+                b'R' if process.threads == 1 => computing.push(process.pid),
+                _ => others |= !tree.is_waiting_shell(&process),
+            }
+            continue_if(!others && computing.len() <= 1)
+        });
+        match computing[..] {
+            [only] if !others => Some(only),
+            _ => None,
+        }
+    }
+
+    fn is_waiting_shell(&mut self, process: &Process) -> bool {
+        const SHELLS: [&str; 6] = ["sh", "dash", "bash", "ash", "ksh", "busybox"];
+        let pid = process.pid;
+        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
+        let name = program
+            .as_deref()
+            .and_then(|program| program.file_name()?.to_str());
+        let is_shell = name.is_some_and(|name| SHELLS.contains(&name));
+        if !is_shell || process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
+            return false;
+        }
+        let text = String::from_utf8_lossy(&self.buffer);
+        let call = text
+            .split_ascii_whitespace()
+            .next()
+            .and_then(|number| number.parse().ok());
+        call.is_some_and(|call: i64| [libc::SYS_wait4, libc::SYS_waitid].contains(&call))
+    }
+
     /// Number of descendants that are alive, or some number above `most` if there are more.
     pub(super) fn count_alive(&mut self, most: u32) -> u32 {
         self.usage(most).processes

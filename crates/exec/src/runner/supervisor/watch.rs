@@ -3,8 +3,13 @@
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use patchwright_probe_abi::CHANNEL_VARIABLE;
+
+#[cfg(target_arch = "x86_64")]
+use super::endless;
 use super::spawn::Command;
 use super::sys::{self, Pid, Precedence, Reaped};
 use super::tree::Tree;
@@ -63,9 +68,10 @@ pub(super) fn supervise(
         reaped_cpu: Duration::ZERO,
         peak: 0,
         precedence: None,
+        looks: Looks::default(),
     };
     let stop = watch.until_end()?;
-    let wall = watch.started.elapsed();
+    let wall = watch.started.elapsed().saturating_sub(watch.looks.wall);
     let leftovers = watch.clear_away(&stop)?;
     let killed = watch.tree.kill_all();
     watch.read_outputs();
@@ -81,7 +87,7 @@ pub(super) fn supervise(
         stderr: watch.stderr.data,
         output_truncated: watch.truncated,
         wall,
-        cpu: watch.reaped_cpu + killed.cpu,
+        cpu: (watch.reaped_cpu + killed.cpu).saturating_sub(watch.looks.cpu),
         peak_memory: watch.peak.max(killed.peak),
         leftovers,
         survivors: killed.survivors,
@@ -131,16 +137,28 @@ struct Watch<'a> {
     peak: u64,
     /// Taken as soon as the run is not one of the short and simple ones.
     precedence: Option<Precedence>,
+    looks: Looks,
+}
+
+/// Looks whether the command never ends.
+#[derive(Default)]
+struct Looks {
+    /// The processor time of the command at the last one.
+    last: Duration,
+    /// What they have taken, which is not the command's.
+    wall: Duration,
+    cpu: Duration,
 }
 
 impl Watch<'_> {
     /// Watches until the command has ended (`None`) or must be ended.
     fn until_end(&mut self) -> Result<Option<Stop>, HostGone> {
         let limits = &self.request.limits;
-        let deadline = self.started.checked_add(limits.wall);
         let mut interval = FIRST_SAMPLE;
         let mut next_sample = self.started + interval;
         loop {
+            let wall = limits.wall.saturating_add(self.looks.wall);
+            let deadline = self.started.checked_add(wall);
             let mut until = deadline.map_or(next_sample, |deadline| deadline.min(next_sample));
             if self.process.is_none() {
                 until = until.min(Instant::now() + BLIND_INTERVAL);
@@ -276,11 +294,15 @@ impl Watch<'_> {
         if limits.processes.is_some_and(|most| usage.processes > most) {
             return Some(Stop::Limit(LimitKind::Processes));
         }
-        if limits
-            .cpu
-            .is_some_and(|most| self.reaped_cpu + usage.cpu > most)
-        {
+        let cpu = (self.reaped_cpu + usage.cpu).saturating_sub(self.looks.cpu);
+        if limits.cpu.is_some_and(|most| cpu > most) {
             return Some(Stop::Time(TimeKind::Cpu));
+        }
+        if let Some(after) = limits.endless_after
+            && cpu >= after.max(self.looks.last * 2)
+            && self.never_ends(cpu)
+        {
+            return Some(Stop::Time(TimeKind::Endless));
         }
         let mut memory = usage.resident;
         if let Some(most) = limits.memory
@@ -295,6 +317,37 @@ impl Watch<'_> {
         }
         self.peak = self.peak.max(memory);
         None
+    }
+
+    /// Looks whether the command, which has used so much processor time, provably goes on for ever.
+    #[cfg(target_arch = "x86_64")]
+    fn never_ends(&mut self, cpu: Duration) -> bool {
+        const SHARE: u32 = 8;
+        const LEAST: Duration = Duration::from_millis(40);
+        const MOST: Duration = Duration::from_secs(2);
+        self.looks.last = cpu;
+        let Some(pid) = self.tree.computing_alone() else {
+            return false;
+        };
+        let begun = Instant::now();
+        let most = self.most_processes();
+        let before = self.tree.usage(most).cpu;
+        // What a woven program shares with us is written by nobody else, and read by us only when it has ended.
+        let set = &self.request.environment.set;
+        let mut channel = set.iter().filter(|(name, _)| *name == CHANNEL_VARIABLE);
+        let channel = channel.next_back().map(|(_, path)| Path::new(path));
+        let deadline = begun + (cpu / SHARE).clamp(LEAST, MOST);
+        let own_limit = super::spawn::cpu_seconds(&self.request.limits).map(|(soft, _)| soft);
+        let proved = endless::never_ends(pid, channel, own_limit, deadline);
+        self.looks.cpu += self.tree.usage(most).cpu.saturating_sub(before);
+        self.looks.wall += begun.elapsed();
+        proved
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn never_ends(&mut self, cpu: Duration) -> bool {
+        self.looks.last = cpu;
+        false
     }
 
     /// Deals with what is alive after the end: gives those that hold the output a moment, then

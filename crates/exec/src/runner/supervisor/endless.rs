@@ -1,0 +1,411 @@
+//! Whether a process will never end: proved by following it through one period of a loop.
+//!
+//! A process with one thread that makes no system call and reads no clock depends on nothing but its registers and its
+//! memory. So if it comes back to a state in which it was before, it will do so for ever. More often all but some locations
+//! (a counter, a sum) come back. Then a period is followed instruction by instruction to see what depends on these
+//! locations. If no branch, no address and no division does, and nothing else comes to depend on them than was so
+//! before, every further period takes the same way, whatever the values are.
+//!
+//! What is proved is what a time-out would say. Processes of which it cannot be said are waited for as ever.
+
+mod influence;
+mod instruction;
+mod memory;
+mod tracee;
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+use self::influence::{Decision, Influence, Location};
+use self::instruction::Decoded;
+use self::memory::{Before, Mapping};
+use self::tracee::{Registers, Tracee};
+use super::sys::Pid;
+
+/// Most locations that may be other ones after a period.
+const MOST_LOCATIONS: usize = 4096;
+/// How often a period is followed until nothing more comes to depend on the locations.
+const MOST_ROUNDS: usize = 6;
+/// Steps between looks at the time.
+const STEPS: u32 = 256;
+
+/// Whether the process surely goes on for ever without a system call, if nobody does anything to it. What it maps from the
+/// file `ignored` counts neither as its memory nor as that of others; `own_limit` is the limit of its processor time, in
+/// seconds, that is ours. It is stopped meanwhile, until `deadline` at the most.
+pub(super) fn never_ends(
+    pid: Pid,
+    ignored: Option<&Path>,
+    own_limit: Option<u64>,
+    deadline: Instant,
+) -> bool {
+    // Errors: it may not be traced, it ended, a signal came, the time is over.
+    Walk::begin(pid, ignored, own_limit, deadline)
+        .and_then(|walk| walk.proves())
+        .unwrap_or(false)
+}
+
+/// A process on its way.
+struct Walk {
+    tracee: Tracee,
+    /// Addresses of memory that does not count.
+    ignored: Range<u64>,
+    deadline: Instant,
+    mappings: Vec<Mapping>,
+    /// The instructions that were executed, by address.
+    code: HashMap<u64, Decoded>,
+    steps: u32,
+    registers: Registers,
+    /// What has been written since the first moment.
+    since_first: Before,
+    /// What has been written since the last return.
+    since_return: Before,
+}
+
+/// A moment of a process, its memory aside.
+struct Moment {
+    registers: Registers,
+    extended: Vec<u8>,
+}
+
+fn give_up<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+impl Walk {
+    fn begin(
+        pid: Pid,
+        ignored: Option<&Path>,
+        own_limit: Option<u64>,
+        deadline: Instant,
+    ) -> io::Result<Self> {
+        if has_timers(pid)? || is_limited(pid, own_limit)? {
+            return give_up();
+        }
+        let tracee = Tracee::seize(pid)?;
+        let mappings = memory::mappings(pid)?;
+        if mappings.iter().any(memory::is_written_by_others) {
+            return give_up();
+        }
+        let shared = mappings
+            .iter()
+            .find(|mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name)));
+        let mut walk = Walk {
+            registers: tracee.registers()?,
+            tracee,
+            ignored: shared.map_or(0..0, |mapping| mapping.addresses.clone()),
+            deadline,
+            mappings,
+            code: HashMap::new(),
+            steps: 0,
+            since_first: Before::default(),
+            since_return: Before::default(),
+        };
+        if walk.has_alarms()? {
+            return give_up();
+        }
+        Ok(walk)
+    }
+
+    fn proves(mut self) -> io::Result<bool> {
+        let first = self.moment()?;
+        // Locations by which it decides: they must be as they were at first.
+        let mut deciding: BTreeSet<Location> = BTreeSet::new();
+        loop {
+            let (base, _) = self.next_return(&first, &deciding)?;
+            let (mut now, length) = self.next_return(&first, &deciding)?;
+            let Some(mut locations) = self.difference(&base, &now)? else {
+                continue;
+            };
+            if locations.is_empty() {
+                return Ok(true);
+            }
+            for _ in 0..MOST_ROUNDS {
+                self.since_return = Before::default();
+                let mut influence = Influence::of(&locations);
+                let mut decision = None;
+                for _ in 0..length {
+                    self.step(Some((&mut influence, &mut decision)))?;
+                    if decision.is_some() {
+                        break;
+                    }
+                }
+                match decision {
+                    Some(Decision::On(location)) => {
+                        deciding.insert(location);
+                        break;
+                    }
+                    Some(Decision::Unknown) => break,
+                    None => {}
+                }
+                let next = self.moment()?;
+                let Some(differing) = self.difference(&now, &next)? else {
+                    break;
+                };
+                let before = locations.len();
+                locations.extend(differing);
+                locations.extend(influence.locations());
+                if locations.len() == before {
+                    return Ok(true);
+                }
+                now = next;
+            }
+        }
+    }
+
+    fn moment(&self) -> io::Result<Moment> {
+        Ok(Moment {
+            registers: self.registers,
+            extended: self.tracee.extended_registers()?,
+        })
+    }
+
+    /// Goes on until it is where it was at first, with the same values by which it decides; also says after how many steps.
+    /// From then on it is remembered anew what it writes.
+    fn next_return(
+        &mut self,
+        first: &Moment,
+        deciding: &BTreeSet<Location>,
+    ) -> io::Result<(Moment, u32)> {
+        self.since_return = Before::default();
+        for steps in 1.. {
+            self.step(None)?;
+            let registers = self.registers;
+            if registers.rip == first.registers.rip
+                && registers.rsp == first.registers.rsp
+                && self.is_as_at_first(first, &registers, deciding)?
+            {
+                return Ok((self.moment()?, steps));
+            }
+        }
+        give_up()
+    }
+
+    fn is_as_at_first(
+        &self,
+        first: &Moment,
+        registers: &Registers,
+        deciding: &BTreeSet<Location>,
+    ) -> io::Result<bool> {
+        for location in deciding {
+            let is_same = match location {
+                Location::Integer(number) => {
+                    integers(registers)[usize::from(*number)]
+                        == integers(&first.registers)[usize::from(*number)]
+                }
+                Location::Flags => registers.eflags == first.registers.eflags,
+                Location::Vector(_) | Location::UpperVector(_) | Location::Mask(_) => {
+                    self.tracee.extended_registers()? == first.extended
+                }
+                Location::Byte(address) => self.since_first.is_back(&self.tracee, *address)?,
+            };
+            if !is_same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The locations whose values differ between two moments, of which the second is now, and the first the last return or
+    /// the beginning of the last round; `None` if that cannot be said, or they are too many.
+    fn difference(&self, own: &Moment, now: &Moment) -> io::Result<Option<BTreeSet<Location>>> {
+        let (own_registers, others) = (&own.registers, &now.registers);
+        let fixed = |registers: &Registers| {
+            let segments = [registers.cs, registers.ss, registers.ds, registers.es];
+            let bases = [registers.fs_base, registers.gs_base];
+            (registers.rip, registers.rsp, segments, bases)
+        };
+        if fixed(own_registers) != fixed(others) {
+            return Ok(None);
+        }
+        let Some(mut locations) = vector_difference(&own.extended, &now.extended) else {
+            return Ok(None);
+        };
+        let bytes = self.since_return.differing(&self.tracee)?;
+        if bytes.len() > MOST_LOCATIONS {
+            return Ok(None);
+        }
+        locations.extend(bytes.into_iter().map(Location::Byte));
+        let integers = integers(own_registers).into_iter().zip(integers(others));
+        for (number, (own, other)) in integers.enumerate() {
+            if own != other {
+                locations.insert(Location::Integer(number as u8));
+            }
+        }
+        if own_registers.eflags != others.eflags {
+            locations.insert(Location::Flags);
+        }
+        Ok(Some(locations))
+    }
+
+    /// Executes an instruction; follows what depends on locations, and says when it decides.
+    fn step(
+        &mut self,
+        followed: Option<(&mut Influence, &mut Option<Decision>)>,
+    ) -> io::Result<()> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS) && Instant::now() >= self.deadline {
+            return give_up();
+        }
+        let registers = self.registers;
+        let at = registers.rip;
+        if !self.code.contains_key(&at) {
+            let decoded = self.decode(at)?;
+            self.code.insert(at, decoded);
+        }
+        let instruction = &self.code[&at];
+        let mut written: Vec<Range<u64>> = Vec::new();
+        let mut called = None;
+        if instruction.is_call {
+            let Some(address) = instruction::harmless_call(&registers) else {
+                return give_up();
+            };
+            written.extend(address.map(|address| address..address.saturating_add(8)));
+            called = Some(address);
+        } else {
+            for range in influence::written(instruction, &registers) {
+                let Some(range) = range else {
+                    return give_up();
+                };
+                written.push(range);
+            }
+        }
+        for range in written {
+            if !self.ignored.contains(&range.start) {
+                self.since_first.remember(&self.tracee, range.clone())?;
+                self.since_return.remember(&self.tracee, range)?;
+            }
+        }
+        if let Some((influence, decision)) = followed {
+            *decision = match called {
+                Some(written) => influence.follow_call(written).err(),
+                None => influence.follow(instruction, &registers).err(),
+            };
+        }
+        self.tracee.step()?;
+        self.registers = self.tracee.registers()?;
+        Ok(())
+    }
+
+    fn decode(&self, address: u64) -> io::Result<Decoded> {
+        let inside = |mapping: &&Mapping| mapping.addresses.contains(&address);
+        // What is written while it is executed need not stay as it is; the kernel's own code reads clocks.
+        let is_known = |mapping: &&Mapping| {
+            mapping.is_code && !mapping.is_writable && mapping.name != "[vdso]"
+        };
+        let Some(mapping) = self.mappings.iter().find(inside).filter(is_known) else {
+            return give_up();
+        };
+        let left = (mapping.addresses.end - address).min(instruction::LONGEST as u64);
+        let mut bytes = [0; instruction::LONGEST];
+        let bytes = &mut bytes[..left as usize];
+        self.tracee.read(address, bytes)?;
+        match Decoded::read(bytes, address) {
+            Some(decoded) => Ok(decoded),
+            None => give_up(),
+        }
+    }
+
+    /// Whether it has set an alarm, asked in its own name.
+    fn has_alarms(&mut self) -> io::Result<bool> {
+        let vdso = self
+            .mappings
+            .iter()
+            .find(|mapping| mapping.name == "[vdso]");
+        let Some(vdso) = vdso else {
+            return give_up();
+        };
+        let (start, length) = (
+            vdso.addresses.start,
+            vdso.addresses.end - vdso.addresses.start,
+        );
+        let mut text = vec![0; length as usize];
+        self.tracee.read(start, &mut text)?;
+        let Some(at) = text.windows(2).position(|bytes| bytes == [0x0f, 0x05]) else {
+            return give_up();
+        };
+        // Below the stack and what leaf functions use there.
+        let scratch = (self.registers.rsp - 4096) & !0xf;
+        for which in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
+            let mut timer = [0; 32];
+            let arguments = [which as u64, scratch];
+            let instruction = start + at as u64;
+            let result = self.tracee.call(
+                libc::SYS_getitimer,
+                arguments,
+                instruction,
+                (scratch, &mut timer),
+            )?;
+            if result != 0 {
+                return give_up();
+            }
+            if timer != [0; 32] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The integer registers, by number.
+fn integers(registers: &Registers) -> [u64; 16] {
+    [
+        registers.rax,
+        registers.rcx,
+        registers.rdx,
+        registers.rbx,
+        registers.rsp,
+        registers.rbp,
+        registers.rsi,
+        registers.rdi,
+        registers.r8,
+        registers.r9,
+        registers.r10,
+        registers.r11,
+        registers.r12,
+        registers.r13,
+        registers.r14,
+        registers.r15,
+    ]
+}
+
+/// The vector registers that differ; `None` if anything else of the extended state does.
+fn vector_difference(own: &[u8], other: &[u8]) -> Option<BTreeSet<Location>> {
+    /// Where the sixteen registers of 16 bytes stand (Intel's manual, volume 1, table 10-2).
+    const REGISTERS: std::ops::Range<usize> = 160..416;
+    if own.len() != other.len() || own.len() < REGISTERS.end {
+        return None;
+    }
+    let rest = |state: &[u8]| [&state[..REGISTERS.start], &state[REGISTERS.end..]].concat();
+    if rest(own) != rest(other) {
+        return None;
+    }
+    let registers = own[REGISTERS].chunks(16).zip(other[REGISTERS].chunks(16));
+    let differing = registers
+        .enumerate()
+        .filter(|(_, (own, other))| own != other);
+    Some(
+        differing
+            .map(|(number, _)| Location::Vector(number as u8))
+            .collect(),
+    )
+}
+
+/// Whether timers of POSIX will send it signals.
+fn has_timers(pid: Pid) -> io::Result<bool> {
+    // There is no such file where the kernel cannot tell.
+    Ok(!std::fs::read(format!("/proc/{pid}/timers"))?.is_empty())
+}
+
+/// Whether the kernel will send it a signal when it has used up some processor time, other than by our own limit.
+fn is_limited(pid: Pid, own_limit: Option<u64>) -> io::Result<bool> {
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits"))?;
+    let soft = limits.lines().find_map(|line| {
+        let rest = line.strip_prefix("Max cpu time")?;
+        rest.split_ascii_whitespace().next()
+    });
+    let own = own_limit.map(|seconds| seconds.to_string());
+    Ok(soft != Some("unlimited") && soft != own.as_deref())
+}

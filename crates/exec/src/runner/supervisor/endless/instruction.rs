@@ -1,0 +1,227 @@
+//! Instructions of the processor, as far as it matters what they depend on.
+
+use iced_x86::{
+    Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpAccess, Register, UsedMemory, UsedRegister,
+};
+
+use super::tracee::Registers;
+
+/// Longest instruction, in bytes.
+pub(super) const LONGEST: usize = 15;
+
+/// An instruction and what it uses.
+pub(super) struct Decoded {
+    pub(super) registers: Vec<UsedRegister>,
+    pub(super) memory: Vec<UsedMemory>,
+    /// Bits of iced's own kind.
+    pub(super) flags_read: u32,
+    pub(super) flags_written: u32,
+    /// Where it goes on, or whether it traps, depends on what it reads.
+    pub(super) decides: bool,
+    /// What it reads and writes is not described by the operands: an iteration of a string instruction, state that is
+    /// saved or restored, registers that form a stack.
+    pub(super) is_special: bool,
+    /// It is a system call.
+    pub(super) is_call: bool,
+    /// A mask says which parts it reads and writes.
+    pub(super) is_masked: bool,
+    /// Of a vector register that it writes nothing is left, in the lower 16 bytes at least.
+    pub(super) replaces_vectors: bool,
+}
+
+impl Decoded {
+    /// Reads the instruction at `address`. `None` when what it does depends on more than registers and memory (time, chance,
+    /// the kernel), or is not known.
+    pub(super) fn read(bytes: &[u8], address: u64) -> Option<Self> {
+        let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+        let instruction = decoder.decode();
+        if !is_deterministic(&instruction) {
+            return None;
+        }
+        let mut factory = InstructionInfoFactory::new();
+        let info = factory.info(&instruction);
+        let registers = info.used_registers().to_vec();
+        let is_stack = |used: &UsedRegister| used.register().is_st() || used.register().is_mm();
+        let is_special = instruction.is_string_instruction()
+            || instruction.is_save_restore_instruction()
+            || registers.iter().any(is_stack)
+            || instruction.fpu_stack_increment_info().increment() != 0
+            || info
+                .used_memory()
+                .iter()
+                .any(|memory| memory.memory_size().size() == 0 && touches(memory));
+        let decides = instruction.flow_control() != FlowControl::Next
+            || matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
+        Some(Decoded {
+            memory: info.used_memory().to_vec(),
+            registers,
+            flags_read: instruction.rflags_read(),
+            flags_written: instruction.rflags_modified(),
+            decides,
+            is_special,
+            is_call: instruction.mnemonic() == Mnemonic::Syscall,
+            is_masked: instruction.has_op_mask(),
+            replaces_vectors: replaces_vectors(&instruction),
+        })
+    }
+}
+
+/// The newer encodings write whole registers. Of the older instructions some do.
+fn replaces_vectors(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    let is_load = instruction.op_count() == 2 && !instruction.op1_register().is_vector_register();
+    match instruction.mnemonic() {
+        _ if instruction.encoding() != EncodingKind::Legacy => true,
+        M::Movaps | M::Movapd | M::Movups | M::Movupd | M::Movdqa | M::Movdqu | M::Lddqu => true,
+        M::Movq | M::Movd | M::Pshufd => true,
+        M::Movss | M::Movsd => is_load,
+        M::Pxor | M::Xorps | M::Xorpd => instruction.op0_register() == instruction.op1_register(),
+        _ => false,
+    }
+}
+
+/// Whether a system call that is about to be made with these registers has no effect, and a result that depends on nothing
+/// but its arguments and which memory there is; and then the address of eight bytes that it may write. The probe makes
+/// such calls, to find out what can be read.
+pub(super) fn harmless_call(registers: &Registers) -> Option<Option<u64>> {
+    const MOST_KNOWN: u64 = libc::SIG_SETMASK as u64;
+    let (how, set, old) = (registers.rdi & 0xffff_ffff, registers.rsi, registers.rdx);
+    match registers.rax as i64 {
+        libc::SYS_getpid | libc::SYS_gettid => Some(None),
+        // Without signals, or without anything to do with them.
+        libc::SYS_rt_sigprocmask if set == 0 || how > MOST_KNOWN => Some((old != 0).then_some(old)),
+        _ => None,
+    }
+}
+
+/// Whether memory is accessed there.
+pub(super) fn touches(memory: &UsedMemory) -> bool {
+    !matches!(memory.access(), OpAccess::None | OpAccess::NoMemAccess)
+}
+
+fn is_deterministic(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    let flow = instruction.flow_control();
+    !instruction.is_invalid()
+        && !instruction.is_privileged()
+        && !matches!(
+            flow,
+            FlowControl::Interrupt | FlowControl::XbeginXabortXend | FlowControl::Exception
+        )
+        && !matches!(
+            instruction.mnemonic(),
+            M::Sysenter
+                | M::Rdtsc
+                | M::Rdtscp
+                | M::Rdpmc
+                | M::Rdrand
+                | M::Rdseed
+                | M::Rdpid
+                | M::Rdpru
+                | M::Cpuid
+                | M::Xgetbv
+                | M::In
+                | M::Insb
+                | M::Insw
+                | M::Insd
+                | M::Out
+                | M::Outsb
+                | M::Outsw
+                | M::Outsd
+                | M::Umonitor
+                | M::Umwait
+                | M::Tpause
+                | M::Monitor
+                | M::Mwait
+                | M::Monitorx
+                | M::Mwaitx
+                | M::Xtest
+                // They show and set the flag by which it is stepped through.
+                | M::Pushf
+                | M::Pushfd
+                | M::Pushfq
+                | M::Popf
+                | M::Popfd
+                | M::Popfq
+        )
+}
+
+/// What a register holds, for addresses.
+pub(super) fn value(registers: &Registers, register: Register) -> Option<u64> {
+    let whole = match register.full_register() {
+        Register::RAX => registers.rax,
+        Register::RBX => registers.rbx,
+        Register::RCX => registers.rcx,
+        Register::RDX => registers.rdx,
+        Register::RSI => registers.rsi,
+        Register::RDI => registers.rdi,
+        Register::RBP => registers.rbp,
+        Register::RSP => registers.rsp,
+        Register::R8 => registers.r8,
+        Register::R9 => registers.r9,
+        Register::R10 => registers.r10,
+        Register::R11 => registers.r11,
+        Register::R12 => registers.r12,
+        Register::R13 => registers.r13,
+        Register::R14 => registers.r14,
+        Register::R15 => registers.r15,
+        Register::RIP => registers.rip,
+        Register::FS => registers.fs_base,
+        Register::GS => registers.gs_base,
+        Register::CS | Register::DS | Register::ES | Register::SS => 0,
+        _ => return None,
+    };
+    match register.size() {
+        4 => Some(whole & u64::from(u32::MAX)),
+        // Segments, and whole registers.
+        _ => Some(whole),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_depends_on_time_chance_or_the_kernel_is_not_read() {
+        for bytes in [
+            &[0x0f, 0x31][..],         // rdtsc
+            &[0x0f, 0x01, 0xf9],       // rdtscp
+            &[0x48, 0x0f, 0xc7, 0xf0], // rdrand rax
+            &[0x0f, 0xa2],             // cpuid
+            &[0xcd, 0x80],             // int 80h
+            &[0x9c],                   // pushfq
+            &[0xf4],                   // hlt
+            &[0xf3, 0x0f, 0xc7, 0xf8], // rdpid rax
+        ] {
+            assert!(Decoded::read(bytes, 0x1000).is_none(), "{bytes:x?}");
+        }
+    }
+
+    #[test]
+    fn calls_that_only_ask_are_harmless() {
+        // SAFETY: plain data.
+        let mut registers: Registers = unsafe { std::mem::zeroed() };
+        registers.rax = libc::SYS_rt_sigprocmask as u64;
+        (registers.rdi, registers.rsi) = (u64::MAX, 0x7000);
+        assert_eq!(harmless_call(&registers), Some(None));
+        (registers.rdi, registers.rsi, registers.rdx) = (0, 0, 0x8000);
+        assert_eq!(harmless_call(&registers), Some(Some(0x8000)));
+        registers.rsi = 0x7000;
+        assert_eq!(harmless_call(&registers), None);
+        registers.rax = libc::SYS_read as u64;
+        assert_eq!(harmless_call(&registers), None);
+    }
+
+    #[test]
+    fn branches_and_divisions_decide_and_moves_do_not() {
+        let decides = |bytes: &[u8]| Decoded::read(bytes, 0x1000).unwrap().decides;
+        assert!(decides(&[0x74, 0x02])); // je
+        assert!(decides(&[0xc3])); // ret
+        assert!(decides(&[0xf7, 0xf9])); // idiv ecx
+        assert!(decides(&[0xff, 0xe0])); // jmp rax
+        assert!(!decides(&[0x01, 0xd8])); // add eax, ebx
+        assert!(!decides(&[0x0f, 0x44, 0xc1])); // cmove eax, ecx
+    }
+}

@@ -1,0 +1,133 @@
+//! Programs that never end are told from those that do, or might.
+#![cfg(target_arch = "x86_64")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write files and start the compiler"
+)]
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Folder, folder, runner, seconds};
+use patchwright_exec::{Ending, Limits, Request, TimeKind};
+
+/// The bodies of `main` after a long time in which nothing can be known yet.
+fn compile(folder: &Folder, name: &str, flags: &[&str], body: &str) {
+    let source = format!(
+        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         #include <string.h>\n#include <sys/mman.h>\n#include <sys/time.h>\n#include <time.h>\n#include <unistd.h>\n\
+         volatile int flag, one = 1; volatile unsigned count; int table[64]; double sum;\n\
+         static void *other(void *unused) {{ usleep(300000); flag = 1; return unused; }}\n\
+         static void handler(int signal) {{ (void)signal; _exit(3); }}\n\
+         int main(void) {{ (void)other; (void)handler; {body} return 7; }}\n"
+    );
+    let file = folder.write(&format!("{name}.c"), &source);
+    let status = std::process::Command::new("cc")
+        .args(["-w", "-pthread", "-o"])
+        .arg(folder.path.join(name))
+        .arg(file)
+        .args(flags)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{name}");
+}
+
+fn run(folder: &Path, script: &str) -> Ending {
+    let limits = Limits {
+        endless_after: Some(Duration::from_millis(40)),
+        ..seconds(8)
+    };
+    let request = Request::shell(script, folder).limits(limits);
+    runner().run(&request).unwrap().ending
+}
+
+const ENDLESS: Ending = Ending::TimedOut(TimeKind::Endless);
+
+#[test]
+fn loops_that_come_back_to_their_state_or_only_count_never_end() {
+    let folder = folder();
+    for (number, body) in [
+        "for (;;) { }",
+        "int i = 0; while (i < 10) { if (i == 5) continue; i++; }",
+        "while (one) count++;",
+        "int n = 3; while (one) { for (int i = 0; i < 20; i++) table[i % 7] += n; n++; }",
+        "while (one) { sum += 0.5; char text[40]; memset(text, 'a', 30); text[30] = 0; count += strlen(text); }",
+        "struct node { struct node *next; int seen; } *p = calloc(2, sizeof *p); p[0].next = &p[1]; p[1].next = p; \
+         while (p) { p->seen++; p = p->next; }",
+        "int c; while ((c = getchar()) != 'x') if (c == EOF) count++;",
+        "int x; while (scanf(\"%d\", &x) != 1) ;",
+        "raise(SIGUSR1 * 0); unsigned seconds = 0; for (;;) seconds += flag ? 1 : 2;",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for flags in [["-O0"], ["-O2"]] {
+            let name = format!("p{number}{}", flags[0]);
+            compile(&folder, &name, &flags, body);
+            let ending = run(&folder.path, &format!("exec ./{name}"));
+            assert_eq!(ending, ENDLESS, "{flags:?} {body}");
+        }
+    }
+}
+
+#[test]
+fn so_do_those_that_shells_wait_for_and_those_with_a_sanitizer() {
+    let folder = folder();
+    compile(&folder, "plain", &[], "while (one) count++;");
+    assert_eq!(run(&folder.path, "./plain; echo never"), ENDLESS);
+    assert_eq!(
+        run(&folder.path, "sh -c './plain | cat'; :"),
+        Ending::TimedOut(TimeKind::Wall)
+    );
+    compile(
+        &folder,
+        "asan",
+        &["-fsanitize=address"],
+        "while (one) table[count % 64 ? 3 : 3]++;",
+    );
+    assert_eq!(run(&folder.path, "exec ./asan"), ENDLESS);
+}
+
+#[test]
+fn what_ends_or_could_end_is_waited_for() {
+    let folder = folder();
+    for (number, (body, ending)) in [
+        // Long, and then it ends.
+        ("for (unsigned i = 0; i < 900; i++) for (unsigned k = 0; k < 1000000; k++) count += one;", 7),
+        ("unsigned x = 1; do { x ^= x << 13; x ^= x >> 17; x ^= x << 5; } while (x != 1 && count++ < 300000000);", 7),
+        ("int i = 1; while (i > 0) i = (int)((unsigned)i + 7u);", 7),
+        ("double x = 1; while (x < 2) x += 1e-9;", 7),
+        ("count = 900000000; while (count) count--;", 7),
+        ("static char text[1 << 20]; memset(text, 'a', sizeof text - 1); for (int i = 0; i < 300; i++) { text[i] = 0; \
+          for (int k = i + 1; k < 300000; k++) count += text[k]; }", 7),
+        // Somebody else ends it.
+        ("time_t end = time(NULL) + 2; while (time(NULL) < end) ;", 7),
+        ("struct timespec t; do clock_gettime(CLOCK_MONOTONIC_COARSE, &t); while (t.tv_sec % 2 == 0); \
+          do clock_gettime(CLOCK_MONOTONIC_COARSE, &t); while (t.tv_sec % 2);", 7),
+        ("pthread_t t; pthread_create(&t, NULL, other, NULL); while (!flag) ;", 7),
+        ("signal(SIGALRM, handler); alarm(1); for (;;) ;", 3),
+        ("signal(SIGPROF, handler); struct itimerval t = {{0, 0}, {1, 0}}; setitimer(ITIMER_PROF, &t, NULL); for (;;) ;", 3),
+        ("signal(SIGALRM, handler); timer_t t; timer_create(CLOCK_REALTIME, NULL, &t); \
+          struct itimerspec s = {{0, 0}, {1, 0}}; timer_settime(t, 0, &s, NULL); for (;;) ;", 3),
+        ("volatile int *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); \
+          if (!fork()) { usleep(500000); *shared = 1; _exit(0); } while (!*shared) ;", 7),
+        ("unsigned long begun = __builtin_ia32_rdtsc(); while (__builtin_ia32_rdtsc() - begun < 2000000000ul) ;", 7),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("p{number}");
+        compile(&folder, &name, &["-O1"], body);
+        let found = run(&folder.path, &format!("exec ./{name}"));
+        assert_eq!(found, Ending::Exited(ending), "{body}");
+    }
+    compile(&folder, "endless", &[], "while (one) count++;");
+    let killed = "./endless & sleep 0.5; kill -9 $!; wait $!; exit 4";
+    assert_eq!(run(&folder.path, killed), Ending::Exited(4));
+    let limited = "ulimit -t 1; ./endless; exit 5";
+    assert_eq!(run(&folder.path, limited), Ending::Exited(5));
+    let timed = "timeout 1 ./endless; exit $?";
+    assert_eq!(run(&folder.path, timed), Ending::Exited(124));
+}
