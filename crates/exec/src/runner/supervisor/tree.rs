@@ -266,15 +266,15 @@ impl Tree {
         sum
     }
 
-    /// The only descendant that does anything, if it has one thread and all others are shells that wait for their
-    /// children: nobody will stop it, or give it anything.
+    /// The only descendant that does anything, if it has one thread and all others wait for their children
+    /// or each other: nobody will stop it, or give it anything.
     pub(super) fn computing_alone(&mut self) -> Option<Pid> {
         let (mut computing, mut others) = (Vec::new(), false);
         self.walk(|tree, process| {
             match process.state {
                 _ if !process.is_alive() => {}
                 b'R' if process.threads == 1 => computing.push(process.pid),
-                _ => others |= !tree.is_waiting_shell(&process),
+                _ => others |= !tree.waits_for_others(&process),
             }
             continue_if(!others && computing.len() <= 1)
         });
@@ -284,23 +284,48 @@ impl Tree {
         }
     }
 
-    fn is_waiting_shell(&mut self, process: &Process) -> bool {
-        const SHELLS: [&str; 6] = ["sh", "dash", "bash", "ash", "ksh", "busybox"];
+    /// Whether a process will do nothing until another one of the tree writes to it or ends: a shell, or a filter without
+    /// timers, that waits for its children or for what comes out of a pipe. Its standard input may come from outside.
+    fn waits_for_others(&mut self, process: &Process) -> bool {
+        const KNOWN: [&str; 24] = [
+            "sh", "dash", "bash", "ash", "ksh", "busybox", "cat", "cmp", "cut", "diff", "grep",
+            "head", "od", "sed", "sort", "tail", "tee", "tr", "uniq", "wc", "awk", "mawk", "gawk",
+            "xxd",
+        ];
         let pid = process.pid;
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
         let name = program
             .as_deref()
             .and_then(|program| program.file_name()?.to_str());
-        let is_shell = name.is_some_and(|name| SHELLS.contains(&name));
-        if !is_shell || process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
+        let is_known = name.is_some_and(|name| KNOWN.contains(&name));
+        if !is_known || process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
             return false;
         }
         let text = String::from_utf8_lossy(&self.buffer);
-        let call = text
-            .split_ascii_whitespace()
-            .next()
-            .and_then(|number| number.parse().ok());
-        call.is_some_and(|call: i64| [libc::SYS_wait4, libc::SYS_waitid].contains(&call))
+        let mut words = text.split_ascii_whitespace();
+        let call: Option<i64> = words.next().and_then(|number| number.parse().ok());
+        match call {
+            Some(libc::SYS_wait4 | libc::SYS_waitid) => true,
+            Some(libc::SYS_read) => words
+                .next()
+                .and_then(|word| u32::from_str_radix(word.strip_prefix("0x")?, 16).ok())
+                .is_some_and(|file| self.is_pipe_of_the_run(pid, file)),
+            _ => false,
+        }
+    }
+
+    /// Whether a file of a process is a pipe, and not one of those that the command was given.
+    fn is_pipe_of_the_run(&self, pid: Pid, file: u32) -> bool {
+        let pipe = |path: String| fs::read_link(path).ok();
+        let Some(own) = pipe(format!("/proc/{pid}/fd/{file}")) else {
+            return false;
+        };
+        let is_pipe = own.to_str().is_some_and(|name| name.starts_with("pipe:"));
+        let given = fs::read_dir("/proc/self/fd").into_iter().flatten();
+        let mut given = given
+            .flatten()
+            .filter_map(|entry| fs::read_link(entry.path()).ok());
+        is_pipe && !given.any(|given| given == own)
     }
 
     /// Number of descendants that are alive, or some number above `most` if there are more.
