@@ -126,6 +126,10 @@ fn what_ends_or_could_end_is_waited_for() {
         let found = run(&folder.path, &format!("exec ./{name}"));
         assert_eq!(found, Ending::Exited(ending), "{body}");
     }
+    // Shells that are looked at go on as if nothing had been.
+    assert_eq!(run(&folder.path, "./p0; exit 9"), Ending::Exited(9));
+    let substituted = "found=$(./p0; echo $?); exit $((found + 1))";
+    assert_eq!(run(&folder.path, substituted), Ending::Exited(8));
     compile(&folder, "endless", &[], "while (one) count++;");
     let killed = "./endless & sleep 0.5; kill -9 $!; wait $!; exit 4";
     assert_eq!(run(&folder.path, killed), Ending::Exited(4));
@@ -133,6 +137,8 @@ fn what_ends_or_could_end_is_waited_for() {
     assert_eq!(run(&folder.path, limited), Ending::Exited(5));
     let asked = "mkfifo pipe; (sleep 0.5; echo end > pipe) & ./endless & read word < pipe; kill -9 $!; exit 6";
     assert_eq!(run(&folder.path, asked), Ending::Exited(6));
+    let alarmed = "perl -e 'alarm 1; exec @ARGV' sh -c './endless; :'; exit $?";
+    assert_eq!(run(&folder.path, alarmed), Ending::Exited(142));
     let timed = "timeout 1 ./endless; exit $?";
     assert_eq!(run(&folder.path, timed), Ending::Exited(124));
 }

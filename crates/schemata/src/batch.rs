@@ -17,7 +17,8 @@ use crate::additions::{self, OwnText};
 use crate::capture::{self, Uncaptured};
 use crate::compiler::{Depth, Diagnostic};
 use crate::outside::{self, Renames};
-use crate::plan::{Plan, PlannedPatch, SourceFile};
+use crate::plan::Plan;
+use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::{self, Finder, Run};
 use crate::{Apart, EngineError, Stats};
 

@@ -28,6 +28,7 @@ mod library;
 mod linked;
 mod outside;
 mod plan;
+mod planned;
 mod preprocessed;
 mod rounds;
 mod runs;

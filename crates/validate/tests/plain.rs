@@ -110,7 +110,7 @@ fn each_kind_of_verdict_is_given_and_the_project_is_left_alone() {
     let Some(PatchVerdict::Implausible(killer)) = &outcome.patches[8].verdict else {
         panic!()
     };
-    assert_eq!(killer.failure.to_string(), "time-out");
+    assert_eq!(killer.failure.to_string(), "time-out (never ends)");
     assert_eq!(outcome.patches[6].same_as, Some(0));
     assert_eq!(outcome.stats.duplicates, 1);
     let ways: Vec<Option<Way>> = outcome.patches.iter().map(|patch| patch.way).collect();

@@ -29,20 +29,25 @@ use super::sys::Pid;
 const MOST_LOCATIONS: usize = 4096;
 /// How often a period is followed until nothing more comes to depend on the locations.
 const MOST_ROUNDS: usize = 6;
+/// The flags that instructions compute: carry, parity, adjust, zero, sign, overflow.
+const STATUS_FLAGS: u64 = 0x8d5;
+/// Set by the kernel where it goes on.
+const RESUME_FLAG: u64 = 1 << 16;
 /// Steps between looks at the time.
 const STEPS: u32 = 256;
 
 /// Whether the process surely goes on for ever without a system call, if nobody does anything to it. What it maps from the
 /// file `ignored` counts neither as its memory nor as that of others; `own_limit` is the limit of its processor time, in
-/// seconds, that is ours. It is stopped meanwhile, until `deadline` at the most.
+/// seconds, that is ours. It is stopped meanwhile, until `deadline` at the most. `others` wait for it, or for each other.
 pub(super) fn never_ends(
     pid: Pid,
+    others: &[Pid],
     ignored: Option<&Path>,
     own_limit: Option<u64>,
     deadline: Instant,
 ) -> bool {
     // Errors: it may not be traced, it ended, a signal came, the time is over.
-    Walk::begin(pid, ignored, own_limit, deadline)
+    Walk::begin(pid, others, ignored, own_limit, deadline)
         .and_then(|walk| walk.proves())
         .unwrap_or(false)
 }
@@ -77,22 +82,32 @@ fn give_up<T>() -> io::Result<T> {
 impl Walk {
     fn begin(
         pid: Pid,
+        others: &[Pid],
         ignored: Option<&Path>,
         own_limit: Option<u64>,
         deadline: Instant,
     ) -> io::Result<Self> {
-        if has_timers(pid)? || is_limited(pid, own_limit)? {
+        if is_limited(pid, own_limit)? {
             return give_up();
         }
-        let tracee = Tracee::seize(pid)?;
+        let mut tracee = Tracee::seize(pid)?;
         let mappings = memory::mappings(pid)?;
+        if has_alarms(&mut tracee, &mappings)? {
+            return give_up();
+        }
+        for &other in others {
+            // An alarm of the program that it was before is left to a shell.
+            if has_alarms(&mut Tracee::seize(other)?, &memory::mappings(other)?)? {
+                return give_up();
+            }
+        }
         if mappings.iter().any(memory::is_written_by_others) {
             return give_up();
         }
         let shared = mappings
             .iter()
             .find(|mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name)));
-        let mut walk = Walk {
+        Ok(Walk {
             registers: tracee.registers()?,
             tracee,
             ignored: shared.map_or(0..0, |mapping| mapping.addresses.clone()),
@@ -102,15 +117,14 @@ impl Walk {
             steps: 0,
             since_first: Before::default(),
             since_return: Before::default(),
-        };
-        if walk.has_alarms()? {
-            return give_up();
-        }
-        Ok(walk)
+        })
     }
 
     fn proves(mut self) -> io::Result<bool> {
         let first = self.moment()?;
+        if !ignores_exceptions(&first.extended) {
+            return give_up();
+        }
         // Locations by which it decides: they must be as they were at first.
         let mut deciding: BTreeSet<Location> = BTreeSet::new();
         loop {
@@ -195,7 +209,7 @@ impl Walk {
                     integers(registers)[usize::from(*number)]
                         == integers(&first.registers)[usize::from(*number)]
                 }
-                Location::Flags => registers.eflags == first.registers.eflags,
+                Location::Flags => (registers.eflags ^ first.registers.eflags) & STATUS_FLAGS == 0,
                 Location::Vector(_) | Location::UpperVector(_) | Location::Mask(_) => {
                     self.tracee.extended_registers()? == first.extended
                 }
@@ -234,7 +248,11 @@ impl Walk {
                 locations.insert(Location::Integer(number as u8));
             }
         }
-        if own_registers.eflags != others.eflags {
+        let flags = own_registers.eflags ^ others.eflags;
+        if flags & !(STATUS_FLAGS | RESUME_FLAG) != 0 {
+            return Ok(None);
+        }
+        if flags & STATUS_FLAGS != 0 {
             locations.insert(Location::Flags);
         }
         Ok(Some(locations))
@@ -293,7 +311,9 @@ impl Walk {
         let inside = |mapping: &&Mapping| mapping.addresses.contains(&address);
         // What is written while it is executed need not stay as it is; the kernel's own code reads clocks.
         let is_known = |mapping: &&Mapping| {
-            mapping.is_code && !mapping.is_writable && mapping.name != "[vdso]"
+            let name = mapping.name.as_str();
+            let of_a_file = !name.starts_with('[') && !name.starts_with("/memfd:");
+            mapping.is_code && !mapping.is_writable && of_a_file
         };
         let Some(mapping) = self.mappings.iter().find(inside).filter(is_known) else {
             return give_up();
@@ -307,46 +327,48 @@ impl Walk {
             None => give_up(),
         }
     }
+}
 
-    /// Whether it has set an alarm, asked in its own name.
-    fn has_alarms(&mut self) -> io::Result<bool> {
-        let vdso = self
-            .mappings
-            .iter()
-            .find(|mapping| mapping.name == "[vdso]");
-        let Some(vdso) = vdso else {
-            return give_up();
-        };
-        let (start, length) = (
-            vdso.addresses.start,
-            vdso.addresses.end - vdso.addresses.start,
-        );
-        let mut text = vec![0; length as usize];
-        self.tracee.read(start, &mut text)?;
-        let Some(at) = text.windows(2).position(|bytes| bytes == [0x0f, 0x05]) else {
-            return give_up();
-        };
-        // Below the stack and what leaf functions use there.
-        let scratch = (self.registers.rsp - 4096) & !0xf;
-        for which in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
-            let mut timer = [0; 32];
-            let arguments = [which as u64, scratch];
-            let instruction = start + at as u64;
-            let result = self.tracee.call(
-                libc::SYS_getitimer,
-                arguments,
-                instruction,
-                (scratch, &mut timer),
-            )?;
-            if result != 0 {
-                return give_up();
-            }
-            if timer != [0; 32] {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+/// Whether a stopped process will get a signal from a timer. Those of `setitimer` and `alarm` are asked for in its own name.
+fn has_alarms(tracee: &mut Tracee, mappings: &[Mapping]) -> io::Result<bool> {
+    // There is no such file where the kernel cannot tell.
+    if !std::fs::read(format!("/proc/{}/timers", tracee.pid()))?.is_empty() {
+        return Ok(true);
     }
+    let mut kernels = mappings.iter().filter(|mapping| mapping.name == "[vdso]");
+    let Some(addresses) = kernels.next().map(|mapping| mapping.addresses.clone()) else {
+        return give_up();
+    };
+    let mut text = vec![0; (addresses.end - addresses.start) as usize];
+    tracee.read(addresses.start, &mut text)?;
+    let Some(at) = text.windows(2).position(|bytes| bytes == [0x0f, 0x05]) else {
+        return give_up();
+    };
+    // Below the stack and what leaf functions use there.
+    let scratch = (tracee.registers()?.rsp - 4096) & !0xf;
+    for which in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
+        let mut timer = [0; size_of::<libc::itimerval>()];
+        let result = tracee.call(
+            libc::SYS_getitimer,
+            [which as u64, scratch],
+            addresses.start + at as u64,
+            (scratch, &mut timer),
+        )?;
+        if result != 0 {
+            return give_up();
+        }
+        if timer.iter().any(|byte| *byte != 0) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether floating-point operations never trap (`MXCSR`, Intel's manual, volume 1, section 10.2.3).
+fn ignores_exceptions(extended: &[u8]) -> bool {
+    const MASKS: u32 = 0x1f80;
+    let control = extended.get(24..28).and_then(|bytes| bytes.try_into().ok());
+    control.is_some_and(|control| u32::from_le_bytes(control) & MASKS == MASKS)
 }
 
 /// The integer registers, by number.
@@ -391,12 +413,6 @@ fn vector_difference(own: &[u8], other: &[u8]) -> Option<BTreeSet<Location>> {
             .map(|(number, _)| Location::Vector(number as u8))
             .collect(),
     )
-}
-
-/// Whether timers of POSIX will send it signals.
-fn has_timers(pid: Pid) -> io::Result<bool> {
-    // There is no such file where the kernel cannot tell.
-    Ok(!std::fs::read(format!("/proc/{pid}/timers"))?.is_empty())
 }
 
 /// Whether the kernel will send it a signal when it has used up some processor time, other than by our own limit.

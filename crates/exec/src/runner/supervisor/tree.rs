@@ -268,18 +268,20 @@ impl Tree {
 
     /// The only descendant that does anything, if it has one thread and all others wait for their children
     /// or each other: nobody will stop it, or give it anything.
-    pub(super) fn computing_alone(&mut self) -> Option<Pid> {
-        let (mut computing, mut others) = (Vec::new(), false);
+    /// The second are those others.
+    pub(super) fn computing_alone(&mut self) -> Option<(Pid, Vec<Pid>)> {
+        let (mut computing, mut waiting, mut others) = (Vec::new(), Vec::new(), false);
         self.walk(|tree, process| {
             match process.state {
                 _ if !process.is_alive() => {}
                 b'R' if process.threads == 1 => computing.push(process.pid),
-                _ => others |= !tree.waits_for_others(&process),
+                _ if tree.waits_for_others(&process) => waiting.push(process.pid),
+                _ => others = true,
             }
             continue_if(!others && computing.len() <= 1)
         });
         match computing[..] {
-            [only] if !others => Some(only),
+            [only] if !others => Some((only, waiting)),
             _ => None,
         }
     }

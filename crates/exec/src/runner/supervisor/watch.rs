@@ -326,7 +326,7 @@ impl Watch<'_> {
         const LEAST: Duration = Duration::from_millis(40);
         const MOST: Duration = Duration::from_secs(2);
         self.looks.last = cpu;
-        let Some(pid) = self.tree.computing_alone() else {
+        let Some((pid, others)) = self.tree.computing_alone() else {
             return false;
         };
         let begun = Instant::now();
@@ -338,7 +338,7 @@ impl Watch<'_> {
         let channel = channel.next_back().map(|(_, path)| Path::new(path));
         let deadline = begun + (cpu / SHARE).clamp(LEAST, MOST);
         let own_limit = super::spawn::cpu_seconds(&self.request.limits).map(|(soft, _)| soft);
-        let proved = endless::never_ends(pid, channel, own_limit, deadline);
+        let proved = endless::never_ends(pid, &others, channel, own_limit, deadline);
         self.looks.cpu += self.tree.usage(most).cpu.saturating_sub(before);
         self.looks.wall += begun.elapsed();
         proved

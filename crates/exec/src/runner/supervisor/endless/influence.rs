@@ -79,7 +79,7 @@ impl Influence {
         for used in &instruction.registers {
             for location in locations(used.register()) {
                 let is_whole = match location {
-                    _ if instruction.is_masked => false,
+                    _ if instruction.is_masked || instruction.may_leave => false,
                     Location::Mask(_) => true,
                     Location::Vector(_) | Location::UpperVector(_) => instruction.replaces_vectors,
                     _ => is_whole(used.register()),
@@ -95,7 +95,8 @@ impl Influence {
         }
         if instruction.flags_written & ALL_FLAGS != 0 {
             let all = instruction.flags_written & ALL_FLAGS == ALL_FLAGS;
-            self.write(Location::Flags, OpAccess::Write, all, seed);
+            let is_whole = all && !instruction.may_leave;
+            self.write(Location::Flags, OpAccess::Write, is_whole, seed);
         }
         Ok(())
     }
@@ -126,7 +127,7 @@ impl Influence {
         registers: &Registers,
     ) -> Result<Option<Location>, Decision> {
         let mut seed = None;
-        for memory in &instruction.memory {
+        for memory in instruction.memory.iter().filter(|memory| touches(memory)) {
             for part in [memory.base(), memory.index()] {
                 let known = locations(part).find_map(|part| self.depending.get(&part));
                 if let Some(seed) = known {
@@ -318,6 +319,9 @@ mod tests {
         let upper = Location::UpperVector(0);
         assert_eq!(after(&[vector, upper], &[wide]), Ok([].into()));
         assert_eq!(after(&[upper], &[clear]), Ok([upper].into()));
+        let clear_upper: &[u8] = &[0xc5, 0xf8, 0x77]; // vzeroupper
+        let left = after(&[vector], &[clear_upper]).unwrap();
+        assert!(left.contains(&vector));
         let mask: &[u8] = &[0xc5, 0xfd, 0xd7, 0xc0]; // vpmovmskb eax, ymm0
         assert_eq!(after(&[upper], &[mask]), Ok([upper, RAX].into()));
     }
@@ -356,6 +360,10 @@ mod tests {
         assert_eq!(after(&[RCX], &[divide]), Err(Decision::On(RCX)));
         let other: &[u8] = &[0x83, 0x7d, 0xf8, 0x05]; // cmp dword [rbp-8], 5
         assert!(after(&[slot, Location::Flags], &[other, branch]).is_ok());
+        let shift: &[u8] = &[0xd3, 0xe3]; // shl ebx, cl, perhaps by nothing
+        assert!(after(&[Location::Flags], &[shift, branch]).is_err());
+        let by_one: &[u8] = &[0x83, 0xc3, 0x01]; // add ebx, 1
+        assert!(after(&[Location::Flags], &[by_one, branch]).is_ok());
         let step: &[u8] = &[0xff, 0x45, 0xf8]; // inc dword [rbp-8], which leaves the carry
         let carry: &[u8] = &[0x72, 0x02]; // jb
         assert!(after(&[Location::Flags], &[step, carry]).is_err());

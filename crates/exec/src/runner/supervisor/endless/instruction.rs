@@ -2,7 +2,7 @@
 
 use iced_x86::{
     Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, InstructionInfoFactory,
-    Mnemonic, OpAccess, Register, UsedMemory, UsedRegister,
+    Mnemonic, OpAccess, OpKind, Register, UsedMemory, UsedRegister,
 };
 
 use super::tracee::Registers;
@@ -26,6 +26,8 @@ pub(super) struct Decoded {
     pub(super) is_call: bool,
     /// A mask says which parts it reads and writes.
     pub(super) is_masked: bool,
+    /// What it writes, flags included, may stay as it is.
+    pub(super) may_leave: bool,
     /// Of a vector register that it writes nothing is left, in the lower 16 bytes at least.
     pub(super) replaces_vectors: bool,
 }
@@ -62,8 +64,31 @@ impl Decoded {
             is_special,
             is_call: instruction.mnemonic() == Mnemonic::Syscall,
             is_masked: instruction.has_op_mask(),
+            may_leave: may_leave(&instruction),
             replaces_vectors: replaces_vectors(&instruction),
         })
+    }
+}
+
+/// Shifts by nothing leave the flags, and searches for a bit in zero their result.
+fn may_leave(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    match instruction.mnemonic() {
+        M::Bsf | M::Bsr => true,
+        M::Shl
+        | M::Sal
+        | M::Shr
+        | M::Sar
+        | M::Rol
+        | M::Ror
+        | M::Rcl
+        | M::Rcr
+        | M::Shld
+        | M::Shrd => {
+            let last = instruction.op_count().saturating_sub(1);
+            instruction.op_kind(last) == OpKind::Register
+        }
+        _ => false,
     }
 }
 
@@ -72,6 +97,7 @@ fn replaces_vectors(instruction: &Instruction) -> bool {
     use Mnemonic as M;
     let is_load = instruction.op_count() == 2 && !instruction.op1_register().is_vector_register();
     match instruction.mnemonic() {
+        M::Vzeroupper => false,
         _ if instruction.encoding() != EncodingKind::Legacy => true,
         M::Movaps | M::Movapd | M::Movups | M::Movupd | M::Movdqa | M::Movdqu | M::Lddqu => true,
         M::Movq | M::Movd | M::Pshufd => true,
@@ -100,11 +126,28 @@ pub(super) fn touches(memory: &UsedMemory) -> bool {
     !matches!(memory.access(), OpAccess::None | OpAccess::NoMemAccess)
 }
 
+fn is_masked_by_vector(mnemonic: Mnemonic) -> bool {
+    use Mnemonic as M;
+    matches!(
+        mnemonic,
+        M::Maskmovq
+            | M::Maskmovdqu
+            | M::Vmaskmovdqu
+            | M::Vmaskmovps
+            | M::Vmaskmovpd
+            | M::Vpmaskmovd
+            | M::Vpmaskmovq
+    )
+}
+
 fn is_deterministic(instruction: &Instruction) -> bool {
     use Mnemonic as M;
     let flow = instruction.flow_control();
     !instruction.is_invalid()
         && !instruction.is_privileged()
+        // Several addresses, and parts that are left out by a vector.
+        && !instruction.is_vsib()
+        && !is_masked_by_vector(instruction.mnemonic())
         && !matches!(
             flow,
             FlowControl::Interrupt | FlowControl::XbeginXabortXend | FlowControl::Exception
@@ -137,6 +180,14 @@ fn is_deterministic(instruction: &Instruction) -> bool {
                 | M::Monitorx
                 | M::Mwaitx
                 | M::Xtest
+                // What they show is not followed: which exceptions floating-point operations have had.
+                | M::Stmxcsr
+                | M::Vstmxcsr
+                // Nor what they change: how such operations round.
+                | M::Ldmxcsr
+                | M::Vldmxcsr
+                | M::Fldcw
+                | M::Enter
                 // They show and set the flag by which it is stepped through.
                 | M::Pushf
                 | M::Pushfd
@@ -150,6 +201,9 @@ fn is_deterministic(instruction: &Instruction) -> bool {
 /// What a register holds, for addresses.
 pub(super) fn value(registers: &Registers, register: Register) -> Option<u64> {
     let whole = match register.full_register() {
+        Register::FS => return Some(registers.fs_base),
+        Register::GS => return Some(registers.gs_base),
+        Register::CS | Register::DS | Register::ES | Register::SS => return Some(0),
         Register::RAX => registers.rax,
         Register::RBX => registers.rbx,
         Register::RCX => registers.rcx,
@@ -167,15 +221,14 @@ pub(super) fn value(registers: &Registers, register: Register) -> Option<u64> {
         Register::R14 => registers.r14,
         Register::R15 => registers.r15,
         Register::RIP => registers.rip,
-        Register::FS => registers.fs_base,
-        Register::GS => registers.gs_base,
-        Register::CS | Register::DS | Register::ES | Register::SS => 0,
         _ => return None,
     };
     match register.size() {
+        8 => Some(whole),
         4 => Some(whole & u64::from(u32::MAX)),
-        // Segments, and whole registers.
-        _ => Some(whole),
+        // The table look-up by `al`.
+        1 if register == Register::AL => Some(whole & u64::from(u8::MAX)),
+        _ => None,
     }
 }
 
@@ -186,14 +239,16 @@ mod tests {
     #[test]
     fn what_depends_on_time_chance_or_the_kernel_is_not_read() {
         for bytes in [
-            &[0x0f, 0x31][..],         // rdtsc
-            &[0x0f, 0x01, 0xf9],       // rdtscp
-            &[0x48, 0x0f, 0xc7, 0xf0], // rdrand rax
-            &[0x0f, 0xa2],             // cpuid
-            &[0xcd, 0x80],             // int 80h
-            &[0x9c],                   // pushfq
-            &[0xf4],                   // hlt
-            &[0xf3, 0x0f, 0xc7, 0xf8], // rdpid rax
+            &[0x0f, 0x31][..],                     // rdtsc
+            &[0x0f, 0x01, 0xf9],                   // rdtscp
+            &[0x48, 0x0f, 0xc7, 0xf0],             // rdrand rax
+            &[0x0f, 0xa2],                         // cpuid
+            &[0xcd, 0x80],                         // int 80h
+            &[0x9c],                               // pushfq
+            &[0xf4],                               // hlt
+            &[0x0f, 0xae, 0x5c, 0x24, 0xfc],       // stmxcsr [rsp-4]
+            &[0xc4, 0xe2, 0x75, 0x90, 0x04, 0x90], // vpgatherdd ymm0, [rax+ymm2*4], ymm1
+            &[0xf3, 0x0f, 0xc7, 0xf8],             // rdpid rax
         ] {
             assert!(Decoded::read(bytes, 0x1000).is_none(), "{bytes:x?}");
         }
@@ -221,6 +276,7 @@ mod tests {
         assert!(decides(&[0xc3])); // ret
         assert!(decides(&[0xf7, 0xf9])); // idiv ecx
         assert!(decides(&[0xff, 0xe0])); // jmp rax
+        assert!(!decides(&[0xd3, 0xe0])); // shl eax, cl
         assert!(!decides(&[0x01, 0xd8])); // add eax, ebx
         assert!(!decides(&[0x0f, 0x44, 0xc1])); // cmove eax, ecx
     }

@@ -30,7 +30,9 @@ impl Tracee {
             .read(true)
             .write(true)
             .open(format!("/proc/{pid}/mem"))?;
-        request(libc::PTRACE_SEIZE, pid, 0, 0)?;
+        // It must not outlive us.
+        let options = i64::from(libc::PTRACE_O_EXITKILL);
+        request(libc::PTRACE_SEIZE, pid, 0, options)?;
         let mut tracee = Tracee {
             pid,
             memory,
@@ -42,6 +44,10 @@ impl Tracee {
         } else {
             Err(io::ErrorKind::Interrupted.into())
         }
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
     }
 
     /// Waits for it to stop, and says why; an error when it ends.

@@ -1,0 +1,286 @@
+//! What a patch changes in a source file: edits in bodies of functions, and what is added outside of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use patchwright_csource::{Function, TranslationUnit, lex};
+use patchwright_exec::CompileCommand;
+use patchwright_text::{Edit, LineMap, Span};
+
+use crate::Apart;
+use crate::compiler::Compiler;
+use crate::edits::{is_blank, trimmed};
+use crate::outside::{self, Addition, Brought, KnownNames};
+
+/// A source file that patches change.
+pub struct SourceFile {
+    /// Relative to the project's root.
+    pub relative: PathBuf,
+    /// How it is compiled, as programs in the sandbox see it.
+    pub command: CompileCommand,
+    /// The project's compiler.
+    pub compiler: Compiler,
+    /// What is known of it.
+    pub unit: TranslationUnit,
+    /// Its lines.
+    pub lines: LineMap,
+    /// The lines that say on which line they stand (`__LINE__`, `assert`); `None` when the preprocessor does not tell.
+    pub telling_lines: Option<Vec<u32>>,
+    /// The names of the unit, once they are needed.
+    pub names: Option<KnownNames>,
+}
+
+/// The edits of a patch in one function.
+#[derive(Clone, Debug)]
+pub struct FunctionEdits {
+    /// Index of the function in its unit.
+    pub function: usize,
+    /// The edits, sorted.
+    pub edits: Vec<Edit>,
+}
+
+/// The edits of a patch in one file.
+#[derive(Clone, Debug)]
+pub struct PlannedFile {
+    /// Index among the sources.
+    pub file: usize,
+    /// Edits by function, in order of the text.
+    pub functions: Vec<FunctionEdits>,
+    /// What is added outside of functions, in order of the text.
+    pub additions: Vec<Addition>,
+    /// The names in [`PlannedFile::additions`] that are known in the file.
+    pub replaced: BTreeSet<String>,
+    /// For each edit of the file, sorted: where it ends in the original, and how many lines it adds.
+    pub added_lines: Vec<(u32, i64)>,
+}
+
+impl PlannedFile {
+    /// Lines that the patch adds before an offset of the original.
+    pub fn lines_before(&self, offset: u32) -> i64 {
+        self.added_lines
+            .iter()
+            .filter(|(end, _)| *end <= offset)
+            .map(|(_, lines)| lines)
+            .sum()
+    }
+
+    /// The line of the patched file on which an offset of the original stands.
+    fn patched_line(&self, source: &SourceFile, offset: u32) -> u32 {
+        let line = i64::from(source.lines.line(offset)) + self.lines_before(offset);
+        u32::try_from(line).unwrap_or(1)
+    }
+
+    /// Text behind added or removed lines that says on which line it stands is another one in the patched file, though it
+    /// is written in the same way. It becomes an alternative of its own.
+    fn tell_other_lines(&mut self, source: &SourceFile, edits: &[Edit]) -> Result<(), Apart> {
+        if self.added_lines.iter().all(|(_, lines)| *lines == 0) {
+            return Ok(());
+        }
+        let telling = source.telling_lines.as_ref().ok_or(Apart::LineNumbers)?;
+        let base = &source.unit.source;
+        for span in telling
+            .iter()
+            .filter_map(|line| source.lines.line_span(*line))
+        {
+            if self.lines_before(span.start) == 0 {
+                continue;
+            }
+            let text = span.slice(base).unwrap_or_default();
+            let blanks = text.len() - text.trim_ascii_start().len();
+            let span = Span::new(
+                span.start + blanks as u32,
+                span.start + text.trim_ascii_end().len() as u32,
+            );
+            if edits.iter().any(|edit| edit.span.contains_span(span)) {
+                continue;
+            }
+            let is_cut = edits.iter().any(|edit| edit.span.overlaps(span));
+            let function = in_body(&source.unit.functions, span).filter(|_| !is_cut);
+            let text = span.slice(base).unwrap_or_default().to_vec();
+            self.edit(
+                function.ok_or(Apart::LineNumbers)?,
+                Edit::replace(span, text),
+            );
+        }
+        Ok(())
+    }
+
+    /// Notes an edit in a function; they stay in order.
+    fn edit(&mut self, function: usize, edit: Edit) {
+        let number = self
+            .functions
+            .partition_point(|own| own.function < function);
+        if self
+            .functions
+            .get(number)
+            .is_none_or(|own| own.function != function)
+        {
+            let edits = Vec::new();
+            self.functions
+                .insert(number, FunctionEdits { function, edits });
+        }
+        let edits = &mut self.functions[number].edits;
+        let place = edits.partition_point(|own| own.span <= edit.span);
+        edits.insert(place, edit);
+    }
+}
+
+/// A patch that can be woven.
+#[derive(Clone, Debug)]
+pub struct PlannedPatch {
+    /// Its index in the set.
+    pub patch: usize,
+    /// What it changes.
+    pub files: Vec<PlannedFile>,
+    /// What it adds outside of functions.
+    pub brought: Brought,
+}
+
+impl PlannedPatch {
+    /// Whether it adds anything outside of functions.
+    pub fn adds(&self) -> bool {
+        self.files.iter().any(|file| !file.additions.is_empty())
+    }
+
+    /// The texts that it brings.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| {
+            let functions = file.functions.iter().flat_map(|function| &function.edits);
+            let edits = functions.map(|edit| edit.text.as_slice());
+            edits.chain(
+                file.additions
+                    .iter()
+                    .map(|addition| addition.text.as_slice()),
+            )
+        })
+    }
+}
+
+/// The edits of a patch in one file by function; `None` when nothing but blanks and comments changes.
+pub fn planned_file(
+    file: usize,
+    source: &SourceFile,
+    edits: &[Edit],
+) -> Result<Option<PlannedFile>, Apart> {
+    let base = &source.unit.source;
+    let functions = &source.unit.functions;
+    let mut planned = PlannedFile {
+        file,
+        functions: Vec::new(),
+        additions: Vec::new(),
+        replaced: BTreeSet::new(),
+        added_lines: Vec::new(),
+    };
+    let edits = edits.iter().filter_map(|edit| trimmed(base, edit));
+    let edits: Vec<Edit> = edits.map(|edit| between_items(source, edit)).collect();
+    if edits
+        .windows(2)
+        .any(|pair| pair[1].span.start < pair[0].span.end)
+    {
+        // An edit was moved across another one.
+        return Err(Apart::Unbalanced);
+    }
+    let newlines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as i64;
+    // Definitions that are changed otherwise than in a function's body, with all edits in them.
+    let mut changed: BTreeMap<Span, Vec<Edit>> = BTreeMap::new();
+    for edit in &edits {
+        let (at, old) = (edit.span, edit.span.slice(base).unwrap_or_default());
+        let lines = newlines(&edit.text) - newlines(old);
+        planned.added_lines.push((at.end, lines));
+        if in_body(functions, at).is_some()
+            || is_blank(old) && is_blank(&edit.text)
+            || is_blank(old) && outside::is_between_items(base, functions, at.start)
+        {
+            continue;
+        }
+        let definition = outside::definition_at(base, functions, at);
+        changed
+            .entry(definition.ok_or(Apart::OutsideOfFunctions)?)
+            .or_default();
+    }
+    for edit in &edits {
+        let at = edit.span;
+        if let Some((_, own)) = changed.iter_mut().find(|(span, _)| span.contains_span(at)) {
+            own.push(edit.clone());
+            continue;
+        }
+        let Some(function) = in_body(functions, at) else {
+            if !is_blank(&edit.text) || !is_blank(at.slice(base).unwrap_or_default()) {
+                planned.additions.push(Addition {
+                    offset: at.start,
+                    text: edit.text.clone(),
+                    line: planned.patched_line(source, at.start),
+                });
+            }
+            continue;
+        };
+        planned.edit(function, edit.clone());
+    }
+    let mut uses = Vec::new();
+    for (&span, edits) in &changed {
+        let text = crate::runs::alternative(base, span, edits);
+        let replacement = outside::replacement(base, functions, span, text);
+        let mut replacement = replacement.ok_or(Apart::OutsideOfFunctions)?;
+        planned.additions.push(Addition {
+            offset: span.start,
+            text: replacement.text,
+            line: planned.patched_line(source, span.start),
+        });
+        planned.replaced.append(&mut replacement.names);
+        uses.append(&mut replacement.uses);
+    }
+    for used in uses {
+        // What the patch writes anew has its other names anyhow.
+        let anew = edits.iter().any(|edit| edit.span.overlaps(used.span))
+            || changed.keys().any(|span| span.contains_span(used.span));
+        if let (Some(function), false) = (in_body(functions, used.span), anew) {
+            planned.edit(function, used);
+        }
+    }
+    planned.tell_other_lines(source, &edits)?;
+    for own in &planned.functions {
+        if let Some(refusal) = functions[own.function].refusal {
+            return Err(Apart::Function(refusal));
+        }
+    }
+    for own in &planned.functions {
+        let body = source.unit.functions[own.function].body_span;
+        let text = crate::runs::alternative(base, body, &own.edits);
+        let inside = Span::new(1, text.len() as u32 - 1);
+        let inside = inside.slice(&text).unwrap_or_default();
+        if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
+            return Err(Apart::Unbalanced);
+        }
+    }
+    let changes = !planned.functions.is_empty() || !planned.additions.is_empty();
+    Ok(changes.then_some(planned))
+}
+
+/// The function in whose body, between the braces, the span lies.
+fn in_body(functions: &[Function], at: Span) -> Option<usize> {
+    functions.iter().position(|function| {
+        let body = function.body_span;
+        body.start < at.start && at.end < body.end
+            || at.is_empty() && body.start < at.start && at.start < body.end
+    })
+}
+
+/// An insertion that is not whole where a difference has put it, moved to where it stands between definitions, if it can
+/// be; else as it is.
+fn between_items(source: &SourceFile, edit: Edit) -> Edit {
+    let base = &source.unit.source;
+    let functions = &source.unit.functions;
+    if !edit.span.is_empty() || lex::is_balanced(&edit.text, true) {
+        return edit;
+    }
+    let moved = outside::moved(base, edit.span.start, &edit.text);
+    let whole = moved.into_iter().find(|(offset, text)| {
+        lex::is_balanced(text, true)
+            && outside::is_between_items(base, functions, *offset)
+            && outside::brought(text).is_some()
+    });
+    match whole {
+        Some((offset, text)) => Edit::replace(Span::empty(offset), text),
+        None => edit,
+    }
+}
