@@ -40,13 +40,13 @@ pub struct BaselineTest {
 }
 
 impl BaselineTest {
-    /// The limits of a run of this test: `limits` with its time-out, and with a look whether it provably never ends once it
-    /// has used more processor time than can be expected.
-    pub fn limits(&self, limits: &Limits) -> Limits {
+    /// The limits of a run of this test: `limits` with its time-out, and if that is wanted with a look whether it provably
+    /// never ends once it has used more processor time than can be expected.
+    pub fn limits(&self, limits: &Limits, prove_endless: bool) -> Limits {
         let expected = self.expected * 3 / 2;
         Limits {
             wall: self.timeout,
-            endless_after: Some(expected.max(LEAST_BEFORE_LOOK)),
+            endless_after: prove_endless.then_some(expected.max(LEAST_BEFORE_LOOK)),
             ..limits.clone()
         }
     }

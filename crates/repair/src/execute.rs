@@ -302,7 +302,7 @@ impl Search<'_> {
                     .min(known.timeout)
                     .min(self.limits.cpu.unwrap_or(Duration::MAX)),
             ),
-            ..known.limits(self.limits)
+            ..known.limits(self.limits, true)
         };
         let started = Instant::now();
         let run = run_test(

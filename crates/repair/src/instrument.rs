@@ -562,7 +562,7 @@ fn coverage(
     for &test in tests {
         let known = &prepared.baseline.tests[test];
         channel.set_coverage();
-        let limits = known.limits(&project.limits);
+        let limits = known.limits(&project.limits, true);
         let run = run_test(
             &mut worker.runner,
             &worker.sandbox,

@@ -252,7 +252,7 @@ impl<'a> CleanCopy<'a> {
         }
         for test in tests {
             let known = &self.prepared.baseline.tests[test];
-            let limits = known.limits(&self.project.limits);
+            let limits = known.limits(&self.project.limits, true);
             let run = run_test(
                 &mut worker.runner,
                 &worker.sandbox,

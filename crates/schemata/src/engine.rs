@@ -280,14 +280,11 @@ impl<'a> Engine<'a> {
                 break;
             }
             let known = &self.context.baseline.tests[test];
-            let mut limits = known.limits(&self.context.project.limits);
-            if !self.options.prove_endless {
-                limits.endless_after = None;
-            }
+            let limits = &self.context.project.limits;
             let rounds = Rounds {
                 test: &suite.tests[test],
                 environment: &suite.environment,
-                limits: &limits,
+                limits: &known.limits(limits, self.options.prove_endless),
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,

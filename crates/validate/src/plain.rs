@@ -212,10 +212,8 @@ impl<'a> Plain<'a> {
         let suite = &self.prepared.suite;
         let mut killer = None;
         for &test in order {
-            let mut limits = self.prepared.baseline.tests[test].limits(&self.project.limits);
-            if !self.options.prove_endless {
-                limits.endless_after = None;
-            }
+            let known = &self.prepared.baseline.tests[test];
+            let limits = known.limits(&self.project.limits, self.options.prove_endless);
             let run = run_test(
                 &mut worker.runner,
                 &worker.sandbox,
