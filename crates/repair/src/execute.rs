@@ -23,6 +23,10 @@ const CPU_FACTOR: u32 = 10;
 /// See [`CPU_FACTOR`].
 const CPU_FLOOR: Duration = Duration::from_millis(100);
 
+/// A candidate that may use so much processor time is looked at, whether it provably never ends; with less, that takes as long
+/// as it saves.
+const WORTH_A_PROOF: Duration = Duration::from_millis(250);
+
 /// The same for a program in which a variable is watched for the first time: every place logs.
 const WATCHED_CPU_FACTOR: u32 = 60;
 
@@ -296,13 +300,12 @@ impl Search<'_> {
             environment.set.insert(name.into(), value);
         }
         let known = &self.prepared.baseline.tests[test];
+        let cpu = (cpu + CPU_FLOOR)
+            .min(known.timeout)
+            .min(self.limits.cpu.unwrap_or(Duration::MAX));
         let limits = Limits {
-            cpu: Some(
-                (cpu + CPU_FLOOR)
-                    .min(known.timeout)
-                    .min(self.limits.cpu.unwrap_or(Duration::MAX)),
-            ),
-            ..known.limits(self.limits, true)
+            cpu: Some(cpu),
+            ..known.limits(self.limits, cpu >= WORTH_A_PROOF)
         };
         let started = Instant::now();
         let run = run_test(

@@ -68,6 +68,7 @@ fn take_over() -> std::io::Result<UnixStream> {
 fn serve(channel: &UnixStream, tree: &mut Tree, servers: &mut Servers) -> std::io::Result<()> {
     let mut stream = channel;
     let inherited = spawn::Inherited::take();
+    let mut experience = watch::Experience::default();
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -81,7 +82,14 @@ fn serve(channel: &UnixStream, tree: &mut Tree, servers: &mut Servers) -> std::i
             HostFrame::Cancel(_) => continue,
             HostFrame::Run(sequence, request) => match servers.start(&request, &inherited, tree) {
                 Err(failure) => SupervisorFrame::NotStarted(failure),
-                Ok(command) => match watch::supervise(command, &request, sequence, channel, tree) {
+                Ok(command) => match watch::supervise(
+                    command,
+                    &request,
+                    sequence,
+                    channel,
+                    tree,
+                    &mut experience,
+                ) {
                     Ok(Finish::Done(outcome)) => SupervisorFrame::Done(outcome),
                     Ok(Finish::Cancelled) => SupervisorFrame::Cancelled,
                     Err(HostGone) => return Ok(()),

@@ -49,6 +49,7 @@ pub(super) fn supervise(
     sequence: u64,
     channel: &UnixStream,
     tree: &mut Tree,
+    experience: &mut Experience,
 ) -> Result<Finish, HostGone> {
     let mut watch = Watch {
         request,
@@ -69,6 +70,7 @@ pub(super) fn supervise(
         peak: 0,
         precedence: None,
         looks: Looks::default(),
+        experience,
     };
     let stop = watch.until_end()?;
     let wall = watch.started.elapsed().saturating_sub(watch.looks.wall);
@@ -138,6 +140,30 @@ struct Watch<'a> {
     /// Taken as soon as the run is not one of the short and simple ones.
     precedence: Option<Precedence>,
     looks: Looks,
+    experience: &'a mut Experience,
+}
+
+/// What came of looks whether commands never end, in all runs so far. Where hardly any proves it, they cost more than they
+/// save, unless a command runs for long.
+#[derive(Default)]
+pub(super) struct Experience {
+    made: u32,
+    proved: u32,
+    left_out: u32,
+}
+
+impl Experience {
+    /// Whether to look at a command that has used so much processor time.
+    fn advises(&mut self, cpu: Duration) -> bool {
+        const LONG: Duration = Duration::from_millis(400);
+        const ENOUGH: u32 = 6;
+        const ONE_IN: u32 = 16;
+        if cpu >= LONG || self.made < ENOUGH || self.proved * ENOUGH >= self.made {
+            return true;
+        }
+        self.left_out += 1;
+        self.left_out.is_multiple_of(ONE_IN)
+    }
 }
 
 /// Looks whether the command never ends.
@@ -182,11 +208,13 @@ impl Watch<'_> {
                 if self.status.is_some() {
                     return Ok(None);
                 }
+                let looked = self.looks.wall;
                 if let Some(stop) = self.sample() {
                     return Ok(Some(stop));
                 }
                 interval = (interval * 2).min(LONGEST_INTERVAL);
-                let cost = now.elapsed();
+                // Looks are rare enough by themselves.
+                let cost = now.elapsed().saturating_sub(self.looks.wall - looked);
                 next_sample = now + interval.max(cost * SAMPLING_SHARE);
             }
         }
@@ -326,6 +354,9 @@ impl Watch<'_> {
         const LEAST: Duration = Duration::from_millis(40);
         const MOST: Duration = Duration::from_secs(2);
         self.looks.last = cpu;
+        if !self.experience.advises(cpu) {
+            return false;
+        }
         let Some((pid, others)) = self.tree.computing_alone() else {
             return false;
         };
@@ -341,6 +372,8 @@ impl Watch<'_> {
         let proved = endless::never_ends(pid, &others, channel, own_limit, deadline);
         self.looks.cpu += self.tree.usage(most).cpu.saturating_sub(before);
         self.looks.wall += begun.elapsed();
+        self.experience.made += 1;
+        self.experience.proved += u32::from(proved);
         proved
     }
 
@@ -448,5 +481,23 @@ impl Watch<'_> {
             }
             signal => Ending::Signaled(signal),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_looks_prove_nothing_they_become_rare_but_for_commands_that_run_for_long() {
+        let (short, long) = (Duration::from_millis(50), Duration::from_secs(1));
+        let mut experience = Experience::default();
+        assert!(experience.advises(short));
+        (experience.made, experience.proved) = (60, 9);
+        let advised = (0..160).filter(|_| experience.advises(short)).count();
+        assert_eq!(advised, 10);
+        assert!(experience.advises(long));
+        experience.proved = 10;
+        assert!((0..20).all(|_| experience.advises(short)));
     }
 }
