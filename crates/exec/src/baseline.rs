@@ -108,9 +108,9 @@ impl Default for Patience {
 /// A test that hangs is ended when it has computed for this part of the time for which it would be waited for.
 const COMPUTING_SHARE: u32 = 2;
 
-/// The least processor time after which it is looked whether a test never ends. Nothing is known yet of one that is run for
-/// the first time.
+/// The least processor time after which it is looked whether a test never ends.
 const LEAST_BEFORE_LOOK: Duration = Duration::from_millis(20);
+/// The same for a test that is run for the first time, of which nothing is known yet.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 /// Added to the time that is expected of a test that hangs: nobody knows how long it would take.

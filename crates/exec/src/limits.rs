@@ -11,8 +11,8 @@ pub struct Limits {
     /// Processor time, user and system. Sampled, so it may be exceeded by some 20 ms per core.
     pub cpu: Option<Duration>,
     /// Processor time after which it is looked whether the command provably never ends, again whenever as much has gone by.
-    /// If so it is ended at once, as after [`Limits::wall`]. These looks take at most a quarter of the time and do not
-    /// count.
+    /// If so it is ended at once, as after [`Limits::wall`]. A look takes an eighth of the time so far, at least 40 ms, and
+    /// does not count. Where looks at short runs prove nothing they become rare.
     pub endless_after: Option<Duration>,
     /// Resident memory in bytes, shared pages counted once. Sampled every 1–20 ms. Works for
     /// programs under AddressSanitizer, which reserve terabytes of address space.

@@ -1,5 +1,4 @@
 //! Programs that never end are told from those that do, or might.
-#![cfg(target_arch = "x86_64")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests write files and start the compiler"

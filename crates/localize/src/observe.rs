@@ -436,7 +436,7 @@ fn run_tests(
         trace.reset();
         let limits = Limits {
             wall: known.timeout * TIMEOUT_FACTOR,
-            ..subject.limits.clone()
+            ..known.limits(subject.limits, true)
         };
         let test = &subject.suite.tests[known.index];
         let run = run_test(

@@ -5,7 +5,6 @@
 
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
-#[cfg(target_arch = "x86_64")]
 mod endless;
 mod namespace;
 mod servers;

@@ -266,9 +266,8 @@ impl Tree {
         sum
     }
 
-    /// The only descendant that does anything, if it has one thread and all others wait for their children
-    /// or each other: nobody will stop it, or give it anything.
-    /// The second are those others.
+    /// The only descendant that does anything, if it has one thread, and the others, if they all wait for their children or
+    /// each other: then nobody stops it or gives it anything, timers aside.
     pub(super) fn computing_alone(&mut self) -> Option<(Pid, Vec<Pid>)> {
         let (mut computing, mut waiting, mut others) = (Vec::new(), Vec::new(), false);
         self.walk(|tree, process| {
@@ -287,7 +286,7 @@ impl Tree {
     }
 
     /// Whether a process will do nothing until another one of the tree writes to it or ends: a shell, or a filter without
-    /// timers, that waits for its children or for what comes out of a pipe. Its standard input may come from outside.
+    /// timers of its own, that waits for its children or for what comes out of a pipe of the run.
     fn waits_for_others(&mut self, process: &Process) -> bool {
         const KNOWN: [&str; 24] = [
             "sh", "dash", "bash", "ash", "ksh", "busybox", "cat", "cmp", "cut", "diff", "grep",

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use patchwright_probe_abi::CHANNEL_VARIABLE;
 
-#[cfg(target_arch = "x86_64")]
 use super::endless;
 use super::spawn::Command;
 use super::sys::{self, Pid, Precedence, Reaped};
@@ -348,7 +347,6 @@ impl Watch<'_> {
     }
 
     /// Looks whether the command, which has used so much processor time, provably goes on for ever.
-    #[cfg(target_arch = "x86_64")]
     fn never_ends(&mut self, cpu: Duration) -> bool {
         const SHARE: u32 = 8;
         const LEAST: Duration = Duration::from_millis(40);
@@ -375,12 +373,6 @@ impl Watch<'_> {
         self.experience.made += 1;
         self.experience.proved += u32::from(proved);
         proved
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn never_ends(&mut self, cpu: Duration) -> bool {
-        self.looks.last = cpu;
-        false
     }
 
     /// Deals with what is alive after the end: gives those that hold the output a moment, then

@@ -111,8 +111,8 @@ impl Tracee {
         self.memory.read_exact_at(into, address)
     }
 
-    /// Lets the process make a system call of its own accord's kind, with nothing left of it afterwards but its result
-    /// and what it has written to `scratch`, which is put back. `instruction` is the address of a `syscall`.
+    /// Lets the process make a system call. Returns its result; what it writes to `scratch`, an address, is copied to the
+    /// buffer. Registers and memory are then as before. `instruction` is the address of a `syscall`.
     pub(super) fn call(
         &mut self,
         number: i64,
