@@ -134,6 +134,10 @@ enum Command {
         /// Take the results of plain validation from this file if it is there, else write them to it
         #[arg(long, value_name = "FILE")]
         plain: Option<PathBuf>,
+        /// Validate only N patches plainly, chosen at random (always the same ones), and extrapolate what the
+        /// others would take; the verdicts of these N are compared
+        #[arg(long, value_name = "N")]
+        plain_sample: Option<usize>,
         /// Add the results to this file of JSON
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -190,6 +194,7 @@ fn main() -> ExitCode {
             steps,
             jobs,
             plain,
+            plain_sample,
             json,
             svg,
         } => validation::run(&validation::Request {
@@ -198,6 +203,7 @@ fn main() -> ExitCode {
             steps,
             jobs,
             plain: plain.as_deref(),
+            plain_sample,
             results: json.as_deref(),
             svg: svg.as_deref(),
         }),

@@ -99,6 +99,7 @@ mod tests {
             phases: vec![],
             apart: std::collections::BTreeMap::new(),
             different: vec![],
+            sample: None,
         };
         let set = SetResult {
             set: "a<b".into(),

@@ -1,9 +1,10 @@
 //! Validation of a set of patches, plainly and with each technique added to those before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, files};
@@ -15,6 +16,7 @@ use patchwright_validate::{
 use serde::{Deserialize, Serialize};
 
 use crate::plot;
+use crate::random::Random;
 
 /// What is measured, and where the results go.
 pub struct Request<'a> {
@@ -28,6 +30,8 @@ pub struct Request<'a> {
     pub jobs: usize,
     /// The results of plain validation, which are taken from this file if it is there, and else written to it.
     pub plain: Option<&'a Path>,
+    /// Validate only so many patches plainly, chosen at random, and extrapolate what plain validation takes.
+    pub plain_sample: Option<usize>,
     /// A file of results, to which these are added.
     pub results: Option<&'a Path>,
     /// Where to plot all results.
@@ -41,7 +45,7 @@ pub struct SetResult {
     pub set: String,
     /// Number of patches.
     pub patches: usize,
-    /// Number of them that are plausible, plainly.
+    /// Number of them that are plausible, by the last step.
     pub plausible: usize,
     /// The steps.
     pub steps: Vec<StepResult>,
@@ -72,6 +76,45 @@ pub struct StepResult {
     pub apart: BTreeMap<String, usize>,
     /// Patches with another verdict than plainly.
     pub different: Vec<String>,
+    /// If only a sample of the set was validated in this step: the numbers above are extrapolated from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<SampleResult>,
+}
+
+/// What was measured of a sample.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SampleResult {
+    /// Number of patches of the sample.
+    pub patches: usize,
+    /// The number of distinct patches of the set that apply, for which the sample stands.
+    pub of: usize,
+    /// The time of validation, without the baseline.
+    pub seconds: f64,
+    /// The time that processors spent on the baseline, which does not depend on the number of patches.
+    pub baseline_processor_seconds: f64,
+    /// The time that processors spent on the sample.
+    pub processor_seconds: f64,
+}
+
+impl StepResult {
+    /// The step for the whole set, by what was measured of a sample.
+    fn extrapolated(mut self, patches: usize, of: usize, baseline_processor_seconds: f64) -> Self {
+        let sample = SampleResult {
+            patches,
+            of,
+            seconds: self.seconds,
+            baseline_processor_seconds,
+            processor_seconds: self.processor_seconds - baseline_processor_seconds,
+        };
+        let factor = of as f64 / patches.max(1) as f64;
+        let scaled = |count: usize| (count as f64 * factor).round() as usize;
+        self.seconds *= factor;
+        self.processor_seconds = baseline_processor_seconds + sample.processor_seconds * factor;
+        self.builds = scaled(self.builds);
+        self.executions = scaled(self.executions);
+        self.sample = Some(sample);
+        self
+    }
 }
 
 /// What plain validation says, kept for later runs.
@@ -180,7 +223,11 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
     let tree = FolderTree::new(&project.root);
     let set = read_set(&tree, &sources, &mut std::io::empty(), None, |_| {})?;
     let mut reference = known_reference(request.plain)?;
+    let distinct = set.distinct().count();
+    let sample = request.plain_sample.filter(|size| *size < distinct);
+    let sample = sample.map(|size| sample_of(&set, size));
     let mut rows = Vec::new();
+    let mut plausible = 0;
     for (number, (step, options)) in steps(request.steps, request.jobs).into_iter().enumerate() {
         if let (0, Some(known)) = (number, &reference) {
             rows.push(known.row.clone());
@@ -188,10 +235,15 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
         }
         eprintln!("{step}");
         let before = processor_seconds();
-        let outcome = validate_once(&project, &set, &options)?;
+        let sample = sample.as_ref().filter(|_| number == 0);
+        let (outcome, after_baseline) = validate_once(&project, sample.unwrap_or(&set), &options)?;
         let processor_seconds = processor_seconds() - before;
         let woven = outcome.stats.woven.clone().unwrap_or_default();
         let verdicts = verdicts(&outcome);
+        plausible = verdicts
+            .iter()
+            .filter(|(_, word)| word == "plausible")
+            .count();
         let mut row = StepResult {
             step: step.to_owned(),
             seconds: outcome.stats.validate.as_secs_f64(),
@@ -207,7 +259,11 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
             woven: woven.patches,
             apart: woven.apart,
             different: Vec::new(),
+            sample: None,
         };
+        if let Some(sample) = sample {
+            row = row.extrapolated(sample.entries.len(), distinct, after_baseline - before);
+        }
         match &reference {
             Some(plain) => row.different = differences(&plain.verdicts, &verdicts),
             None => {
@@ -224,16 +280,26 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
         rows.push(row);
     }
     let name = project.root.file_name().unwrap_or_default();
-    let plausible = |plain: Reference| {
-        let words = plain.verdicts.iter().map(|(_, word)| word);
-        words.filter(|word| *word == "plausible").count()
-    };
     Ok(SetResult {
         set: name.to_string_lossy().into_owned(),
         patches: set.entries.len(),
-        plausible: reference.map_or(0, plausible),
+        plausible,
         steps: rows,
     })
+}
+
+/// Some of the distinct patches of a set that apply, always the same ones.
+fn sample_of(set: &PatchSet, size: usize) -> PatchSet {
+    let mut numbers: Vec<usize> = set.distinct().collect();
+    Random(1).shuffle(&mut numbers);
+    numbers.truncate(size);
+    numbers.sort_unstable();
+    PatchSet {
+        entries: numbers
+            .iter()
+            .map(|&number| set.entries[number].clone())
+            .collect(),
+    }
 }
 
 fn known_reference(file: Option<&Path>) -> Result<Option<Reference>, Box<dyn Error>> {
@@ -272,19 +338,23 @@ fn processor_seconds() -> f64 {
         .sum()
 }
 
+/// Validates, and says what [`processor_seconds`] was when the baseline was known and patches were begun with.
 fn validate_once(
     project: &Project,
     set: &PatchSet,
     options: &ValidateOptions,
-) -> Result<Validation, Box<dyn Error>> {
+) -> Result<(Validation, f64), Box<dyn Error>> {
     let scratch = Scratch::in_default_place()?;
     let program = RunnerProgram::current_exe(["__runner"])?;
-    let tell = |event: Event<'_>| {
-        if let Event::Warning(text) = event {
-            eprintln!("{text}");
+    let after_baseline = OnceLock::new();
+    let tell = |event: Event<'_>| match event {
+        Event::Warning(text) => eprintln!("{text}"),
+        Event::Phase("validating patches one by one") => {
+            after_baseline.get_or_init(processor_seconds);
         }
+        _ => {}
     };
-    Ok(validate(
+    let outcome = validate(
         project,
         set,
         options,
@@ -294,21 +364,21 @@ fn validate_once(
             cancel: CancelToken::new()?,
             events: &tell,
         },
-    )?)
+    )?;
+    let after_baseline = *after_baseline.get_or_init(processor_seconds);
+    Ok((outcome, after_baseline))
 }
 
-/// Patches with different verdicts, in words.
+/// Patches with different verdicts, in words; of those that were validated plainly.
 fn differences(plain: &[(String, String)], other: &[(String, String)]) -> Vec<String> {
-    let pairs = plain.iter().zip(other);
-    let mut found: Vec<String> = pairs
-        .filter(|(plain, other)| plain != other)
-        .map(|((plain_id, plain), (id, other))| match plain_id == id {
-            true => format!("{id} is {other}, plainly {plain}"),
-            false => format!("{id} was validated, plainly {plain_id}"),
-        })
-        .collect();
-    if plain.len() != other.len() {
-        found.push(format!("{} patches, plainly {}", other.len(), plain.len()));
+    let other: HashMap<&String, &String> = other.iter().map(|(id, word)| (id, word)).collect();
+    let mut found = Vec::new();
+    for (id, plain) in plain {
+        match other.get(id) {
+            Some(&word) if word == plain => {}
+            Some(word) => found.push(format!("{id} is {word}, plainly {plain}")),
+            None => found.push(format!("{id} has no verdict, plainly {plain}")),
+        }
     }
     found
 }
@@ -345,6 +415,18 @@ fn table(set: &SetResult) -> String {
     let Some(last) = set.steps.last() else {
         return text;
     };
+    if let Some(sample) = first.and_then(|plain| plain.sample.as_ref()) {
+        let _ = writeln!(
+            text,
+            "\nThe first step is extrapolated from {} of {} patches, which took {:.1} s ({:.1} s of processor time, \
+             and {:.1} s before them); the verdicts of these are compared.",
+            sample.patches,
+            sample.of,
+            sample.seconds,
+            sample.processor_seconds,
+            sample.baseline_processor_seconds
+        );
+    }
     text.push_str("\n| phase of the last step | time, s |\n| --- | ---: |\n");
     for (phase, seconds) in &last.phases {
         let _ = writeln!(text, "| {phase} | {seconds:.2} |");
@@ -353,4 +435,48 @@ fn table(set: &SetResult) -> String {
         let _ = writeln!(text, "\nvalidated by themselves: {patches} ({reason})");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(words: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(id, word): &(&str, &str)| (id.to_string(), word.to_string());
+        words.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn a_sample_is_scaled_to_the_set_and_the_baseline_is_not() {
+        let step = StepResult {
+            step: "plain".into(),
+            seconds: 10.0,
+            processor_seconds: 12.0,
+            phases: vec![],
+            builds: 5,
+            executions: 15,
+            woven: 0,
+            apart: BTreeMap::new(),
+            different: vec![],
+            sample: None,
+        };
+        let whole = step.extrapolated(5, 100, 4.0);
+        assert_eq!(whole.seconds, 200.0);
+        assert_eq!(whole.processor_seconds, 4.0 + 8.0 * 20.0);
+        assert_eq!((whole.builds, whole.executions), (100, 300));
+    }
+
+    #[test]
+    fn verdicts_are_compared_for_the_patches_that_were_validated_plainly() {
+        let plain = named(&[("b", "plausible"), ("c", "implausible"), ("d", "plausible")]);
+        let other = named(&[("a", "plausible"), ("b", "plausible"), ("c", "plausible")]);
+        let found = differences(&plain, &other);
+        assert_eq!(
+            found,
+            [
+                "c is plausible, plainly implausible",
+                "d has no verdict, plainly plausible"
+            ]
+        );
+    }
 }

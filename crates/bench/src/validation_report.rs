@@ -45,6 +45,9 @@ fn page(sets: &[SetResult]) -> String {
         };
         let others: usize = set.steps.iter().map(|step| step.different.len()).sum();
         let ratio = |step: &StepResult| plain.processor_seconds / step.processor_seconds.max(0.001);
+        // What was compared, where that is not the whole set.
+        let of = plain.sample.as_ref();
+        let of = of.map_or_else(String::new, |sample| format!(" of {}", sample.patches));
         patches += set.patches;
         different += others;
         woven += shared.woven;
@@ -55,7 +58,7 @@ fn page(sets: &[SetResult]) -> String {
         }
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {others} | {} → {} | {} → {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} |",
+            "| {} | {} | {} | {} | {others}{of} | {} → {} | {} → {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} |",
             set.set,
             set.patches,
             set.plausible,
@@ -107,6 +110,7 @@ mod tests {
             woven: 1,
             apart: BTreeMap::new(),
             different: vec![],
+            sample: None,
         };
         let set = |patches, seconds| SetResult {
             set: "s".into(),
