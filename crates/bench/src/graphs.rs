@@ -4,19 +4,10 @@
 use std::{error::Error, ffi::OsStr, path::PathBuf, time::Instant};
 
 use patchwright_dependence::{Bits, Graph, VertexId};
-use patchwright_exec::files;
+use patchwright_exec::own_peak_memory;
 use patchwright_ir::Program;
 
 use crate::locations::each_source;
-
-/// The most memory that this process has used, in MiB.
-fn peak_memory() -> u64 {
-    let status = files::read(std::path::Path::new("/proc/self/status")).unwrap_or_default();
-    let status = String::from_utf8_lossy(&status);
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) / 1024
-}
 
 /// Slices that are taken of each file.
 const SLICES: usize = 100;
@@ -85,7 +76,7 @@ pub fn run(
                 backward_time.as_secs_f64(),
                 forward_time.as_secs_f64(),
                 100.0 * share as f64 / (2 * criteria.len().max(1) * total) as f64,
-                peak_memory(),
+                own_peak_memory().unwrap_or(0) >> 20,
             );
             Ok(())
         })?;

@@ -99,6 +99,7 @@ mod tests {
             phases: vec![],
             apart: std::collections::BTreeMap::new(),
             different: vec![],
+            peak_memory: 0,
             sample: None,
         };
         let set = SetResult {

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, files};
+use patchwright_exec::{
+    CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, files, forget_own_peak_memory,
+    own_peak_memory,
+};
 use patchwright_patches::{FolderTree, Source};
 use patchwright_validate::{
     Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateOptions, Validation, read_set,
@@ -76,6 +79,9 @@ pub struct StepResult {
     pub apart: BTreeMap<String, usize>,
     /// Patches with another verdict than plainly.
     pub different: Vec<String>,
+    /// The most memory that this process had resident meanwhile, in bytes.
+    #[serde(default)]
+    pub peak_memory: u64,
     /// If only a sample of the set was validated in this step: the numbers above are extrapolated from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<SampleResult>,
@@ -234,6 +240,7 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
             continue;
         }
         eprintln!("{step}");
+        forget_own_peak_memory();
         let before = processor_seconds();
         let sample = sample.as_ref().filter(|_| number == 0);
         let (outcome, after_baseline) = validate_once(&project, sample.unwrap_or(&set), &options)?;
@@ -259,6 +266,7 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
             woven: woven.patches,
             apart: woven.apart,
             different: Vec::new(),
+            peak_memory: own_peak_memory().unwrap_or(0),
             sample: None,
         };
         if let Some(sample) = sample {
@@ -321,9 +329,10 @@ fn verdicts(outcome: &Validation) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The time that processors spent on this process and on those that have ended below it.
+/// The time that processors spent on this process and on all that it has started, those that still run included: a
+/// supervisor's tests do not count as its parent's children before it has ended.
 fn processor_seconds() -> f64 {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+    let ended: f64 = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
         .into_iter()
         .map(|who| {
             // SAFETY: all zeros are a value of the structure, which the call fills.
@@ -335,6 +344,36 @@ fn processor_seconds() -> f64 {
             let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
             seconds(usage.ru_utime) + seconds(usage.ru_stime)
         })
+        .sum();
+    // SAFETY: the call takes a number and gives one.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64;
+    ended + running_below(std::process::id()) as f64 / ticks
+}
+
+/// The clock ticks of processes below another one that have not ended, and of those below them that have.
+fn running_below(parent: u32) -> u64 {
+    let lists = std::fs::read_dir(format!("/proc/{parent}/task"))
+        .into_iter()
+        .flatten();
+    let children = lists.flatten().filter_map(|thread| {
+        let list = std::fs::read_to_string(thread.path().join("children")).ok()?;
+        let children = list.split_whitespace().filter_map(|id| id.parse().ok());
+        Some(children.collect::<Vec<u32>>())
+    });
+    let ticks = |child: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        // Behind the name, which may hold anything: the state is field 3, the four times are fields 14 to 17.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let times = fields.split_whitespace().skip(11).take(4);
+        Some(
+            times
+                .filter_map(|time| time.parse::<u64>().ok())
+                .sum::<u64>(),
+        )
+    };
+    children
+        .flatten()
+        .map(|child| ticks(child).unwrap_or(0) + running_below(child))
         .sum()
 }
 
@@ -387,8 +426,8 @@ fn table(set: &SetResult) -> String {
     let mut text = format!(
         "{}: {} patches, {} of them plausible\n\n\
          | step | time, s | plain / this | processor time, s | plain / this | builds | \
-         executions of tests | woven | other verdicts |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         executions of tests | woven | other verdicts | memory, MiB |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         set.set, set.patches, set.plausible
     );
     let shortest = Duration::from_millis(1).as_secs_f64();
@@ -402,14 +441,15 @@ fn table(set: &SetResult) -> String {
         });
         let _ = writeln!(
             text,
-            "| {} | {:.1} | {times:.1} | {:.1} | {processor:.1} | {} | {} | {} | {} |",
+            "| {} | {:.1} | {times:.1} | {:.1} | {processor:.1} | {} | {} | {} | {} | {} |",
             step.step,
             step.seconds,
             step.processor_seconds,
             step.builds,
             step.executions,
             step.woven,
-            step.different.len()
+            step.different.len(),
+            step.peak_memory >> 20
         );
     }
     let Some(last) = set.steps.last() else {
@@ -458,12 +498,34 @@ mod tests {
             woven: 0,
             apart: BTreeMap::new(),
             different: vec![],
+            peak_memory: 0,
             sample: None,
         };
         let whole = step.extrapolated(5, 100, 4.0);
         assert_eq!(whole.seconds, 200.0);
         assert_eq!(whole.processor_seconds, 4.0 + 8.0 * 20.0);
         assert_eq!((whole.builds, whole.executions), (100, 300));
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test starts a process")]
+    fn processor_time_of_a_child_that_still_runs_counts() {
+        let before = processor_seconds();
+        let mut child = std::process::Command::new("sh")
+            .args([
+                "-c",
+                "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo; read x",
+            ])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = [0];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+        let running = processor_seconds() - before;
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(running >= 0.02, "{running}");
     }
 
     #[test]

@@ -110,6 +110,7 @@ mod tests {
             woven: 1,
             apart: BTreeMap::new(),
             different: vec![],
+            peak_memory: 0,
             sample: None,
         };
         let set = |patches, seconds| SetResult {

@@ -53,7 +53,7 @@ pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
     open_wanted_journal,
 };
-pub use limits::{Limits, own_peak_memory};
+pub use limits::{Limits, forget_own_peak_memory, own_peak_memory};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use record::{RecordError, record_build};

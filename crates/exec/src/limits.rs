@@ -75,6 +75,11 @@ impl Limits {
     }
 }
 
+/// Lets [`own_peak_memory`] begin anew; where the system does not permit that, it goes on.
+pub fn forget_own_peak_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// Most memory that this process has had resident so far, in bytes.
 pub fn own_peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -19,7 +19,7 @@ use patchwright_exec::limits::MIB;
 use patchwright_exec::runner::{Overflow, Sink, Stdin};
 use patchwright_exec::{
     CancelToken, Ending, LimitKind, Limits, Outcome, Request, RunError, Runner, RunnerProgram,
-    TimeKind, ViewStatus,
+    TimeKind, ViewStatus, forget_own_peak_memory, own_peak_memory,
 };
 
 /// Runs a marked command and checks that nothing of it is left.
@@ -529,4 +529,13 @@ fn a_killed_host_leaves_nothing_behind() {
         name.is_empty() || name.starts_with(b"patchwright-run")
     };
     assert!(mark.processes().iter().all(supervisor));
+}
+
+#[test]
+fn the_peak_of_ones_own_memory_can_be_forgotten() {
+    let large = std::hint::black_box(vec![1u8; 256 << 20]);
+    assert!(own_peak_memory().unwrap() > 256 << 20);
+    drop(large);
+    forget_own_peak_memory();
+    assert!(own_peak_memory().unwrap() < 256 << 20);
 }

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
+use patchwright_exec::{
+    CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, forget_own_peak_memory,
+    own_peak_memory,
+};
 use patchwright_repair::{
     Bounds, Event, Relations, RepairOptions, Sample, Surroundings,
     found::Found,
@@ -43,6 +46,9 @@ pub struct Run {
     pub out_of_executions: bool,
     /// The part of the space that was explored, where it is a random one.
     pub sampled: Option<f64>,
+    /// The most memory that the host had resident meanwhile, in bytes.
+    #[serde(default)]
+    pub peak_memory: u64,
 }
 
 /// What a search did at locations of one kind.
@@ -129,6 +135,7 @@ impl Session<'_> {
             jobs: self.jobs,
             ..options
         };
+        forget_own_peak_memory();
         let started = Instant::now();
         let found = search(
             &mut self.instrumented,
@@ -147,6 +154,7 @@ impl Session<'_> {
             out_of_time: stats.out_of_time,
             out_of_executions: stats.out_of_bounds,
             sampled: options.sample.map(|sample| sample.rate),
+            peak_memory: own_peak_memory().unwrap_or(0),
         };
         Ok((run, found))
     }
@@ -290,6 +298,7 @@ fn first(
         cancel: CancelToken::new()?,
         events: &|_| {},
     };
+    forget_own_peak_memory();
     let started = Instant::now();
     let outcome = repair(project, options, &surroundings)?;
     measured.total_seconds = started.elapsed().as_secs_f64();
@@ -304,6 +313,7 @@ fn first(
         out_of_time: stats.out_of_time,
         out_of_executions: stats.out_of_bounds,
         sampled: None,
+        peak_memory: own_peak_memory().unwrap_or(0),
     });
     measured.rejected = stats.rejected.len();
     let developer = Developer::new(entry, &project.root)?;

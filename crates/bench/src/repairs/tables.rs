@@ -12,6 +12,7 @@ pub fn tables(projects: &[Measured]) -> String {
     times(&mut text, projects);
     kinds(&mut text, projects);
     relations(&mut text, projects);
+    memory(&mut text, projects);
     text
 }
 
@@ -335,6 +336,44 @@ fn relations(text: &mut String, projects: &[Measured]) {
             number(executions),
             figure(explored as f64 / executions.max(1) as f64),
             runs.iter().map(|run| run.seconds).sum::<f64>()
+        );
+    }
+    text.push('\n');
+}
+
+/// The peaks of all runs: a search holds classes and states, so each mode is shown.
+fn memory(text: &mut String, projects: &[Measured]) {
+    head(
+        text,
+        "Memory of the host, MiB at most",
+        &[
+            "project",
+            "first patches",
+            "full exploration",
+            "small space",
+            "relations",
+        ],
+    );
+    for project in projects {
+        let show = |runs: &mut dyn Iterator<Item = &Run>| {
+            let peak = runs
+                .map(|run| run.peak_memory)
+                .max()
+                .filter(|&peak| peak > 0);
+            peak.map_or("–".to_owned(), |peak| number(peak >> 20))
+        };
+        let small = project
+            .small
+            .iter()
+            .flat_map(|(with, without)| [with, without]);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} |",
+            project.name,
+            show(&mut project.first.iter()),
+            show(&mut project.full.iter().chain(&project.plain)),
+            show(&mut small.into_iter()),
+            show(&mut project.relations.values()),
         );
     }
     text.push('\n');
