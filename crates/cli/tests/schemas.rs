@@ -78,4 +78,5 @@ programs! {
     refused_initializations
     structure_used_again
     uninitialized_array
+    variable_of_its_own_condition
 }

@@ -33,7 +33,7 @@ use patchwright_exec::{CompileCommand, Runner};
 
 pub use clang::{Clang, OLDEST_VERSION, ParseError};
 pub use layout::RecordLayout;
-pub use scope::{Scope, ScopeMap, scopes};
+pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
 
 /// Reads one source file as `command` compiles it; `source` is its text, which the compiler finds

@@ -42,24 +42,7 @@ impl ScopeMap {
 /// defined as the program is). This is forward definite assignment with jumps joined at labels;
 /// arrays and records count as a whole.
 pub fn scopes(unit: &TranslationUnit, function: &Function) -> ScopeMap {
-    let mut walker = Walker {
-        unit,
-        function,
-        number: function
-            .locals
-            .iter()
-            .enumerate()
-            .map(|(i, &id)| (id, i))
-            .collect(),
-        labels: FxHashMap::default(),
-        changed: false,
-        record: false,
-        stack: Vec::new(),
-        breaks: Vec::new(),
-        continues: Vec::new(),
-        switches: Vec::new(),
-        map: ScopeMap::default(),
-    };
+    let mut walker = Walker::new(unit, function);
     let mut start = Bits::new(function.locals.len());
     for (i, &id) in function.locals.iter().enumerate() {
         if matches!(
@@ -81,6 +64,22 @@ pub fn scopes(unit: &TranslationUnit, function: &Function) -> ScopeMap {
     walker.stack = vec![function.parameters.clone()];
     walker.stmt(function.body, Some(start));
     walker.map
+}
+
+/// The locals of `function` that have a value once the expression has been evaluated, because it mentions them
+/// however it goes.
+pub fn mentioned_for_certain(
+    unit: &TranslationUnit,
+    function: &Function,
+    expr: ExprId,
+) -> Vec<VarId> {
+    let mut state = Bits::new(function.locals.len());
+    Walker::new(unit, function).expr(expr, &mut state);
+    let locals = function.locals.iter().enumerate();
+    locals
+        .filter(|(i, _)| state.contains(*i))
+        .map(|(_, &id)| id)
+        .collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +134,28 @@ struct Walker<'a> {
     map: ScopeMap,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    fn new(unit: &'a TranslationUnit, function: &'a Function) -> Self {
+        Walker {
+            unit,
+            function,
+            number: function
+                .locals
+                .iter()
+                .enumerate()
+                .map(|(i, &id)| (id, i))
+                .collect(),
+            labels: FxHashMap::default(),
+            changed: false,
+            record: false,
+            stack: Vec::new(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            switches: Vec::new(),
+            map: ScopeMap::default(),
+        }
+    }
+
     fn scope(&mut self, state: &State) -> Option<usize> {
         let state = state.as_ref().filter(|_| self.record)?;
         let mut visible: Vec<VarId> = Vec::new();

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PWchannl");
 
 /// Version of the layout; host and probe of different versions ignore each other.
-pub const LAYOUT_VERSION: u32 = 2;
+pub const LAYOUT_VERSION: u32 = 3;
 
 /// Words of a record before its undefined bits: commit, hash, value, flags.
 pub const RECORD_FIXED_WORDS: usize = 4;
@@ -79,8 +79,12 @@ pub struct Header {
     pub watch: AtomicU64,
     /// In [`Mode::Watch`], the number of watched places.
     pub location_count: AtomicU64,
+    /// A process ends itself at a visit beyond so many of the run.
+    pub most_visits: AtomicU64,
+    /// 1 when a process ends itself where a state cannot be logged for want of room.
+    pub ends_when_full: AtomicU64,
     /// Keeps what the processes write off the cache line of what they read.
-    reserved: [AtomicU64; 5],
+    reserved: [AtomicU64; 3],
 
     /// Visits of the active hole.
     pub visits: AtomicU64,
@@ -97,6 +101,9 @@ pub struct Header {
     pub mismatch: AtomicU32,
     /// Those of `attached` that found it by the run's folder.
     pub found_by_path: AtomicU32,
+    /// 1 when a process has ended itself because of [`most_visits`](Self::most_visits) or
+    /// [`ends_when_full`](Self::ends_when_full).
+    pub ended: AtomicU32,
     /// 1 when the watched function was entered while one of its windows was open: calls must count as touches.
     pub reentered: AtomicU32,
 }

@@ -31,6 +31,15 @@ impl Default for Limits {
     }
 }
 
+/// How long a run is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A process that meets more distinct states than so many is ended. More than [`Limits::states`] are never logged.
+    pub states: u32,
+    /// A process is ended when the run has visited the hole so often.
+    pub visits: u64,
+}
+
 /// Why there is no channel.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
@@ -126,7 +135,8 @@ impl Channel {
         self.set_mode(abi::Mode::Coverage);
     }
 
-    /// Lets the next runs execute a candidate and report the states of its hole.
+    /// Lets the next runs execute a candidate and report the states of its hole. Where there is no room for more states
+    /// they go on unobserved.
     ///
     /// # Errors
     /// When the candidate exceeds the probe's limits or its slots refer to each other wrongly; the mode is then as
@@ -157,10 +167,23 @@ impl Channel {
         ] {
             field.store(value, Ordering::Relaxed);
         }
+        header.most_visits.store(u64::MAX, Ordering::Relaxed);
+        header.ends_when_full.store(0, Ordering::Relaxed);
         self.slot_count = descriptors.len();
         self.record_capacity = capacity;
         self.set_mode(abi::Mode::Candidate);
         Ok(())
+    }
+
+    /// Ends the next runs of the candidate that was set last where they exceed the patience.
+    pub fn set_patience(&mut self, patience: Patience) {
+        self.record_capacity = self.record_capacity.min(patience.states);
+        let header = self.shared().header();
+        header
+            .record_capacity
+            .store(self.record_capacity, Ordering::Relaxed);
+        header.most_visits.store(patience.visits, Ordering::Relaxed);
+        header.ends_when_full.store(1, Ordering::Relaxed);
     }
 
     /// Lets the next runs watch a variable.
@@ -202,6 +225,7 @@ impl Channel {
             &header.mismatch,
             &header.found_by_path,
             &header.reentered,
+            &header.ended,
         ] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -271,6 +295,7 @@ impl Channel {
             attached: header.attached.load(Ordering::Relaxed),
             visits: header.visits.load(Ordering::Relaxed),
             overflow: header.overflow.load(Ordering::Relaxed) != 0,
+            ended: header.ended.load(Ordering::Relaxed) != 0,
             incomplete,
             undefined: header.undefined.load(Ordering::Relaxed) != 0,
             mismatch: header.mismatch.load(Ordering::Relaxed) != 0,

@@ -14,7 +14,7 @@ mod trace;
 mod watch;
 
 pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
-pub use channel::{Channel, ChannelError, Limits};
+pub use channel::{Channel, ChannelError, Limits, Patience};
 pub use observation::{Observation, States};
 pub use patches::{
     PatchChannel, PatchReport, PatchTable, SplitGroup, TableAlternative, TableError, TablePlace,

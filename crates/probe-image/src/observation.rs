@@ -130,6 +130,9 @@ pub struct Observation {
     pub visits: u64,
     /// Some state was not logged because there were too many.
     pub overflow: bool,
+    /// A process has ended itself because the run took longer than the host has [patience](crate::Patience) for:
+    /// the test has no verdict.
+    pub ended: bool,
     /// States that were being logged when their process was killed; their candidate's value was never used.
     pub incomplete: u32,
     /// In some state the candidate's value is undefined behaviour. The process has been killed; whatever the test made
@@ -145,7 +148,7 @@ impl Observation {
     /// Whether every distinct state at which the candidate's value was used is among [`states`](Self::states), which
     /// is what makes a test-equivalence class sound.
     pub fn is_complete(&self) -> bool {
-        !self.overflow && !self.mismatch && self.incomplete == 0
+        !self.overflow && !self.ended && !self.mismatch && self.incomplete == 0
     }
 }
 

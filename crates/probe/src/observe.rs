@@ -123,7 +123,9 @@ fn load(slot: &SlotDescriptor, entry: u64, state: &State<'_>, reader: &mut Reade
 /// The candidate's value, logged if the state is new.
 fn log(process: &Process, channel: Channel<'_>, state: &State<'_>) -> Option<u64> {
     let header = channel.header();
-    header.visits.fetch_add(1, Ordering::Relaxed);
+    if header.visits.fetch_add(1, Ordering::Relaxed) >= process.most_visits {
+        end(channel);
+    }
     let hash = hash(state);
     let table = channel.table();
     let mask = table.len().wrapping_sub(1);
@@ -148,7 +150,6 @@ fn log(process: &Process, channel: Channel<'_>, state: &State<'_>) -> Option<u64
                 None => match write(process, channel, hash, state) {
                     Some(written) => *own.insert(written),
                     None => {
-                        header.overflow.store(1, Ordering::Relaxed);
                         return unlogged(process, channel, state);
                     }
                 },
@@ -164,12 +165,21 @@ fn log(process: &Process, channel: Channel<'_>, state: &State<'_>) -> Option<u64
             }
         }
     }
-    header.overflow.store(1, Ordering::Relaxed);
     unlogged(process, channel, state)
+}
+
+/// Ends a process that goes on for longer than the host wants to watch it.
+fn end(channel: Channel<'_>) -> ! {
+    channel.header().ended.store(1, Ordering::Relaxed);
+    system::end_process();
 }
 
 /// The value in a state for which there is no room.
 fn unlogged(process: &Process, channel: Channel<'_>, state: &State<'_>) -> Option<u64> {
+    channel.header().overflow.store(1, Ordering::Relaxed);
+    if process.ends_when_full {
+        end(channel);
+    }
     let value = candidate(process, state);
     if value.is_none() {
         channel.header().undefined.store(1, Ordering::Relaxed);

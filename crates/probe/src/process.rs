@@ -21,6 +21,10 @@ pub struct Process {
     pub depth: u8,
     /// Records that may be used.
     pub record_capacity: u32,
+    /// The process ends itself at a visit beyond so many.
+    pub most_visits: u64,
+    /// It ends itself where a state cannot be logged for want of room.
+    pub ends_when_full: bool,
     /// In watch mode, the bit of the watched variable.
     pub watch: u64,
     slot_count: usize,
@@ -76,6 +80,8 @@ impl Process {
             self.record_capacity = channel
                 .record_room(self.slot_count)
                 .min(header.record_capacity.load(Ordering::Relaxed));
+            self.most_visits = header.most_visits.load(Ordering::Relaxed);
+            self.ends_when_full = header.ends_when_full.load(Ordering::Relaxed) != 0;
             let words = channel.slots().chunks_exact(SlotDescriptor::WORDS);
             for (slot, words) in self.slots.iter_mut().take(self.slot_count).zip(words) {
                 *slot = SlotDescriptor::decode(core::array::from_fn(|i| {
@@ -135,6 +141,8 @@ static PROCESS: Once = Once(UnsafeCell::new(Process {
     function: 0,
     depth: 0,
     record_capacity: 0,
+    most_visits: u64::MAX,
+    ends_when_full: false,
     watch: 0,
     slot_count: 0,
     code_length: 0,

@@ -56,9 +56,13 @@ enum Node {
         branches: Branches,
     },
     End(Box<ClassVerdict>),
-    /// A branch that no execution has followed to its end.
-    Unknown,
+    /// A branch that no execution has followed to its end. So many got here and went on unobserved.
+    Unknown(u32),
 }
+
+/// After so many executions that went on unobserved from one place of the tree, the other candidates that get there
+/// are left out.
+const LONE_EXECUTIONS: u32 = 32;
 
 /// Nodes by value. Most states have one.
 #[derive(Clone, Debug, Default)]
@@ -128,6 +132,8 @@ pub enum Next<'c> {
     Ask(u32),
     /// It has to be executed.
     Execute,
+    /// Executions cannot be observed for long enough to tell.
+    LeaveOut,
 }
 
 impl Classes {
@@ -155,7 +161,7 @@ impl Classes {
         let mut at = 0;
         loop {
             match self.nodes.get(at)? {
-                Node::Unknown => return None,
+                Node::Unknown(_) => return None,
                 Node::End(_) => return Some(at),
                 Node::State { state, branches } => at = branches.get(value(*state)?)?,
             }
@@ -177,7 +183,8 @@ impl Classes {
             Cursor::Undefined => Next::Known(&ClassVerdict::Undefined),
             Cursor::Beyond(..) => Next::Execute,
             Cursor::Node(at) => match self.nodes.get(at) {
-                None | Some(Node::Unknown) => Next::Execute,
+                Some(Node::Unknown(LONE_EXECUTIONS..)) => Next::LeaveOut,
+                None | Some(Node::Unknown(_)) => Next::Execute,
                 Some(Node::End(verdict)) => Next::Known(verdict),
                 Some(Node::State { state, .. }) => Next::Ask(*state),
             },
@@ -213,7 +220,7 @@ impl Classes {
         match cursor {
             Cursor::Node(node) => match self.nodes.get(node)? {
                 Node::State { branches, .. } => branches.first.map(|(value, _)| value),
-                Node::End(_) | Node::Unknown => None,
+                Node::End(_) | Node::Unknown(_) => None,
             },
             Cursor::Run(run, at) => self.runs.get(run)?.0.get(at)?.1,
             Cursor::Beyond(..) | Cursor::Undefined => None,
@@ -226,7 +233,7 @@ impl Classes {
         loop {
             match self.next(&mut cursor) {
                 Next::Known(verdict) => return Some(verdict),
-                Next::Execute => return None,
+                Next::Execute | Next::LeaveOut => return None,
                 Next::Ask(state) => cursor = self.follow(cursor, value(state)),
             }
         }
@@ -245,6 +252,33 @@ impl Classes {
             self.nodes = Vec::new();
         }
         self.runs.push((states, verdict));
+    }
+
+    /// Adds what was seen of an execution before it went on unobserved: the first of its distinct states. Other
+    /// candidates may have done the same so far; `tells_all` if what they do beyond is not to be found out either. False
+    /// where this cannot be used, because order says nothing.
+    pub fn insert_beginning(&mut self, states: &[(u32, Option<u64>)], tells_all: bool) -> bool {
+        if self.unordered {
+            return false;
+        }
+        // An execution that contradicts others tells nothing; one that is observed to its end will show that order does not.
+        let ControlFlow::Continue(Some(at)) = self.walk(states) else {
+            return false;
+        };
+        match &mut self.nodes[at] {
+            Node::Unknown(executed) => {
+                self.count += usize::from(*executed == 0);
+                *executed = if tells_all {
+                    LONE_EXECUTIONS
+                } else {
+                    executed.saturating_add(1)
+                };
+                true
+            }
+            // Another one was observed for longer.
+            Node::State { .. } => true,
+            Node::End(_) => false,
+        }
     }
 
     /// The executions that the tree was made of, but for those that undefined values have ended.
@@ -268,7 +302,7 @@ impl Classes {
                         open.push((next, longer));
                     }
                 }
-                Some(Node::Unknown) | None => {}
+                Some(Node::Unknown(_)) | None => {}
             }
         }
         found
@@ -280,12 +314,33 @@ impl Classes {
         states: &[(u32, Option<u64>)],
         verdict: &ClassVerdict,
     ) -> ControlFlow<()> {
+        let Some(at) = self.walk(states)? else {
+            return ControlFlow::Continue(());
+        };
+        let agrees = match &self.nodes[at] {
+            Node::Unknown(_) => {
+                self.nodes[at] = Node::End(Box::new(verdict.clone()));
+                true
+            }
+            Node::End(known) => known.is_pass() == verdict.is_pass(),
+            Node::State { .. } => false,
+        };
+        if agrees {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// Adds states to the tree, unless they contradict an earlier execution. Where they lead; `None` if an undefined value
+    /// has ended the execution, which the tree knows by itself.
+    fn walk(&mut self, states: &[(u32, Option<u64>)]) -> ControlFlow<(), Option<usize>> {
         if self.nodes.is_empty() {
-            self.nodes.push(Node::Unknown);
+            self.nodes.push(Node::Unknown(0));
         }
         let mut at = 0;
         for &(state, value) in states {
-            if matches!(self.nodes[at], Node::Unknown) {
+            if matches!(self.nodes[at], Node::Unknown(_)) {
                 self.nodes[at] = Node::State {
                     state,
                     branches: Branches::default(),
@@ -302,28 +357,15 @@ impl Classes {
             if *known != state {
                 return ControlFlow::Break(());
             }
-            // An undefined value ended the execution; the tree knows that by itself.
             let Some(value) = value else {
-                return ControlFlow::Continue(());
+                return ControlFlow::Continue(None);
             };
             at = branches.get_or_insert(value, next);
             if at == next {
-                self.nodes.push(Node::Unknown);
+                self.nodes.push(Node::Unknown(0));
             }
         }
-        let agrees = match &self.nodes[at] {
-            Node::Unknown => {
-                self.nodes[at] = Node::End(Box::new(verdict.clone()));
-                true
-            }
-            Node::End(known) => known.is_pass() == verdict.is_pass(),
-            Node::State { .. } => false,
-        };
-        if agrees {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+        ControlFlow::Continue(Some(at))
     }
 }
 
@@ -396,5 +438,42 @@ mod tests {
         classes.insert(vec![(1, Some(0)), (0, Some(1)), (2, Some(1))], fail());
         assert_eq!(classes.next(&mut cursor), Next::Ask(0));
         assert!(matches!(cursor, Cursor::Run(0, 0)));
+    }
+
+    #[test]
+    fn candidates_that_part_from_an_unobserved_execution_before_it_was_so_are_executed() {
+        let mut classes = Classes::default();
+        assert!(classes.insert_beginning(&[(0, Some(1)), (1, Some(1))], false));
+        let mut cursor = Cursor::START;
+        assert_eq!(classes.next(&mut cursor), Next::Ask(0));
+        let mut other = classes.follow(cursor, Some(0));
+        assert_eq!(classes.next(&mut other), Next::Execute);
+        let mut same = classes.follow(cursor, Some(1));
+        assert_eq!(classes.next(&mut same), Next::Ask(1));
+        same = classes.follow(same, Some(1));
+        assert_eq!(classes.next(&mut same), Next::Execute);
+    }
+
+    #[test]
+    fn candidates_that_do_what_many_unobserved_executions_did_are_left_out() {
+        let mut classes = Classes::default();
+        for _ in 0..LONE_EXECUTIONS {
+            assert!(classes.insert_beginning(&[(0, Some(1))], false));
+        }
+        let mut cursor = Cursor::START;
+        assert_eq!(classes.next(&mut cursor), Next::Ask(0));
+        cursor = classes.follow(cursor, Some(1));
+        assert_eq!(classes.next(&mut cursor), Next::LeaveOut);
+        assert_eq!(classes.len(), 1);
+    }
+
+    #[test]
+    fn an_execution_that_was_observed_for_longer_goes_on_where_others_were_not() {
+        let mut classes = Classes::default();
+        assert!(classes.insert_beginning(&[(0, Some(1))], false));
+        classes.insert(vec![(0, Some(1)), (1, Some(0))], ClassVerdict::Pass);
+        let same = |state: u32| Some(u64::from(state == 0));
+        assert_eq!(classes.lookup(same), Some(&ClassVerdict::Pass));
+        assert!(!classes.insert_beginning(&[(0, Some(1)), (1, Some(0))], false));
     }
 }

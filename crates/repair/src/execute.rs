@@ -1,12 +1,17 @@
 //! Executing candidates.
 
 use std::{
+    ffi::OsStr,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{Baseline, FailReason, Limits, Verdict, Worker, run_test};
-use patchwright_probe_image::{Candidate, Channel, HoleId, Location, Observation, Watch, Watched};
+use patchwright_exec::{
+    Baseline, FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
+};
+use patchwright_probe_image::{
+    Candidate, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
+};
 use patchwright_semantics::Instruction;
 use patchwright_text::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
@@ -50,6 +55,30 @@ pub enum Report {
     Windows(Watched),
 }
 
+/// Sanitizers that look for names when they report: that takes longer than most tests, and nobody reads the report.
+const SANITIZERS: [&str; 3] = ["ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS"];
+
+/// Lets sanitizers report without names, unless the user wants them or suppresses reports by them.
+fn without_symbols(environment: &mut Environment) {
+    for name in SANITIZERS {
+        let inherited = || {
+            let is_inherited = !environment.clear && !environment.remove.contains(OsStr::new(name));
+            std::env::var_os(name).filter(|_| is_inherited)
+        };
+        let own = environment.set.get(OsStr::new(name)).cloned();
+        let mut options = own.or_else(inherited).unwrap_or_default();
+        let text = options.to_string_lossy();
+        if text.contains("symbolize") || text.contains("suppressions") {
+            continue;
+        }
+        if !options.is_empty() {
+            options.push(":");
+        }
+        options.push("symbolize=0");
+        environment.set.insert(name.into(), options);
+    }
+}
+
 /// The time in which three of four passing tests end.
 pub(crate) fn usual(baseline: &Baseline) -> Duration {
     let mut times: Vec<Duration> = baseline.passing().map(|test| test.expected).collect();
@@ -70,13 +99,17 @@ impl Search<'_> {
         workers: &mut [(Worker, Channel)],
     ) -> Result<Vec<Run>, RepairError> {
         self.found.stats.executions += batch.len() as u64;
+        let patience = match self.options.relations.is_singly() {
+            true => None,
+            false => self.families[self.units[unit].family].length.patience(),
+        };
         let this = &*self;
         let results: Vec<Result<Run, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
                 .zip(workers.iter_mut())
                 .map(|(&(code, test), worker)| {
-                    let mut run = move || this.run(unit, code, test, worker);
+                    let mut run = move || this.run(unit, code, test, patience, worker);
                     if batch.len() == 1 {
                         Err(Box::new(run()))
                     } else {
@@ -110,7 +143,8 @@ impl Search<'_> {
     ) -> Result<bool, RepairError> {
         for &test in tests.iter().filter(|&&test| test != done) {
             self.found.stats.executions += 1;
-            if !self.run(unit, code, test, worker)?.verdict.is_pass() {
+            let run = self.run(unit, code, test, None, worker)?;
+            if !run.verdict.is_pass() {
                 return Ok(false);
             }
         }
@@ -122,6 +156,7 @@ impl Search<'_> {
         unit: usize,
         code: &[Instruction],
         test: usize,
+        patience: Option<Patience>,
         worker: &mut (Worker, Channel),
     ) -> Result<Run, RepairError> {
         let family = self.units[unit].family;
@@ -129,8 +164,9 @@ impl Search<'_> {
             return self.run_watched(family, Some((unit, code)), test, worker);
         }
         let entry = &self.holes[self.units[unit].entry];
-        self.known_or(self.key(&[unit], false, Some((unit, code)), test), || {
-            self.run_hole(entry, unit, code, test, worker)
+        let key = self.key(&[unit], false, Some((unit, code)), test, patience);
+        self.known_or(key, || {
+            self.run_hole(entry, unit, code, test, patience, worker)
         })
     }
 
@@ -140,6 +176,7 @@ impl Search<'_> {
         unit: usize,
         code: &[Instruction],
         test: usize,
+        patience: Option<Patience>,
         worker: &mut (Worker, Channel),
     ) -> Result<Run, RepairError> {
         let channel = &mut worker.1;
@@ -149,6 +186,9 @@ impl Search<'_> {
             slots: &self.states[unit].slots,
             code,
         })?;
+        if let Some(patience) = patience {
+            channel.set_patience(patience);
+        }
         let (verdict, took) = self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
         let mut observation = worker.1.observation();
         // Up to the first visit the program does what it always does, and it gets to the hole in this test. An execution
@@ -185,7 +225,7 @@ impl Search<'_> {
             unreachable!("only families of a variable are watched");
         };
         self.known_or(
-            self.key(&watch.units, watch.calls_touch, assigned, test),
+            self.key(&watch.units, watch.calls_touch, assigned, test, None),
             || self.run_places(watch, assigned, test, worker),
         )
     }
@@ -232,13 +272,14 @@ impl Search<'_> {
     }
 
     /// What names an execution in the journal: places with what is observed there, what is
-    /// changed, the test.
+    /// changed, the test, and how long it is watched.
     fn key(
         &self,
         units: &[usize],
         calls_touch: bool,
         changed: Option<(usize, &[Instruction])>,
         test: usize,
+        patience: Option<Patience>,
     ) -> Digest {
         let mut hasher = Hasher::new();
         for &unit in units {
@@ -256,7 +297,7 @@ impl Search<'_> {
         let place = changed.and_then(|(unit, _)| units.iter().position(|&other| other == unit));
         hasher
             .field(format!("{place:?} {calls_touch} {}", self.unset))
-            .field(format!("{:?}", changed.map(|(_, code)| code)))
+            .field(format!("{:?} {patience:?}", changed.map(|(_, code)| code)))
             .field(&self.prepared.baseline.tests[test].name);
         hasher.finish()
     }
@@ -299,6 +340,7 @@ impl Search<'_> {
         for (name, value) in channel.environment(self.probe) {
             environment.set.insert(name.into(), value);
         }
+        without_symbols(&mut environment);
         let known = &self.prepared.baseline.tests[test];
         let cpu = (cpu + CPU_FLOOR)
             .min(known.timeout)
@@ -329,6 +371,22 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use patchwright_exec::{BaselineTest, Verdict};
+
+    #[test]
+    fn sanitizers_look_for_names_only_if_the_user_says_something_about_that() {
+        let mut environment = Environment {
+            clear: true,
+            ..Environment::default()
+        };
+        let mut set = |name: &str, value: &str| environment.set.insert(name.into(), value.into());
+        set("ASAN_OPTIONS", "detect_leaks=0");
+        set("UBSAN_OPTIONS", "symbolize=1");
+        without_symbols(&mut environment);
+        let get = |name: &str| environment.set[OsStr::new(name)].to_str().unwrap();
+        assert_eq!(get("ASAN_OPTIONS"), "detect_leaks=0:symbolize=0");
+        assert_eq!(get("UBSAN_OPTIONS"), "symbolize=1");
+        assert_eq!(get("MSAN_OPTIONS"), "symbolize=0");
+    }
 
     #[test]
     fn what_is_usual_is_what_three_of_four_passing_tests_take() {

@@ -19,7 +19,6 @@ use crate::{
     execute::Run,
     family::{Family, Way},
     found::{Explored, ExploredCandidate, FoundClass, SharedClass},
-    instrument::HoleEntry,
     learn::Learnt,
     search::Search,
 };
@@ -52,6 +51,14 @@ const MOST_EVALUATIONS: usize = 1 << 26;
 
 /// Members of a plausible class that are kept.
 pub(crate) const KEPT_MEMBERS: usize = 40;
+
+/// What an execution has told about its candidate only.
+enum Lone {
+    /// What the test says. `parts` if others that do something else at first are told apart from it.
+    Verdict { verdict: ClassVerdict, parts: bool },
+    /// It was ended before the test said anything.
+    Unknown,
+}
 
 /// What is known of a group of candidates.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +101,8 @@ struct Exploration<'s> {
     pending: BTreeMap<CandidateId, GroupId>,
     /// Verdicts, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
+    /// Candidates that stay without a verdict.
+    left_out: u64,
 }
 
 impl Exploration<'_> {
@@ -132,6 +141,16 @@ impl Exploration<'_> {
                 self.moving.push(group as GroupId);
             }
         }
+    }
+
+    /// No candidate that is open gets a verdict.
+    fn leave_out(&mut self) {
+        let left: usize = (0..self.level.group_count())
+            .filter(|&group| matches!(self.status[group], Status::Open { .. }))
+            .filter_map(|group| self.level.group(group as GroupId))
+            .map(|group| group.count)
+            .sum();
+        self.left_out += left as u64;
     }
 
     /// Takes the first candidate out of a group that needs an execution; it is a group of its own then.
@@ -212,11 +231,13 @@ impl Search<'_> {
             waiting: BTreeMap::new(),
             pending: BTreeMap::new(),
             decided: Vec::new(),
+            left_out: 0,
         };
         let ended = self.explore_groups(&mut exploration, workers);
         self.found.stats.evaluations += exploration.level.evaluations;
         self.keep_decided(&mut exploration);
         self.keep_all_plausible(&exploration);
+        self.tell_left_out(&exploration);
         ended
     }
 
@@ -241,7 +262,7 @@ impl Search<'_> {
             });
             if self.watch_pending(exploration, &mut workers[0])? {
                 if self.families[family].abandoned {
-                    self.leave_out(exploration);
+                    exploration.leave_out();
                     return Ok(());
                 }
                 continue;
@@ -253,7 +274,7 @@ impl Search<'_> {
             if again {
                 // What was seen does not fit together: an endless search would be worse.
                 self.families[family].abandoned = true;
-                self.leave_out(exploration);
+                exploration.leave_out();
                 return Ok(());
             }
             let jobs: Vec<(&[Instruction], usize)> = batch
@@ -273,10 +294,14 @@ impl Search<'_> {
                 exploration.restart();
                 continue;
             }
-            for (at, verdict) in lone {
+            for (at, lone) in lone {
                 let (first, test, code) = &batch[at];
                 let own = exploration.take_first(*first);
-                self.families[family].lone += 1;
+                let Lone::Verdict { verdict, parts } = lone else {
+                    exploration.left_out += 1;
+                    continue;
+                };
+                self.families[family].lone += usize::from(!parts);
                 self.found.stats.explored += 1;
                 let passes = verdict.is_pass()
                     && self.passes_rest(unit, code, &exploration.tests, *test, &mut workers[0])?;
@@ -286,7 +311,7 @@ impl Search<'_> {
             }
             if self.families[family].lone > LONE_EXECUTIONS {
                 self.families[family].abandoned = true;
-                self.leave_out(exploration);
+                exploration.leave_out();
                 return Ok(());
             }
             let tests = batch.iter().map(|&(_, test, _)| test).collect();
@@ -294,14 +319,14 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the classes of executions. Those that told about their candidate only are returned, with its verdict; `None`
-    /// if the family starts again.
+    /// Adds the classes of executions. Those that told about their candidate only are returned; `None` if the family starts
+    /// again.
     fn learn_all(
         &mut self,
         unit: usize,
         batch: &[(CandidateId, usize, Vec<Instruction>)],
         runs: Vec<Run>,
-    ) -> Option<Vec<(usize, ClassVerdict)>> {
+    ) -> Option<Vec<(usize, Lone)>> {
         let mut lone = Vec::new();
         for (at, run) in runs.into_iter().enumerate() {
             let test = batch[at].1;
@@ -311,7 +336,21 @@ impl Search<'_> {
             let verdict = run.verdict.clone();
             match self.learn(unit, test, run) {
                 Learnt::Class => {}
-                Learnt::Nothing => lone.push((at, verdict)),
+                Learnt::Nothing => lone.push((
+                    at,
+                    Lone::Verdict {
+                        verdict,
+                        parts: false,
+                    },
+                )),
+                Learnt::Beginning => lone.push((
+                    at,
+                    Lone::Verdict {
+                        verdict,
+                        parts: true,
+                    },
+                )),
+                Learnt::Ended => lone.push((at, Lone::Unknown)),
                 Learnt::StartAgain => return None,
             }
         }
@@ -410,6 +449,12 @@ impl Search<'_> {
                     look = 1;
                 }
                 Next::Known(verdict) => break verdict,
+                Next::LeaveOut => {
+                    let count = exploration.level.group(group).map_or(0, |g| g.count);
+                    exploration.left_out += count as u64;
+                    exploration.status[group as usize] = Status::Dead;
+                    return;
+                }
                 next => {
                     let open = &mut exploration.status[group as usize];
                     *open = Status::Open {
@@ -579,18 +624,18 @@ impl Search<'_> {
     }
 
     /// Counts and reports the candidates that stay without a verdict.
-    fn leave_out(&mut self, exploration: &Exploration<'_>) {
-        let entry: &HoleEntry = &self.holes[self.units[exploration.unit].entry];
-        let left: usize = (0..exploration.level.group_count())
-            .filter(|&group| matches!(exploration.status[group], Status::Open { .. }))
-            .filter_map(|group| exploration.level.group(group as GroupId))
-            .map(|group| group.count)
-            .sum();
-        self.found.stats.too_many_states += left as u64;
-        (self.surroundings.events)(Event::Warning(format!(
-            "{}: tests visit the location in too many states, or not always alike; \
-             its other candidates are left out",
-            entry.place
-        )));
+    fn tell_left_out(&mut self, exploration: &Exploration<'_>) {
+        if exploration.left_out == 0 {
+            return;
+        }
+        self.found.stats.too_many_states += exploration.left_out;
+        let unit = &self.units[exploration.unit];
+        let place = &self.holes[unit.entry].place;
+        if self.families[unit.family].abandoned && self.told_left_out.insert(place.clone()) {
+            (self.surroundings.events)(Event::Warning(format!(
+                "{place}: tests visit the location in too many states, or not always alike; \
+                 its other candidates are left out"
+            )));
+        }
     }
 }

@@ -10,7 +10,8 @@
 use std::{collections::BTreeMap, hash::BuildHasher, time::Duration};
 
 use hashbrown::HashTable;
-use patchwright_probe_image::{FunctionId, Slot, Watched};
+use patchwright_exec::FailReason;
+use patchwright_probe_image::{FunctionId, Observation, Patience, Slot, Watched};
 use patchwright_semantics::{Instruction, evaluate};
 use patchwright_space::{HoleKind, StateSet, Target};
 use rustc_hash::FxBuildHasher;
@@ -67,6 +68,52 @@ pub struct Family {
     pub watch: Option<WatchState>,
     /// How often what was known has been given up.
     pub restarts: u32,
+    /// How long executions went on.
+    pub length: Length,
+}
+
+/// How long executions of candidates at one place go on.
+#[derive(Clone, Copy, Default)]
+pub struct Length {
+    /// Most states of an execution that ended by itself.
+    states: usize,
+    /// Most visits of such an execution.
+    visits: u64,
+    /// Executions that did not end in time and visited the place often.
+    endless: usize,
+}
+
+/// So many executions may visit a place without end until those that are likely to do so are ended.
+const MOST_ENDLESS: usize = 4;
+/// And only those that meet more states than so many,
+const LEAST_STATES: usize = 4096;
+/// or visit it more often,
+const LEAST_VISITS: u64 = 100_000;
+/// and so many times as many as those that ended by themselves.
+const LENGTH_FACTOR: usize = 16;
+
+impl Length {
+    /// Counts an execution.
+    pub fn add(&mut self, verdict: &ClassVerdict, observation: &Observation) {
+        let out_of_limits = matches!(
+            verdict,
+            ClassVerdict::Fail(Some(FailReason::TimedOut(_) | FailReason::LimitExceeded(_)))
+        );
+        if !out_of_limits && observation.is_complete() {
+            self.states = self.states.max(observation.states.len());
+            self.visits = self.visits.max(observation.visits);
+        }
+        let often = observation.overflow || observation.visits >= LEAST_VISITS;
+        self.endless += usize::from(out_of_limits && often);
+    }
+
+    /// How long to watch the next execution, once some did not end.
+    pub fn patience(&self) -> Option<Patience> {
+        (self.endless >= MOST_ENDLESS).then(|| Patience {
+            states: LEAST_STATES.max(self.states * LENGTH_FACTOR) as u32,
+            visits: LEAST_VISITS.max(self.visits.saturating_mul(LENGTH_FACTOR as u64)),
+        })
+    }
 }
 
 /// What is known of the places of a variable.
@@ -382,5 +429,54 @@ impl Family {
         self.watch
             .as_ref()
             .is_some_and(|watch| !watch.observed.contains_key(&test))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use patchwright_exec::TimeKind;
+    use patchwright_probe_image::States;
+
+    use super::*;
+
+    fn observation(states: u64, visits: u64, overflow: bool) -> Observation {
+        let mut seen = States::new(1);
+        for state in 0..states {
+            seen.push([state], [0], Some(1));
+        }
+        Observation {
+            attached: 1,
+            visits,
+            overflow,
+            ended: false,
+            incomplete: 0,
+            undefined: false,
+            mismatch: false,
+            states: seen,
+        }
+    }
+
+    #[test]
+    fn patience_ends_when_some_executions_did_not_and_grows_with_those_that_did() {
+        let late = ClassVerdict::Fail(Some(FailReason::TimedOut(TimeKind::Cpu)));
+        let mut length = Length::default();
+        length.add(&ClassVerdict::Pass, &observation(1000, 50_000, false));
+        for _ in 0..MOST_ENDLESS {
+            assert_eq!(length.patience(), None);
+            length.add(&late, &observation(5, 1, true));
+        }
+        let patience = length.patience().unwrap();
+        assert_eq!((patience.states, patience.visits), (16_000, 800_000));
+    }
+
+    #[test]
+    fn executions_that_fail_or_wait_for_something_else_do_not_end_patience() {
+        let late = ClassVerdict::Fail(Some(FailReason::TimedOut(TimeKind::Wall)));
+        let mut length = Length::default();
+        for _ in 0..100 {
+            length.add(&late, &observation(3, 9, false));
+            length.add(&ClassVerdict::Fail(None), &observation(3, 9, true));
+        }
+        assert_eq!(length.patience(), None);
     }
 }

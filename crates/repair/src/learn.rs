@@ -12,10 +12,17 @@ use crate::{
 /// States and classes take about this much memory at most. What is executed beyond is known by itself only.
 const MOST_BYTES: usize = 400 << 20;
 
+/// So many states of an execution that went on unobserved are kept.
+const MOST_BEGINNING: usize = 4096;
+
 /// What an execution has told.
 pub(crate) enum Learnt {
     /// A class.
     Class,
+    /// What the test says about this candidate, and what it did at first, by which others part from it.
+    Beginning,
+    /// The same, but it was ended: nothing is known of the candidate.
+    Ended,
     /// Only what the test says about this candidate.
     Nothing,
     /// The family starts again.
@@ -76,11 +83,20 @@ impl Search<'_> {
         let family = self.units[unit].family;
         match run.report {
             Report::States(observation) => {
-                if observation.overflow || observation.mismatch || observation.states.is_empty() {
-                    return Learnt::Nothing;
+                self.families[family].length.add(&run.verdict, &observation);
+                let ended = observation.ended;
+                let unseen = observation.overflow || ended;
+                let nothing = if ended {
+                    Learnt::Ended
+                } else {
+                    Learnt::Nothing
+                };
+                if observation.mismatch || observation.states.is_empty() {
+                    return nothing;
                 }
                 let known = &mut self.states[unit].states;
-                let states = (0..observation.states.len())
+                let most = if unseen { MOST_BEGINNING } else { usize::MAX };
+                let states: Vec<(u32, Option<u64>)> = (0..observation.states.len().min(most))
                     .map(|i| {
                         let (id, _) = known.insert(
                             observation.states.values(i),
@@ -89,11 +105,15 @@ impl Search<'_> {
                         (id, observation.states.results()[i])
                     })
                     .collect();
-                self.families[family]
-                    .classes
-                    .entry(test)
-                    .or_default()
-                    .insert(states, run.verdict);
+                let classes = self.families[family].classes.entry(test).or_default();
+                if unseen {
+                    return match (classes.insert_beginning(&states, ended), ended) {
+                        (_, true) => Learnt::Ended,
+                        (true, false) => Learnt::Beginning,
+                        (false, false) => Learnt::Nothing,
+                    };
+                }
+                classes.insert(states, run.verdict);
             }
             Report::Windows(watched) => {
                 if watched.reentered && self.families[family].restart_with_calls() {

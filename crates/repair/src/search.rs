@@ -9,7 +9,7 @@
 //! the candidates of one hole and one cost are in memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::atomic::AtomicU64,
     time::{Duration, Instant},
 };
@@ -72,6 +72,8 @@ pub(crate) struct Search<'a> {
     /// See [`Instrumented::unset`].
     pub(crate) unset: bool,
     pub(crate) found: Found,
+    /// Places of which it was said that candidates are left out there.
+    pub(crate) told_left_out: BTreeSet<String>,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
 }
@@ -119,6 +121,7 @@ pub fn search(
         set_aside: &instrumented.set_aside,
         unset: instrumented.unset,
         found: Found::default(),
+        told_left_out: BTreeSet::new(),
         bytes: 0,
     };
     (surroundings.events)(Event::Phase("searching"));

@@ -162,7 +162,7 @@ fn summary(outcome: &RepairOutcome) -> String {
     if stats.too_many_states > 0 {
         let _ = writeln!(
             text,
-            "Left out: {} at locations whose states cannot all be seen.",
+            "Left out: {} with which tests visit their location in too many states, or for too long.",
             count(stats.too_many_states, "candidate", "candidates")
         );
     }

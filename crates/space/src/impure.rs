@@ -4,7 +4,7 @@
 //! or behind, and values that calls give are handed over to terms (`read(f) < n` becomes
 //! `read(f) <= n`, `strlen(s)` becomes `strlen(s) + 1`).
 
-use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Place};
+use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Place, VarId, mentioned_for_certain};
 use patchwright_semantics::BinaryOp;
 use patchwright_text::Span;
 
@@ -35,8 +35,13 @@ impl Finder<'_, '_, '_> {
             Added::Behind,
         ] {
             let mut atoms = Atoms::default();
+            let mut scope = scope.clone();
             if added == Added::Behind {
                 atoms.add_captured(&text, precedence, CType::Int);
+                // `(c = getc(f)) != EOF && c != ' '`
+                let given = mentioned_for_certain(self.builder.unit, self.function, id);
+                let has_value = |id: &VarId| scope.assigned.contains(id) || given.contains(id);
+                scope.assigned = scope.visible.iter().copied().filter(has_value).collect();
             }
             self.found.push(Hole {
                 function: self.function_index,
@@ -45,7 +50,7 @@ impl Finder<'_, '_, '_> {
                 context: Context::Truth,
                 ctype: None,
                 atoms,
-                scope: scope.clone(),
+                scope,
                 expr: Some(id),
                 in_macro_argument,
                 captured: None,

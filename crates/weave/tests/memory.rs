@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Bench, Program, integer, rows};
-use patchwright_probe_image::{Index, Limits, Load, Slot};
+use patchwright_probe_image::{Index, Limits, Load, Patience, Slot};
 use patchwright_semantics::{Instruction, Ty};
 use patchwright_weave::HookKind;
 use std::os::unix::process::ExitStatusExt;
@@ -331,4 +331,41 @@ fn many_slots_are_all_seen() {
         );
         assert_eq!(states.undefined(1), vec![0; count]);
     }
+}
+
+#[test]
+fn a_run_that_goes_on_for_longer_than_the_host_has_patience_for_is_ended() {
+    let source = "static int f(int i) { return i + 1; }\n\
+                  int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s = f(i); return s != 1000; }\n";
+    let program = Program::new(source).function(0, "static int f(", &[]).hole(
+        0,
+        "i + 1",
+        integer("int"),
+        &["(__pw_u64)(i)"],
+    );
+    let mut bench = Bench::new();
+    bench.write("a.c", program.woven());
+    bench.compile("gcc -o a a.c");
+    let code = [
+        Instruction::slot(0),
+        Instruction::constant(1),
+        Instruction::binary(patchwright_semantics::BinaryOp::Add, Ty::I32),
+    ];
+    for (states, visits) in [(10, u64::MAX), (u32::MAX, 10)] {
+        bench.candidate(0, 0, &[Slot::Value(Ty::I32)], &code);
+        bench.patience(Patience { states, visits });
+        let output = bench.command("a").output().unwrap();
+        assert_eq!(output.status.signal(), Some(9));
+        let observation = bench.observation();
+        assert!(observation.ended && !observation.is_complete());
+        assert_eq!(
+            rows(&observation),
+            (0..10).map(|i| vec![i]).collect::<Vec<_>>()
+        );
+    }
+    // The next candidate is waited for again.
+    bench.candidate(0, 0, &[Slot::Value(Ty::I32)], &code);
+    bench.run("a", &[]);
+    assert!(bench.observation().is_complete());
+    assert_eq!(bench.observation().visits, 1000);
 }

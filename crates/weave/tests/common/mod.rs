@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 #![allow(dead_code)] // Every test file uses a part of this.
 
-use patchwright_probe_image::{Candidate, Channel, Limits, Observation, PROBE, Slot};
+use patchwright_probe_image::{Candidate, Channel, Limits, Observation, PROBE, Patience, Slot};
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_text::Span;
 use patchwright_weave::{
@@ -221,6 +221,11 @@ impl Bench {
                 code,
             })
             .unwrap();
+    }
+
+    /// For the candidate that was selected last.
+    pub fn patience(&mut self, patience: Patience) {
+        self.channel.set_patience(patience);
     }
 
     pub fn observation(&self) -> Observation {
