@@ -22,6 +22,10 @@ use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::{self, Finder, Run};
 use crate::{Apart, EngineError, Stats};
 
+/// Alternatives of a batch have so many bytes at most: the syntax tree of some takes three thousand times as much
+/// memory.
+const MOST_TEXT: usize = 200_000;
+
 /// A place of a batch.
 struct BatchPlace {
     file: usize,
@@ -67,18 +71,28 @@ pub struct Batcher<'a> {
 }
 
 impl Batcher<'_> {
-    /// Weaves these patches of the plan together. Those for which that cannot be done come back with the reason.
+    /// Weaves these patches of the plan together, as many of the first as a batch has room for. Those for which that cannot
+    /// be done come back with the reason; the last are the others, for which there was no room.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.
     pub fn batch(
         &mut self,
         members: &[usize],
-    ) -> Result<(Batch, Vec<(usize, Apart)>), EngineError> {
+    ) -> Result<(Batch, Vec<(usize, Apart)>, Vec<usize>), EngineError> {
         let mut members = members.to_vec();
+        let mut left = Vec::new();
         let mut apart: Vec<(usize, Apart)> = Vec::new();
         loop {
             let places = self.places(&members);
+            let alternatives = places.iter().flat_map(|place| &place.alternatives);
+            let size: usize = alternatives.map(|known| known.text.len()).sum();
+            tracing::debug!("{} patches are {size} bytes of alternatives", members.len());
+            if size > MOST_TEXT && members.len() > 1 {
+                let rest = members.split_off(members.len() / 2);
+                left.splice(0..0, rest);
+                continue;
+            }
             let crowded: Vec<u32> = places
                 .iter()
                 .filter(|place| place.alternatives.len() >= MAX_ALTERNATIVES)
@@ -115,7 +129,7 @@ impl Batcher<'_> {
                             .collect(),
                         members,
                     };
-                    return Ok((batch, apart));
+                    return Ok((batch, apart, left));
                 }
             }
             // Without those that cannot be woven, the others are woven again.

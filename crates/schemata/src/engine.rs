@@ -123,7 +123,7 @@ impl<'a> Engine<'a> {
         let mut number = 0;
         while let Some((members, halvings)) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
-            let (batch, apart) = Batcher {
+            let (batch, apart, left) = Batcher {
                 worker: base,
                 clang: &self.clang,
                 plan: &self.plan,
@@ -134,6 +134,9 @@ impl<'a> Engine<'a> {
             .batch(&members)?;
             for (member, reason) in apart {
                 self.set_apart(member, reason, sink);
+            }
+            if !left.is_empty() {
+                batches.push_front((left, halvings));
             }
             if batch.members.is_empty() {
                 continue;

@@ -1,7 +1,7 @@
 // case ab => 2
 // case a-b => 1
 // case - => 0
-// case  => 0
+// case +b => 2
 // schemas: refinement
 // patch in: main
 // added:   while (((c = next(argv[1])) != END) && c != '-') {
