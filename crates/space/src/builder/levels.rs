@@ -8,7 +8,7 @@ use crate::{
     pools::PoolId,
     sites::{Site, operands},
     space::{Schema, Template},
-    term::{CType, Kind, Term},
+    term::{CType, Context, Kind, Term},
 };
 
 /// The statement and what is assigned to.
@@ -399,6 +399,41 @@ impl SpaceBuilder<'_> {
                 for &b in &leaves {
                     self.block(site, Template::Select(a, whole, b), 3, schema, most);
                     self.block(site, Template::Select(a, b, whole), 3, schema, most);
+                }
+            }
+            if self.space.hole.context != Context::Truth {
+                self.extremes(site, whole, &leaves, most);
+            }
+        }
+    }
+
+    /// The lesser and the greater of the site's term and a leaf, and of two leaves.
+    fn extremes(&mut self, site: usize, whole: PoolId, leaves: &[PoolId], most: usize) {
+        let term = self.space.sites[site].term.clone();
+        let is_number = |pool: PoolId, builder: &Self| {
+            let ctype = builder.space.pools.get(pool).ctype;
+            ctype.is_arithmetic() && ctype != CType::Bool
+        };
+        if !is_number(whole, self) {
+            return;
+        }
+        let is_constant = matches!(term.kind(), Kind::Constant(..));
+        let schema = Schema::Expression;
+        for op in [BinaryOp::Lt, BinaryOp::Gt] {
+            for &a in leaves {
+                if !is_number(a, self) {
+                    continue;
+                }
+                if !is_constant {
+                    // The comparison, the choice, the leaf twice and the term once more.
+                    let cost = 4 + term.size();
+                    self.block(site, Template::Extreme(op, whole, a), cost, schema, most);
+                }
+                for &b in leaves {
+                    if is_number(b, self) {
+                        let cost = 5 + term.size();
+                        self.block(site, Template::Extreme(op, a, b), cost, schema, most);
+                    }
                 }
             }
         }
