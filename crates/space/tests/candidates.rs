@@ -113,3 +113,36 @@ fn conditions_choose_nothing() {
         );
     }
 }
+
+#[test]
+fn an_exit_returns_what_the_function_returns_elsewhere_before_the_usual_values() {
+    let is_exit: fn(&HoleKind) -> bool = |kind| matches!(kind, HoleKind::Exit(_));
+    let source = "#define ERROR (-2)\nint g(int); int f(int a) { if (a) return -1; if (a > 2) return ERROR; g(a); return a; }";
+    let source = source.replace("int g(int); int f", "int g(int);\nint f");
+    let found = candidates(&source, "g(a);", is_exit);
+    let with = |text: &str| {
+        let of_condition = found.iter().filter_map(|(cost, put)| {
+            let way = put.strip_prefix(text)?.strip_suffix(" g(a);")?.trim();
+            Some((*cost, way.to_owned()))
+        });
+        of_condition.collect::<Vec<_>>()
+    };
+    let way = |cost: u32, text: &str| (cost, text.to_owned());
+    assert_eq!(
+        with("if (a > 2)"),
+        [
+            way(6, "return -1;"),
+            way(6, "return ERROR;"),
+            way(6, "return a;"),
+            way(6, "return 0;"),
+            way(6, "return 1;"),
+        ]
+    );
+    let first_usual = found
+        .iter()
+        .position(|(cost, put)| *cost == 6 && put.contains("return 0"));
+    let last_own = found
+        .iter()
+        .rposition(|(cost, put)| *cost == 6 && put.contains("return -1"));
+    assert!(last_own < first_usual, "{last_own:?} {first_usual:?}");
+}
