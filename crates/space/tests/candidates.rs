@@ -146,3 +146,25 @@ fn an_exit_returns_what_the_function_returns_elsewhere_before_the_usual_values()
         .rposition(|(cost, put)| *cost == 6 && put.contains("return -1"));
     assert!(last_own < first_usual, "{last_own:?} {first_usual:?}");
 }
+
+#[test]
+fn one_more_is_a_constant_before_it_is_a_variable_and_bits_come_last() {
+    let source = "int f(int n, int size, int last) { size = last; return n; }";
+    let found = candidates(source, "last", is_expression);
+    let place = |text: &str| found.iter().position(|(_, put)| put == text).unwrap();
+    let in_order = [
+        "last + 1",
+        "last + n",
+        "last - 1",
+        "last - n",
+        "last * n",
+        "last / n",
+        "last % n",
+        "last << n",
+        "last & 1",
+        "last & n",
+    ];
+    let places = in_order.map(place);
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(places.map(|place| found[place].0), [2; 10]);
+}

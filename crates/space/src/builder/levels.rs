@@ -155,12 +155,17 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// What is assigned as it is: constants first. Where a constant and a variable do the same in all tests, that the variable
-    /// has this value is more often chance.
-    pub(super) fn assign_leaves(&mut self) {
+    /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
+    /// more is `x + 1` rather than `x + n`.
+    fn constants_first(&self) -> Vec<PoolId> {
         let mut leaves = self.leaves.clone();
         leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());
-        for leaf in leaves {
+        leaves
+    }
+
+    /// What is assigned as it is.
+    pub(super) fn assign_leaves(&mut self) {
+        for leaf in self.constants_first() {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
         }
@@ -361,6 +366,7 @@ impl SpaceBuilder<'_> {
         let Some(whole) = self.fixed(&term) else {
             return;
         };
+        let constants_first = self.constants_first();
         for &op in &ops {
             if let Kind::Binary(_, l, r) = term.kind().clone()
                 && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
@@ -385,12 +391,20 @@ impl SpaceBuilder<'_> {
                     };
                     self.block(site, Template::Binary(op, a, b), cost, schema, most);
                 }
-                if !matches!(term.kind(), Kind::Constant(..)) {
-                    let cost = 1 + self.size(a);
-                    self.block(site, Template::Binary(op, whole, a), cost, schema, most);
-                    if !op.is_commutative() && !relational {
-                        self.block(site, Template::Binary(op, a, whole), cost, schema, most);
-                    }
+            }
+            if matches!(term.kind(), Kind::Constant(..)) {
+                continue;
+            }
+            let added = if relational {
+                &leaves
+            } else {
+                &constants_first
+            };
+            for &a in added {
+                let cost = 1 + self.size(a);
+                self.block(site, Template::Binary(op, whole, a), cost, schema, most);
+                if !op.is_commutative() && !relational {
+                    self.block(site, Template::Binary(op, a, whole), cost, schema, most);
                 }
             }
         }
