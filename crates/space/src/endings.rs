@@ -34,38 +34,64 @@ pub(crate) fn last_statements(unit: &TranslationUnit, function: &Function) -> Fx
     let leaves = leaving(unit, function);
     // A `switch` over an enumeration without `default:` may have a section for each value or not. Either is assumed in
     // turn: what is the last statement under one of the assumptions is one.
-    for enumerations_are_complete in [false, true] {
-        let reach = |passed: Option<StmtId>| {
+    let has_enumerations = function.stmts.iter().any(|stmt| match stmt.kind {
+        StmtKind::Switch { condition, .. } => is_enumeration(unit, function, condition),
+        _ => false,
+    });
+    let assumptions: &[bool] = match has_enumerations {
+        true => &[false, true],
+        false => &[false],
+    };
+    for &enumerations_are_complete in assumptions {
+        let walk = |passed: &[StmtId]| {
             let mut flow = Flow {
                 unit,
                 function,
                 leaves: &leaves,
                 enumerations_are_complete,
-                passed,
+                passed: vec![false; function.stmts.len()],
                 labels: FxHashSet::default(),
                 inside: Vec::new(),
                 entered: vec![false; function.stmts.len()],
                 left: vec![false; function.stmts.len()],
             };
+            for id in passed {
+                flow.passed[id.0 as usize] = true;
+            }
             let ends = flow.function();
             (ends, flow)
         };
-        let (ends, flow) = reach(None);
+        let (ends, flow) = walk(&[]);
         if ends {
             continue;
         }
-        for number in 0..function.stmts.len() {
-            let id = StmtId(number as u32);
-            if flow.entered[number]
-                && !flow.left[number]
-                && !found.contains(&id)
-                && reach(Some(id)).0
-            {
-                found.insert(id);
-            }
-        }
+        let barriers: Vec<StmtId> = (0..function.stmts.len())
+            .filter(|&number| flow.entered[number] && !flow.left[number])
+            .map(|number| StmtId(number as u32))
+            .collect();
+        add_last(&barriers, &|passed| walk(passed).0, &mut found);
     }
     found
+}
+
+/// Adds those of `barriers` that control must not pass. If it does not get to the end by passing all of them, none of them is
+/// one: large functions have hundreds of `return`s, and few that matter.
+fn add_last(barriers: &[StmtId], ends: &dyn Fn(&[StmtId]) -> bool, found: &mut FxHashSet<StmtId>) {
+    if barriers.is_empty() || !ends(barriers) {
+        return;
+    }
+    if let &[last] = barriers {
+        found.insert(last);
+        return;
+    }
+    let (first, second) = barriers.split_at(barriers.len() / 2);
+    add_last(first, ends, found);
+    add_last(second, ends, found);
+}
+
+fn is_enumeration(unit: &TranslationUnit, function: &Function, id: ExprId) -> bool {
+    let ty = function.expr(function.stripped(id)).ty;
+    matches!(unit.types.kind(ty), TypeKind::Enum { .. })
 }
 
 /// The value of a condition that is a constant.
@@ -140,8 +166,8 @@ struct Flow<'a> {
     function: &'a Function,
     leaves: &'a [bool],
     enumerations_are_complete: bool,
-    /// Control gets behind this statement, whatever it is.
-    passed: Option<StmtId>,
+    /// Statements that control gets behind, whatever they are.
+    passed: Vec<bool>,
     /// Labels that a `goto` leads to.
     labels: FxHashSet<&'a str>,
     inside: Vec<Inside>,
@@ -164,7 +190,7 @@ impl<'a> Flow<'a> {
     /// Whether control gets behind the statement, if it reaches it or not.
     fn stmt(&mut self, id: StmtId, entered: bool) -> bool {
         let own = self.unpassed(id, entered);
-        let left = own || entered && self.passed == Some(id);
+        let left = own || entered && self.passed[id.0 as usize];
         self.entered[id.0 as usize] |= entered;
         self.left[id.0 as usize] |= left;
         left
@@ -243,10 +269,9 @@ impl<'a> Flow<'a> {
                 });
                 let through = self.stmt(*body, false);
                 let around = self.inside.pop().unwrap_or_default();
-                let ty = function.expr(function.stripped(*condition)).ty;
                 let is_complete = around.has_default
                     || self.enumerations_are_complete
-                        && matches!(self.unit.types.kind(ty), TypeKind::Enum { .. });
+                        && is_enumeration(self.unit, function, *condition);
                 if around.continued
                     && let Some(outer) = self.inside.last_mut()
                 {
