@@ -260,7 +260,7 @@ impl SpaceBuilder<'_> {
         }
         if matches!(
             template,
-            Template::And(..) | Template::Or(..) | Template::Select(..)
+            Template::And(..) | Template::Or(..) | Template::Select(..) | Template::Extreme(..)
         ) {
             return false;
         }
@@ -321,7 +321,7 @@ impl SpaceBuilder<'_> {
                     .map(plain)
             }
             Template::And(..) | Template::Or(..) => Some(plain(CType::Int)),
-            Template::Select(_, b, c) => {
+            Template::Select(_, b, c) | Template::Extreme(_, b, c) => {
                 conditional_type(pools.operand(b), pools.operand(c), self.pointees)
                     .ok()
                     .map(plain)

@@ -12,7 +12,9 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    calls, exits,
+    calls,
+    endings::last_statements,
+    exits,
     holes::{Hole, HoleKind},
     initialization, moves, operators,
     slots::{AtomBuilder, Atoms},
@@ -104,9 +106,9 @@ pub(crate) struct Standing {
     pub(crate) is_body: bool,
     /// Its block, and its place there; `None` for bodies.
     pub(crate) block: Option<(StmtId, usize)>,
-    /// `continue` can stand here.
+    /// `continue` can stand here, and does not lead to the end of a function that gives a value.
     pub(crate) in_loop: bool,
-    /// `break` can stand here.
+    /// `break` can stand here, and does not lead there either.
     pub(crate) breakable: bool,
     /// What can be named here.
     pub(crate) scope: Scope,
@@ -131,9 +133,11 @@ pub fn choices(
     callees: &Callees<'_>,
 ) -> Choices {
     let mut statements = Vec::new();
+    let last = last_statements(builder.unit, function);
     let mut walker = Walker {
         function,
         scopes,
+        last: &last,
         found: &mut statements,
     };
     walker.stmt(function.body, None, Surroundings::default());
@@ -235,16 +239,11 @@ struct Surroundings {
     breakable: bool,
 }
 
-impl Surroundings {
-    const LOOP: Surroundings = Surroundings {
-        in_loop: true,
-        breakable: true,
-    };
-}
-
 struct Walker<'w> {
     function: &'w Function,
     scopes: &'w ScopeMap,
+    /// Statements behind which the function would end without a value.
+    last: &'w FxHashSet<StmtId>,
     found: &'w mut Vec<Standing>,
 }
 
@@ -279,10 +278,16 @@ impl Walker<'_> {
             }
             StmtKind::While { body, .. }
             | StmtKind::Do { body, .. }
-            | StmtKind::For { body, .. } => self.stmt(*body, None, Surroundings::LOOP),
+            | StmtKind::For { body, .. } => {
+                let around = Surroundings {
+                    in_loop: !self.last.contains(body),
+                    breakable: !self.last.contains(&id),
+                };
+                self.stmt(*body, None, around);
+            }
             StmtKind::Switch { body, .. } => {
                 let around = Surroundings {
-                    breakable: true,
+                    breakable: !self.last.contains(&id),
                     ..around
                 };
                 self.stmt(*body, None, around);

@@ -43,6 +43,20 @@ impl Space {
             }
             Template::Binary(op, a, b) => self.each_of_binary(op, a, b, site, take),
             Template::Select(a, b, c) => self.each_of_selection(a, b, c, take),
+            Template::Extreme(op, a, b) => {
+                // The site's own term has a block of its own, in which it is no leaf.
+                let is_original = |pool: PoolId, i: usize, facts: &Facts| {
+                    facts.rank.is_some() && self.part(pool, i) == Some(site)
+                };
+                self.each_pair((a, b), take, |i, left| {
+                    let is_left = is_original(a, i, &left);
+                    move |j, right| {
+                        !is_left
+                            && !is_original(b, j, &right)
+                            && !is_redundant(op, &left, &right, a == b && i == j)
+                    }
+                });
+            }
         }
     }
 

@@ -37,10 +37,14 @@ pub struct Exits {
     pub ways: Vec<Exit>,
 }
 
-/// A value that some `return` of the function has.
+/// A value that can be returned.
 enum Returned {
+    /// Some `return` of the function has it.
     Constant(String),
+    /// Some `return` of the function has it.
     Variable(VarId, String),
+    /// One that functions of this type often return.
+    Usual(&'static str),
 }
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
@@ -82,9 +86,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                 way("return;".to_owned(), 1);
             }
         } else {
-            for value in values(&returned, &standing) {
-                let size = if value.starts_with('-') { 3 } else { 2 };
-                way(format!("return {value};"), size);
+            for (value, size) in values(&returned, &standing) {
+                way(format!("return {value};"), 1 + size);
             }
         }
         if ways.is_empty() {
@@ -96,10 +99,10 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// The values of the function's own returns that can be repeated anywhere, and the usual ones.
+/// The values of the function's own returns that can be repeated anywhere, then the usual ones.
 fn returned(finder: &mut Finder<'_, '_, '_>) -> Vec<Returned> {
     let ty = finder.function.return_type;
-    let usual: &[&str] = match finder.builder.ctype(ty) {
+    let usual: &[&'static str] = match finder.builder.ctype(ty) {
         Some(CType::Pointer(_)) => &[null(&finder.builder.unit.source)],
         Some(CType::Bool) => &["0", "1"],
         Some(ctype) if ctype.is_integer() => &["0", "1", "-1"],
@@ -112,26 +115,27 @@ fn returned(finder: &mut Finder<'_, '_, '_>) -> Vec<Returned> {
             found.extend(simple(finder, value));
         }
     }
-    found.extend(
-        usual
-            .iter()
-            .map(|text| Returned::Constant((*text).to_owned())),
-    );
+    found.extend(usual.iter().copied().map(Returned::Usual));
     found
 }
 
 fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
     let id = finder.function.stripped(value);
     let expr = finder.function.expr(id);
-    let text = finder.text(expr.place.editable()?);
+    // `-1` that stands in a macro's body is named by the macro.
+    let whole = finder.function.expr(value).place;
+    let text = finder.text(expr.place.editable().or(whole.editable())?);
     match expr.kind {
-        ExprKind::Integer { .. } => Some(Returned::Constant(text)),
+        ExprKind::Integer { .. } | ExprKind::Float(_) => Some(Returned::Constant(text)),
         ExprKind::Unary {
             operator: UnaryOperator::Minus,
             operand,
         } => {
             let operand = finder.function.stripped(operand);
-            let is_number = matches!(finder.function.expr(operand).kind, ExprKind::Integer { .. });
+            let is_number = matches!(
+                finder.function.expr(operand).kind,
+                ExprKind::Integer { .. } | ExprKind::Float(_)
+            );
             is_number.then_some(Returned::Constant(text))
         }
         ExprKind::Variable(id) => {
@@ -143,16 +147,22 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
     }
 }
 
-fn values(returned: &[Returned], standing: &Standing) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+/// The values that can be returned at a place, and the price of each. What the function returns elsewhere is one word of its
+/// own, so it costs one node however it is written, and comes first.
+fn values<'r>(returned: &'r [Returned], standing: &Standing) -> Vec<(&'r str, u32)> {
+    let mut found: Vec<(&str, u32)> = Vec::new();
     for value in returned {
-        let text = match value {
-            Returned::Constant(text) => text,
-            Returned::Variable(id, text) if standing.scope.assigned.contains(id) => text,
+        let (text, size) = match value {
+            Returned::Constant(text) => (text.as_str(), 1),
+            Returned::Variable(id, text) if standing.scope.assigned.contains(id) => {
+                (text.as_str(), 1)
+            }
             Returned::Variable(..) => continue,
+            Returned::Usual(text) if text.starts_with('-') => (*text, 2),
+            Returned::Usual(text) => (*text, 1),
         };
-        if found.len() < MOST_VALUES && !found.contains(text) {
-            found.push(text.clone());
+        if found.len() < MOST_VALUES && found.iter().all(|&(other, _)| other != text) {
+            found.push((text, size));
         }
     }
     found

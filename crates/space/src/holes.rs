@@ -16,6 +16,7 @@ use patchwright_text::Span;
 use crate::{
     assign::AssignmentAt,
     choices::Choice,
+    endings::{is_constant, last_statements},
     exits::Exits,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},
@@ -112,11 +113,13 @@ pub fn holes(
     function: &Function,
     scopes: &ScopeMap,
 ) -> Vec<Hole> {
+    let last = last_statements(builder.unit, function);
     let mut finder = Finder {
         builder,
         function_index,
         function,
         scopes,
+        last,
         scope: None,
         found: Vec::new(),
         spans: Default::default(),
@@ -165,6 +168,8 @@ pub(crate) struct Finder<'b, 'a, 'f> {
     pub(crate) function_index: usize,
     pub(crate) function: &'f Function,
     scopes: &'f ScopeMap,
+    /// Statements behind which the function would end without a value.
+    last: rustc_hash::FxHashSet<StmtId>,
     pub(crate) scope: Option<Scope>,
     pub(crate) found: Vec<Hole>,
     /// Expression spans that have a hole: a macro may use an argument several times.
@@ -179,9 +184,16 @@ impl Finder<'_, '_, '_> {
         }
     }
 
+    /// The condition of a statement. Where a constant is why control does not get behind the statement, it stays.
+    fn condition(&mut self, of: StmtId, condition: ExprId) {
+        if !self.last.contains(&of) || !is_constant(self.function, condition) {
+            self.full(condition, Use::Truth);
+        }
+    }
+
     fn stmt(&mut self, id: StmtId, position: Position) {
         let stmt = self.function.stmt(id);
-        if position != Position::Fixed {
+        if position != Position::Fixed && !self.last.contains(&id) {
             self.guard(id, position);
         }
         match &stmt.kind {
@@ -212,19 +224,19 @@ impl Finder<'_, '_, '_> {
                 then,
                 otherwise,
             } => {
-                self.full(*condition, Use::Truth);
+                self.condition(id, *condition);
                 self.stmt(*then, Position::Body);
                 if let Some(otherwise) = otherwise {
                     self.stmt(*otherwise, Position::Body);
                 }
             }
             StmtKind::While { condition, body } => {
-                self.full(*condition, Use::Truth);
+                self.condition(id, *condition);
                 self.stmt(*body, Position::Body);
             }
             StmtKind::Do { body, condition } => {
                 self.stmt(*body, Position::Body);
-                self.full(*condition, Use::Truth);
+                self.condition(id, *condition);
             }
             StmtKind::For {
                 init,
@@ -236,7 +248,7 @@ impl Finder<'_, '_, '_> {
                     self.stmt(*init, Position::Fixed);
                 }
                 if let Some(condition) = condition {
-                    self.full(*condition, Use::Truth);
+                    self.condition(id, *condition);
                 }
                 if let Some(increment) = increment {
                     self.full(*increment, Use::Discard);

@@ -149,6 +149,18 @@ impl<'a> Evaluation<'a> {
                     lanes.len(),
                 )
             }
+            Template::Extreme(op, a, b) => {
+                let result = selected_type(self.space, a, b).value_type();
+                let conditions = self.state.gather_pairs(op, a, b, lanes);
+                let conditions = truth(CType::Int, &conditions);
+                let (left, right) = pools.places_of_pairs(b, lanes);
+                let mut branch = |pool: PoolId, places: &[u32]| {
+                    let row = self.state.gather(pool, places);
+                    in_type(row, pools.get(pool).ctype.value_type(), result)
+                };
+                let (left, right) = (branch(a, &left), branch(b, &right));
+                select(conditions.whole(), left.whole(), right.whole(), lanes.len())
+            }
         }
     }
 

@@ -25,6 +25,7 @@ mod calls;
 pub mod choices;
 mod columns;
 pub mod edit;
+mod endings;
 mod evaluators;
 mod exclusion;
 pub mod exits;

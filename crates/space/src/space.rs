@@ -178,6 +178,8 @@ pub enum Template {
     Or(PoolId, PoolId),
     /// `c ? t : e`; at most one of the pools has more than one term besides `c`.
     Select(PoolId, PoolId, PoolId),
+    /// `l < r ? l : r` or `l > r ? l : r`: the lesser or the greater of two.
+    Extreme(BinaryOp, PoolId, PoolId),
 }
 
 /// Candidates of one cost, one site and one template. Spaces have up to a million of them.
@@ -328,7 +330,10 @@ impl Space {
     pub(crate) fn pools_of(template: Template) -> Vec<PoolId> {
         match template {
             Template::One(a) | Template::Unary(_, a) | Template::Cast(_, a) => vec![a],
-            Template::Binary(_, a, b) | Template::And(a, b) | Template::Or(a, b) => vec![a, b],
+            Template::Binary(_, a, b)
+            | Template::And(a, b)
+            | Template::Or(a, b)
+            | Template::Extreme(_, a, b) => vec![a, b],
             Template::Select(a, b, c) => vec![a, b, c],
         }
     }
@@ -387,6 +392,11 @@ impl Space {
                     at(c, lane % n)?,
                 );
                 Term::conditional(a, b, c, pointees).ok()
+            }
+            Template::Extreme(op, a, b) => {
+                let (l, r) = pair(a, b)?;
+                let condition = Term::binary(op, l.clone(), r.clone(), pointees).ok()?;
+                Term::conditional(condition, l, r, pointees).ok()
             }
         }
     }

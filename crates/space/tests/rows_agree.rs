@@ -1,14 +1,11 @@
 //! Candidates that are evaluated by whole rows fall into the groups into which their terms,
 //! compiled and evaluated one by one, put them.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the source that clang reads is written by the test"
-)]
 
-use std::{collections::BTreeMap, fs};
+mod common;
 
-use patchwright_csource::{Clang, TranslationUnit, parse, scopes};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use std::collections::BTreeMap;
+
+use patchwright_csource::{TranslationUnit, scopes};
 use patchwright_semantics::{Ty, evaluate};
 use patchwright_space::{
     AtomBuilder, CandidateId, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits, StateSet,
@@ -108,23 +105,6 @@ fn f64_of(ty: Ty, value: f64) -> u64 {
     }
 }
 
-fn read_source() -> TranslationUnit {
-    let folder = tempfile::tempdir().unwrap();
-    let folder_path = fs::canonicalize(folder.path()).unwrap();
-    let file = folder_path.join("rows.c");
-    fs::write(&file, SOURCE).unwrap();
-    let program = RunnerProgram::this_binary();
-    let mut runner = Runner::start(&program, None, CancelToken::new().unwrap()).unwrap();
-    let clang = Clang::find(&mut runner).unwrap();
-    let command = CompileCommand {
-        file,
-        directory: folder_path,
-        arguments: ["cc", "-c", "rows.c"].map(Into::into).into(),
-        output: None,
-    };
-    parse(&clang, &mut runner, &command, SOURCE.into()).unwrap()
-}
-
 /// All holes of the source with their leaves and spaces.
 fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
     let mut types = TermTypes::default();
@@ -175,7 +155,7 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
 
 #[test]
 fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
-    let (types, spaces) = spaces(read_source());
+    let (types, spaces) = spaces(common::read(SOURCE));
     assert!(spaces.len() > 20, "{} holes", spaces.len());
     let pointees = types.pointees();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -236,7 +216,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
 
 #[test]
 fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
-    let (types, spaces) = spaces(read_source());
+    let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
     let mut random = Random(1);
     for space in &spaces {
@@ -272,7 +252,7 @@ fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
 
 #[test]
 fn few_candidates_have_the_values_that_they_have_among_all() {
-    let (types, spaces) = spaces(read_source());
+    let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
     let mut random = Random(2);
     for space in &spaces {
@@ -298,7 +278,7 @@ fn few_candidates_have_the_values_that_they_have_among_all() {
 
 #[test]
 fn candidates_followed_through_many_states_part_where_single_evaluation_tells_them_apart() {
-    let (types, spaces) = spaces(read_source());
+    let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
     let mut random = Random(3);
     let (mut compared, mut agreed, mut undefined_values) = (0_u64, 0_u64, 0_u64);

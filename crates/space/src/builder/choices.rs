@@ -25,7 +25,8 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// `c ? n : 0` for each way out and each condition of so many nodes.
+    /// `c ? n : 0` for each way out and each condition of so many nodes. All conditions of a way come before the next way: the
+    /// ways are in the order in which they are likely.
     pub(super) fn exits(&mut self, exits: &Exits, size: u32, most: usize) {
         let mut conditions = self.additions(size);
         if size == 2 {
@@ -34,11 +35,11 @@ impl SpaceBuilder<'_> {
         let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
             return;
         };
-        for condition in conditions {
-            for (place, way) in exits.ways.iter().enumerate() {
-                let Some(leave) = self.fixed(&number(place)) else {
-                    continue;
-                };
+        for (place, way) in exits.ways.iter().enumerate() {
+            let Some(leave) = self.fixed(&number(place)) else {
+                continue;
+            };
+            for &condition in &conditions {
                 let cost = way.cost + self.size(condition);
                 let template = Template::Select(condition, leave, stay);
                 self.block(0, template, cost, Schema::Exit, most);

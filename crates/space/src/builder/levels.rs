@@ -8,7 +8,7 @@ use crate::{
     pools::PoolId,
     sites::{Site, operands},
     space::{Schema, Template},
-    term::{CType, Kind, Term},
+    term::{CType, Context, Kind, Term},
 };
 
 /// The statement and what is assigned to.
@@ -155,12 +155,17 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// What is assigned as it is: constants first. Where a constant and a variable do the same in all tests, that the variable
-    /// has this value is more often chance.
-    pub(super) fn assign_leaves(&mut self) {
+    /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
+    /// more is `x + 1` rather than `x + n`.
+    fn constants_first(&self) -> Vec<PoolId> {
         let mut leaves = self.leaves.clone();
         leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());
-        for leaf in leaves {
+        leaves
+    }
+
+    /// What is assigned as it is.
+    pub(super) fn assign_leaves(&mut self) {
+        for leaf in self.constants_first() {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
         }
@@ -361,6 +366,7 @@ impl SpaceBuilder<'_> {
         let Some(whole) = self.fixed(&term) else {
             return;
         };
+        let constants_first = self.constants_first();
         for &op in &ops {
             if let Kind::Binary(_, l, r) = term.kind().clone()
                 && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
@@ -385,12 +391,20 @@ impl SpaceBuilder<'_> {
                     };
                     self.block(site, Template::Binary(op, a, b), cost, schema, most);
                 }
-                if !matches!(term.kind(), Kind::Constant(..)) {
-                    let cost = 1 + self.size(a);
-                    self.block(site, Template::Binary(op, whole, a), cost, schema, most);
-                    if !op.is_commutative() && !relational {
-                        self.block(site, Template::Binary(op, a, whole), cost, schema, most);
-                    }
+            }
+            if matches!(term.kind(), Kind::Constant(..)) {
+                continue;
+            }
+            let added = if relational {
+                &leaves
+            } else {
+                &constants_first
+            };
+            for &a in added {
+                let cost = 1 + self.size(a);
+                self.block(site, Template::Binary(op, whole, a), cost, schema, most);
+                if !op.is_commutative() && !relational {
+                    self.block(site, Template::Binary(op, a, whole), cost, schema, most);
                 }
             }
         }
@@ -399,6 +413,41 @@ impl SpaceBuilder<'_> {
                 for &b in &leaves {
                     self.block(site, Template::Select(a, whole, b), 3, schema, most);
                     self.block(site, Template::Select(a, b, whole), 3, schema, most);
+                }
+            }
+            if self.space.hole.context != Context::Truth {
+                self.extremes(site, whole, &leaves, most);
+            }
+        }
+    }
+
+    /// The lesser and the greater of the site's term and a leaf, and of two leaves.
+    fn extremes(&mut self, site: usize, whole: PoolId, leaves: &[PoolId], most: usize) {
+        let term = self.space.sites[site].term.clone();
+        let is_number = |pool: PoolId, builder: &Self| {
+            let ctype = builder.space.pools.get(pool).ctype;
+            ctype.is_arithmetic() && ctype != CType::Bool
+        };
+        if !is_number(whole, self) {
+            return;
+        }
+        let is_constant = matches!(term.kind(), Kind::Constant(..));
+        let schema = Schema::Expression;
+        for op in [BinaryOp::Lt, BinaryOp::Gt] {
+            for &a in leaves {
+                if !is_number(a, self) {
+                    continue;
+                }
+                if !is_constant {
+                    // The comparison, the choice, the leaf twice and the term once more.
+                    let cost = 4 + term.size();
+                    self.block(site, Template::Extreme(op, whole, a), cost, schema, most);
+                }
+                for &b in leaves {
+                    if is_number(b, self) {
+                        let cost = 5 + term.size();
+                        self.block(site, Template::Extreme(op, a, b), cost, schema, most);
+                    }
                 }
             }
         }

@@ -1,0 +1,170 @@
+//! What the spaces of a function contain, at what cost, and in which order.
+
+mod common;
+
+use patchwright_csource::scopes;
+use patchwright_space::{
+    AtomBuilder, Callees, CandidateId, HoleKind, LeafLimits, Parents, Schemas, Space, SpaceLimits,
+    TermTypes, choices, holes, leaves, mentions,
+};
+
+/// The candidates of the first function at the places whose text is `text` and whose kind is wanted: cost, and text that is
+/// put there, in the order of the space.
+fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u32, String)> {
+    let mut unit = common::read(source);
+    let functions = std::mem::take(&mut unit.functions);
+    let function = &functions[0];
+    let scope_map = scopes(&unit, function);
+    let mut types = TermTypes::default();
+    let mut builder = AtomBuilder {
+        unit: &mut unit,
+        types: &mut types,
+    };
+    let callees = Callees {
+        direct: &Default::default(),
+        linked: &|_| false,
+    };
+    let mentioned = mentions(&mut builder, function);
+    let mut found = holes(&mut builder, 0, function, &scope_map);
+    let schemas = Schemas::ALL;
+    found.extend(choices(&mut builder, 0, function, &scope_map, schemas, &callees).holes);
+    found.retain(|hole| wanted(&hole.kind) && &source[hole.span.range()] == text);
+    let with_leaves: Vec<_> = found
+        .into_iter()
+        .map(|mut hole| {
+            let limits = LeafLimits::default();
+            let terms = leaves(&mut builder, function, &mentioned, &mut hole, limits);
+            (hole, terms)
+        })
+        .collect();
+    let mut candidates = Vec::new();
+    for (hole, terms) in with_leaves {
+        let (expr, span) = (hole.expr, hole.span);
+        let parents = Parents::of(function);
+        let pointees = types.pointees();
+        let limits = SpaceLimits::default();
+        let space = Space::build(hole, terms, function, &parents, expr, pointees, limits);
+        for (number, block) in space.blocks.iter().enumerate() {
+            for lane in space.lanes(block) {
+                let id = CandidateId {
+                    block: number as u32,
+                    lane,
+                };
+                let edit = space.edit(id, source.as_bytes(), pointees).unwrap();
+                let before = &source[span.start as usize..edit.span.start.max(span.start) as usize];
+                let after = &source[edit.span.end.min(span.end) as usize..span.end as usize];
+                let put = String::from_utf8(edit.text).unwrap();
+                candidates.push((block.cost, format!("{before}{put}{after}")));
+            }
+        }
+    }
+    candidates
+}
+
+fn is_expression(kind: &HoleKind) -> bool {
+    matches!(kind, HoleKind::Expression { .. })
+}
+
+fn cost(candidates: &[(u32, String)], text: &str) -> Option<u32> {
+    let mut found = candidates.iter().filter(|(_, put)| put == text);
+    let cost = found.next().map(|(cost, _)| *cost);
+    assert_eq!(found.next(), None, "{text} stands in several blocks");
+    cost
+}
+
+#[test]
+fn a_value_becomes_the_lesser_or_the_greater_of_two() {
+    let source = "int f(int a, long c, char *p) { int m; m = a; return p[m] + (c > 0); }";
+    let found = candidates(source, "a", is_expression);
+    assert_eq!(cost(&found, "a < c ? a : c"), Some(5));
+    assert_eq!(cost(&found, "a > c ? a : c"), Some(5));
+    assert_eq!(cost(&found, "a > 0 ? a : 0"), Some(5));
+    assert_eq!(cost(&found, "c > 0 ? c : 0"), Some(6));
+    for said_already in [
+        "a < a ? a : a",
+        "c < a ? c : a",
+        "c > a ? c : a",
+        "0 < c ? 0 : c",
+        "0 < 1 ? 0 : 1",
+        "p < p ? p : p",
+        "a < c ? c : a",
+    ] {
+        assert_eq!(cost(&found, said_already), None, "{said_already}");
+    }
+}
+
+#[test]
+fn what_has_effects_is_not_chosen_since_it_would_be_evaluated_twice() {
+    let source = "int g(void); int f(int a) { int m = g() + a; return m; }";
+    let found = candidates(source, "g() + a", is_expression);
+    assert!(found.iter().any(|(_, put)| put == "g() - a"), "{found:?}");
+    for (_, put) in found {
+        assert!(put.matches("g()").count() == 1, "{put}");
+    }
+}
+
+#[test]
+fn conditions_choose_nothing() {
+    let source = "int f(int a, int b, int c) { if (a < b) return c; return a; }";
+    for (_, put) in candidates(source, "a < b", is_expression) {
+        assert!(
+            !put.contains(" < c ? ") && !put.contains(" > c ? "),
+            "{put}"
+        );
+    }
+}
+
+#[test]
+fn an_exit_returns_what_the_function_returns_elsewhere_before_the_usual_values() {
+    let is_exit: fn(&HoleKind) -> bool = |kind| matches!(kind, HoleKind::Exit(_));
+    let source = "#define ERROR (-2)\nint g(int); int f(int a) { if (a) return -1; if (a > 2) return ERROR; g(a); return a; }";
+    let source = source.replace("int g(int); int f", "int g(int);\nint f");
+    let found = candidates(&source, "g(a);", is_exit);
+    let with = |text: &str| {
+        let of_condition = found.iter().filter_map(|(cost, put)| {
+            let way = put.strip_prefix(text)?.strip_suffix(" g(a);")?.trim();
+            Some((*cost, way.to_owned()))
+        });
+        of_condition.collect::<Vec<_>>()
+    };
+    let way = |cost: u32, text: &str| (cost, text.to_owned());
+    assert_eq!(
+        with("if (a > 2)"),
+        [
+            way(6, "return -1;"),
+            way(6, "return ERROR;"),
+            way(6, "return a;"),
+            way(6, "return 0;"),
+            way(6, "return 1;"),
+        ]
+    );
+    let first_usual = found
+        .iter()
+        .position(|(cost, put)| *cost == 6 && put.contains("return 0"));
+    let last_own = found
+        .iter()
+        .rposition(|(cost, put)| *cost == 6 && put.contains("return -1"));
+    assert!(last_own < first_usual, "{last_own:?} {first_usual:?}");
+}
+
+#[test]
+fn one_more_is_a_constant_before_it_is_a_variable_and_bits_come_last() {
+    let source = "int f(int n, int size, int last) { size = last; return n; }";
+    let found = candidates(source, "last", is_expression);
+    let place = |text: &str| found.iter().position(|(_, put)| put == text).unwrap();
+    let in_order = [
+        "last + 1",
+        "last + n",
+        "last - 1",
+        "last - n",
+        "last * n",
+        "last / n",
+        "last % n",
+        "last << n",
+        "last & 1",
+        "last & n",
+    ];
+    let places = in_order.map(place);
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(places.map(|place| found[place].0), [2; 10]);
+}
