@@ -209,3 +209,58 @@ fn a_location_with_many_states_takes_less_than_a_gibibyte() {
     assert!(peak > 1 << 20 && peak < 1 << 30, "{stats}");
     assert!(stats["executions"].as_u64() > Some(0), "{stats}");
 }
+
+/// Some versions of ccache take texts that differ for the same one under `-fsyntax-only`.
+#[test]
+fn compilers_behind_a_cache_are_asked_anew() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::with_max2();
+    let caches = place.root.join("caches");
+    std::fs::create_dir(&caches).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    for compiler in ["cc", "gcc", "clang-19"] {
+        let script = format!(
+            "#!/bin/sh\ncase \" $* \" in *-fsyntax-only*|*\" -S \"*|*\" -E \"*)\n\
+             [ \"$CCACHE_DISABLE\" = 1 ] || {{ echo stale; exit 0; }};; esac\nexec {} \"$@\"\n",
+            folders
+                .iter()
+                .map(|folder| folder.join(compiler))
+                .find(|path| path.exists())
+                .unwrap()
+                .display()
+        );
+        let path = caches.join(compiler);
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", caches.display(), std::env::var("PATH").unwrap());
+    let diff = |text: &str| {
+        format!("--- a/max.c\n+++ b/max.c\n@@ -8 +8 @@\n-  if (a > b) {{\n+  if ({text}) {{\n")
+    };
+    let set = ["a >= b", "a < b", "a >=< b"].map(|text| {
+        let id = text.replace(' ', "");
+        format!("{}\n", serde_json::json!({ "id": id, "patch": diff(text) }))
+    });
+    place.write("set.jsonl", set.concat());
+    let verdicts = |path: &str| {
+        let output = place
+            .patchwright(["validate", "project/max.c", "project/set.jsonl", "--jsonl"])
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = stdout(&output);
+        ["plausible", "implausible", "not_compiling"]
+            .map(|word| text.matches(&format!("\"verdict\":\"{word}\"")).count())
+    };
+    assert_eq!(verdicts(&path), verdicts(&std::env::var("PATH").unwrap()));
+    let output = place
+        .patchwright(["repair", "project/max.c", "--first"])
+        .env("PATH", &path)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("1 patch, verified"));
+}

@@ -126,6 +126,7 @@ impl Clang {
         let mut limits = Limits::with_wall(Duration::from_secs(300));
         limits.output = 4 << 30;
         Request::new(&self.program, &command.directory)
+            .past_compiler_caches()
             .args(flags(command))
             .args(["-w", "-Qunused-arguments", "-fno-color-diagnostics"])
             .args(ACCEPTED_BY_GCC.map(|warning| format!("-Wno-error={warning}")))

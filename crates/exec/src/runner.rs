@@ -169,6 +169,12 @@ impl Request {
         self
     }
 
+    /// Compiles anew where the compiler stands behind ccache: some versions of it (4.7.5) take texts that differ for the
+    /// same one under `-fsyntax-only`, and give what the compiler said about another.
+    pub fn past_compiler_caches(self) -> Self {
+        self.env("CCACHE_DISABLE", "1")
+    }
+
     /// Sets the standard input.
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;

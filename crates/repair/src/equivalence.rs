@@ -94,6 +94,7 @@ fn assembly(command: &CompileCommand) -> Request {
     });
     let request = Request::new(program, &command.directory).limits(limits);
     request
+        .past_compiler_caches()
         .args(kept)
         .args(["-w", "-O2", "-g0", "-fno-lto", "-S", "-o", "-"])
 }

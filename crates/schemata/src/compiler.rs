@@ -160,6 +160,7 @@ impl Compiler {
             .args(command)
             .args(own.iter().chain(mode).copied())
             .env("LC_ALL", "C")
+            .past_compiler_caches()
             .limits(limits)
     }
 
