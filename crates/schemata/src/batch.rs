@@ -54,6 +54,16 @@ pub struct Batch {
     pub table: PatchTable,
 }
 
+/// What became of patches that were to be woven together.
+pub struct Batched {
+    /// Those that are.
+    pub batch: Batch,
+    /// Those for which that cannot be done, with the reason.
+    pub apart: Vec<(usize, Apart)>,
+    /// The last ones, for which there was no room.
+    pub left: Vec<usize>,
+}
+
 /// Makes batches.
 pub struct Batcher<'a> {
     /// A built copy of the untouched program.
@@ -71,15 +81,11 @@ pub struct Batcher<'a> {
 }
 
 impl Batcher<'_> {
-    /// Weaves these patches of the plan together, as many of the first as a batch has room for. Those for which that cannot
-    /// be done come back with the reason; the last are the others, for which there was no room.
+    /// Weaves these patches of the plan together, as many of the first as a batch has room for.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.
-    pub fn batch(
-        &mut self,
-        members: &[usize],
-    ) -> Result<(Batch, Vec<(usize, Apart)>, Vec<usize>), EngineError> {
+    pub fn batch(&mut self, members: &[usize]) -> Result<Batched, EngineError> {
         let mut members = members.to_vec();
         let mut left = Vec::new();
         let mut apart: Vec<(usize, Apart)> = Vec::new();
@@ -129,7 +135,7 @@ impl Batcher<'_> {
                             .collect(),
                         members,
                     };
-                    return Ok((batch, apart, left));
+                    return Ok(Batched { batch, apart, left });
                 }
             }
             // Without those that cannot be woven, the others are woven again.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 
-use patchwright_csource::{Clang, lex};
+use patchwright_csource::Clang;
 use patchwright_exec::{
     Baseline, BuildError, CancelToken, CompileCommand, Limits, Project, RunnerProgram, Scratch,
     Snapshot, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
@@ -12,7 +12,8 @@ use patchwright_exec::{
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
 
-use crate::batch::{Batch, Batcher};
+use crate::batch::{Batch, Batched, Batcher};
+use crate::missing::{self, missing_symbols};
 use crate::plan::{Plan, Planner};
 use crate::rounds::{RoundResult, RoundWorker, Rounds};
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
@@ -123,7 +124,7 @@ impl<'a> Engine<'a> {
         let mut number = 0;
         while let Some((members, halvings)) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
-            let (batch, apart, left) = Batcher {
+            let Batched { batch, apart, left } = Batcher {
                 worker: base,
                 clang: &self.clang,
                 plan: &self.plan,
@@ -218,17 +219,13 @@ impl<'a> Engine<'a> {
         sink: &mut dyn FnMut(Event),
     ) {
         tracing::warn!("woven build: {error}");
-        let missing = match error {
-            BuildError::Failed { output, .. } => missing_symbols(&String::from_utf8_lossy(output)),
-            BuildError::Run(_) => Vec::new(),
+        let output = match error {
+            BuildError::Failed { output, .. } => String::from_utf8_lossy(output),
+            BuildError::Run(_) => "".into(),
         };
-        let (guilty, others): (Vec<usize>, Vec<usize>) = batch.members.iter().partition(|member| {
-            let mut texts = self.plan.patches[**member].texts();
-            texts.any(|text| {
-                let words = lex::words(text);
-                words.iter().any(|word| missing.contains(word))
-            })
-        });
+        let guilty = missing::guilty(&self.plan, &batch.members, &missing_symbols(&output));
+        let others = batch.members.iter().copied();
+        let others: Vec<usize> = others.filter(|member| !guilty.contains(member)).collect();
         if !guilty.is_empty() {
             for member in guilty {
                 self.set_apart(member, Apart::NotLinked, sink);
@@ -378,17 +375,4 @@ impl<'a> Engine<'a> {
             }
         }
     }
-}
-
-/// The names that a linker has not found.
-fn missing_symbols(output: &str) -> Vec<String> {
-    output
-        .lines()
-        .filter_map(|line| {
-            let (_, rest) = line.split_once("undefined reference to ")?;
-            let name = rest.trim_start_matches(['`', '\'', '‘']);
-            let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            Some(name[..end.unwrap_or(name.len())].to_owned())
-        })
-        .collect()
 }

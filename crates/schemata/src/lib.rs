@@ -26,6 +26,7 @@ mod engine;
 mod isolate;
 mod library;
 mod linked;
+mod missing;
 mod outside;
 mod plan;
 mod planned;

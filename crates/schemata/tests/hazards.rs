@@ -425,3 +425,23 @@ int main(int argc, char **argv)
     assert_eq!(PlainRun::of(&found.verdicts[&(1, 2)]), PlainRun::Pass);
     assert!(found.stats.unfinished > 0);
 }
+
+#[test]
+fn of_patches_that_use_the_word_of_a_missing_symbol_the_one_where_the_linker_says_is_apart() {
+    let mut subject = Subject::new(PROGRAM, &[("1", "1\n"), ("5", "9\n"), ("9", "13\n")]);
+    subject.cflags.push("-g".into());
+    let texts = [
+        PROGRAM.replacen("x += i;", "x += not_linked(i);", 1),
+        PROGRAM.replacen(
+            "    printf(\"%d\\n\", work(",
+            "    int not_linked = 1;\n    printf(\"%d\\n\", not_linked * work(",
+            1,
+        ),
+    ];
+    let found = validate(&subject, &texts, options());
+    assert_eq!(
+        found.fates,
+        [Fate::Apart(Apart::NotLinked), Fate::Woven],
+        "{texts:?}"
+    );
+}
