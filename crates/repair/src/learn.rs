@@ -69,7 +69,10 @@ impl Search<'_> {
     /// Adds the class of an execution.
     pub(crate) fn learn(&mut self, unit: usize, test: usize, run: Run) -> Learnt {
         if self.bytes > MOST_BYTES {
-            return Learnt::Nothing;
+            return match &run.report {
+                Report::States(observation) if observation.ended => Learnt::Ended,
+                _ => Learnt::Nothing,
+            };
         }
         let family = self.units[unit].family;
         let before = self.families[family].bytes(unit, &self.states);
