@@ -112,6 +112,8 @@ pub struct Stats {
     /// Plausible candidates that were not reported because the compiler makes the same code of them as of the untouched
     /// program, or of a patch that is reported.
     pub duplicates: usize,
+    /// As many patches are reported as were to be at most.
+    pub is_full: bool,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
     /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
@@ -142,6 +144,8 @@ pub struct Verified {
     pub distrusted: Vec<(usize, Edit)>,
     /// Candidates that are the same as the untouched program or another patch.
     pub duplicates: usize,
+    /// See [`Stats::is_full`].
+    pub is_full: bool,
     /// It was ended before all were verified.
     pub interrupted: bool,
 }
@@ -170,6 +174,7 @@ impl RepairOutcome {
             left_out: instrumented.left_out,
             rejected: verified.rejected,
             duplicates: verified.duplicates,
+            is_full: verified.is_full,
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,

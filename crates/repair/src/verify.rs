@@ -159,6 +159,7 @@ pub fn verify<'a>(
         }
     }
     verified.duplicates = selection.finish()?;
+    verified.is_full = !options.first && verified.patches.len() >= wanted;
     Ok(verified)
 }
 

@@ -140,8 +140,8 @@ fn summary(outcome: &RepairOutcome) -> String {
             count(stats.plausible_classes as u64, "class", "classes"),
         );
     }
-    let shown = outcome.patches.len() + stats.rejected.len() + stats.duplicates;
-    if !outcome.patches.is_empty() && stats.plausible_classes > shown {
+    let shown = outcome.patches.iter().map(|patch| patch.class).max();
+    if stats.is_full && stats.plausible_classes > shown.unwrap_or(0) {
         let _ = writeln!(text, "--max-patches N shows patches of more classes.");
     }
     let left_out = &stats.left_out;
