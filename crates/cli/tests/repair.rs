@@ -328,3 +328,28 @@ fn where_a_class_does_not_keep_its_promise_the_search_goes_on() {
         "{rejected:?}"
     );
 }
+
+#[test]
+fn that_more_classes_are_plausible_than_reported_is_said_with_the_option_that_shows_them() {
+    let place = Place::new();
+    // Either condition can be the one that is changed.
+    place.write_program(
+        "// case 4 => 0\n// case 5 => 1\n// case 6 => 1\n#include <stdio.h>\n#include <stdlib.h>\n\
+         int main(int argc, char **argv) {\n  (void)argc;\n  int n = atoi(argv[1]), r = 0;\n\
+         if (n > 5) r = 1;\n  if (n > 5) r = 1;\n  printf(\"%d\\n\", r);\n  return 0;\n}\n",
+    );
+    let said = |patches: &str| {
+        let output = place.run([
+            "repair",
+            "project/program.c",
+            "--max-cost",
+            "1",
+            "--max-patches",
+            patches,
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output).contains("--max-patches N shows patches of more classes.")
+    };
+    assert!(said("1"));
+    assert!(!said("1000"));
+}
