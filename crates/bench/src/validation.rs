@@ -270,7 +270,8 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
             sample: None,
         };
         if let Some(sample) = sample {
-            row = row.extrapolated(sample.entries.len(), distinct, after_baseline - before);
+            let begun = after_baseline.ok_or("it is not known what the baseline took")?;
+            row = row.extrapolated(sample.entries.len(), distinct, begun - before);
         }
         match &reference {
             Some(plain) => row.different = differences(&plain.verdicts, &verdicts),
@@ -377,12 +378,13 @@ fn running_below(parent: u32) -> u64 {
         .sum()
 }
 
-/// Validates, and says what [`processor_seconds`] was when the baseline was known and patches were begun with.
+/// Validates, and says what [`processor_seconds`] was when the baseline was known and patches were begun with, if none of
+/// them was woven.
 fn validate_once(
     project: &Project,
     set: &PatchSet,
     options: &ValidateOptions,
-) -> Result<(Validation, f64), Box<dyn Error>> {
+) -> Result<(Validation, Option<f64>), Box<dyn Error>> {
     let scratch = Scratch::in_default_place()?;
     let program = RunnerProgram::current_exe(["__runner"])?;
     let after_baseline = OnceLock::new();
@@ -404,8 +406,7 @@ fn validate_once(
             events: &tell,
         },
     )?;
-    let after_baseline = *after_baseline.get_or_init(processor_seconds);
-    Ok((outcome, after_baseline))
+    Ok((outcome, after_baseline.into_inner()))
 }
 
 /// Patches with different verdicts, in words; of those that were validated plainly.
