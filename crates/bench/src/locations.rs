@@ -13,7 +13,7 @@ use patchwright_exec::{
     WorkerOptions, files, record, record_build,
 };
 use patchwright_repair::locate::locate;
-use patchwright_space::{HoleKind, LeafLimits, Schemas};
+use patchwright_space::{HoleKind, LeafLimits, Schemas, Shown};
 use patchwright_text::apply_edits;
 
 use crate::compiled::{Object, object};
@@ -167,6 +167,7 @@ impl Row {
             units,
             LeafLimits::default(),
             Schemas::default(),
+            &Shown::default(),
             &|_| true,
             &|_| true,
         );

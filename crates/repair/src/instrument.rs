@@ -13,7 +13,7 @@ use patchwright_exec::{
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
-use patchwright_space::{Form, Hole, HoleKind, Parents, Slot, SlotSource, TermTypes, term::Term};
+use patchwright_space::{Form, Hole, HoleKind, Leaves, Parents, Slot, SlotSource, TermTypes};
 use patchwright_weave::{FunctionId, HoleId, weave_file};
 
 use crate::{
@@ -46,7 +46,7 @@ pub struct HoleEntry {
     /// The hole.
     pub hole: Hole,
     /// What terms at the hole are made of.
-    pub leaves: Vec<Term>,
+    pub leaves: Leaves,
     /// The expression, for holes that are one.
     pub expr: Option<ExprId>,
     /// Its number in the program.

@@ -8,16 +8,16 @@ use patchwright_csource::{
     ExprKind, Function, Place, Refusal, TranslationUnit, scopes, variants::is_same_function,
 };
 use patchwright_space::{
-    Assignments, AtomBuilder, Callees, Choices, Hole, HoleKind, LeafLimits, Mentions, Parents,
-    Schemas, TermTypes, TouchPoint, agreement, assignments, choices, holes, leaves, mentions,
-    term::Term,
+    Assignments, AtomBuilder, Callees, Choices, Hole, HoleKind, LeafLimits, Leaves, Mentions,
+    Parents, Schemas, Shown, TermTypes, TouchPoint, agreement, assignments, choices, distant,
+    holes, leaves, mentions,
 };
 use patchwright_text::LineMap;
 use patchwright_weave::{can_duplicate, on_one_line};
 use rustc_hash::FxHashSet;
 
 /// A hole and what terms at it are made of.
-pub type HoleWithLeaves = (Hole, Vec<Term>);
+pub type HoleWithLeaves = (Hole, Leaves);
 
 /// A function that has locations.
 pub struct LocatedFunction {
@@ -113,18 +113,23 @@ impl Way {
         found
     }
 
-    /// What terms at a hole are made of; alternatives need no terms.
+    /// What terms at a hole are made of; alternatives need no terms. `mentioned` is what each function of the file
+    /// mentions, `own` the place of this one.
     fn leaves(
         &mut self,
         function: &Function,
-        mentioned: &Mentions,
+        (mentioned, own): (&[Mentions], usize),
+        shown: &Shown,
         hole: &mut Hole,
         limits: LeafLimits,
-    ) -> Vec<Term> {
-        match hole.kind {
-            HoleKind::Choice(_) => Vec::new(),
-            _ => leaves(&mut self.builder(), function, mentioned, hole, limits),
+    ) -> Leaves {
+        if let HoleKind::Choice(_) = hole.kind {
+            return Leaves::default();
         }
+        let mut builder = self.builder();
+        let near = leaves(&mut builder, function, &mentioned[own], hole, limits);
+        let distant = distant(&mut builder, mentioned, own, shown, hole, &near, limits);
+        Leaves { near, distant }
     }
 
     fn builder(&mut self) -> AtomBuilder<'_> {
@@ -146,17 +151,23 @@ impl Way {
         assignments(&mut builder, index, function, &scope_map, mentioned, limits)
     }
 
-    fn mentions(&mut self, function: &Function) -> Mentions {
-        mentions(&mut self.builder(), function)
+    /// What each of these functions mentions.
+    fn mentions(&mut self, functions: &[Function]) -> Vec<Mentions> {
+        let mut builder = self.builder();
+        functions
+            .iter()
+            .map(|function| mentions(&mut builder, function))
+            .collect()
     }
 }
 
 /// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out. `linked` tells whether the program has a function of a name.
+/// (from 1) for which `wanted` does not hold are left out. `shown` is what the tests show, `linked` tells whether the program has a function of a name.
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,
     schemas: Schemas,
+    shown: &Shown,
     wanted: &dyn Fn(u32) -> bool,
     linked: &dyn Fn(&str) -> bool,
 ) -> Located {
@@ -176,6 +187,11 @@ pub fn locate(
         .iter()
         .zip(&functions)
         .map(|(way, functions)| named(&way.unit, functions))
+        .collect();
+    let mentioned: Vec<Vec<Mentions>> = ways
+        .iter_mut()
+        .zip(&functions)
+        .map(|(way, functions)| way.mentions(functions))
         .collect();
     let mut disagreements = 0;
     let mut refused_changes = BTreeMap::new();
@@ -225,9 +241,11 @@ pub fn locate(
                 schemas,
                 linked,
                 direct: &direct,
+                shown,
+                mentioned: &mentioned,
             };
             let others = twins(&mut ways, &functions, number, function, &sought);
-            let mentioned = ways[number].mentions(function);
+            let mentions = (&mentioned[number][..], index);
             let mut kept = Vec::new();
             for mut hole in own {
                 let way = &mut ways[number];
@@ -245,13 +263,14 @@ pub fn locate(
                         continue;
                     }
                 }
-                let terms = way.leaves(function, &mentioned, &mut hole, limits);
+                let terms = way.leaves(function, mentions, shown, &mut hole, limits);
                 kept.push((hole, terms));
             }
             let mut assigned = Assignments::default();
             // Ways that disagree would need agreement about every touch.
             if schemas.assignment && others.is_empty() {
-                assigned = ways[number].assignments(index, function, &mentioned, limits);
+                let mentions = &mentioned[number][index];
+                assigned = ways[number].assignments(index, function, mentions, limits);
                 assigned
                     .places
                     .retain(|(hole, _)| wanted(lines.line(hole.span.start)));
@@ -259,7 +278,10 @@ pub fn locate(
             let mut touches = Vec::new();
             if !assigned.places.is_empty() {
                 touches = assigned.touches;
-                kept.extend(assigned.places);
+                kept.extend(assigned.places.into_iter().map(|(hole, near)| {
+                    let distant = Vec::new();
+                    (hole, Leaves { near, distant })
+                }));
             }
             if !kept.is_empty() {
                 located.push(LocatedFunction {
@@ -322,6 +344,9 @@ struct Sought<'a> {
     linked: &'a dyn Fn(&str) -> bool,
     /// See [`Callees::direct`], for each way.
     direct: &'a [FxHashSet<String>],
+    shown: &'a Shown,
+    /// What the functions of each way mention.
+    mentioned: &'a [Vec<Mentions>],
 }
 
 /// The holes that the function has in the other ways that compile it, with leaves.
@@ -336,17 +361,19 @@ fn twins<'f>(
     let more = LeafLimits {
         atoms: sought.limits.atoms * 2,
         constants: sought.limits.constants * 2,
+        distant: sought.limits.distant * 2,
     };
     let mut found = Vec::new();
     for (number, way) in ways.iter_mut().enumerate() {
         let same = |other: &&Function| is_same_function(function, other);
-        let Some(twin) = functions[number].iter().find(same) else {
+        let Some(place) = functions[number].iter().position(|other| same(&other)) else {
             continue;
         };
+        let twin = &functions[number][place];
         if number == home {
             continue;
         }
-        let mentioned = way.mentions(twin);
+        let mentions = (&sought.mentioned[number][..], place);
         let mut holes = Vec::new();
         let callees = Callees {
             direct: &sought.direct[number],
@@ -354,7 +381,7 @@ fn twins<'f>(
         };
         let changes = way.choices(0, twin, sought.schemas, &callees).holes;
         for mut hole in way.holes(0, twin).into_iter().chain(changes) {
-            let terms = way.leaves(twin, &mentioned, &mut hole, more);
+            let terms = way.leaves(twin, mentions, sought.shown, &mut hole, more);
             holes.push((hole, terms));
         }
         found.push((holes, twin, way.types.clone()));

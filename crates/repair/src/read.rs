@@ -6,8 +6,8 @@ use std::{
 };
 
 use patchwright_csource::{Clang, Refusal};
-use patchwright_exec::{CompileCommand, Project, Worker, files, record};
-use patchwright_space::TouchPoint;
+use patchwright_exec::{CompileCommand, Project, TestKind, TestSuite, Worker, files, record};
+use patchwright_space::{Shown, TouchPoint};
 use patchwright_text::LineMap;
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
 
@@ -179,8 +179,10 @@ pub(crate) fn read_sources(
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
     let total = sources.len();
+    let shown = shown(&prepared.suite, &prepared.failing);
     let worker = &mut prepared.worker;
     let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
+    reader.shown = shown;
     let mut considered = 0;
     match focus {
         None => {
@@ -239,6 +241,26 @@ pub(crate) fn read_sources(
     Ok((plans, entries, considered))
 }
 
+/// The numbers and characters of these tests, as far as they run a program themselves: their arguments, what they are given to read, what they
+/// have to print.
+fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
+    let mut shown = Shown::default();
+    for &test in tests {
+        let TestKind::Case(case) = &suite.tests[test].kind else {
+            continue;
+        };
+        for argument in &case.arguments {
+            shown.add(argument.as_encoded_bytes());
+        }
+        // A file that cannot be read shows nothing.
+        if let Some(text) = case.stdin.as_ref().and_then(|path| files::read(path).ok()) {
+            shown.add(&text);
+        }
+        shown.add(&case.expected_stdout);
+    }
+    shown
+}
+
 /// Reads one source after the other.
 pub(crate) struct Reader<'a> {
     worker: &'a mut Worker,
@@ -252,6 +274,8 @@ pub(crate) struct Reader<'a> {
     next_function: u32,
     /// The functions of the program, once a source has been read.
     linked: Option<Linked>,
+    /// What the failing tests show.
+    shown: Shown,
 }
 
 impl<'a> Reader<'a> {
@@ -274,6 +298,7 @@ impl<'a> Reader<'a> {
             entries: Vec::new(),
             next_function: 0,
             linked: None,
+            shown: Shown::default(),
         }
     }
 
@@ -311,7 +336,14 @@ impl<'a> Reader<'a> {
             self.linked = Some(Linked::read(self.worker.sandbox.folder()));
         }
         let linked = |name: &str| self.linked.as_ref().is_some_and(|all| all.has(name));
-        let located = locate(units, self.options.leaves, schemas, &wanted, &linked);
+        let located = locate(
+            units,
+            self.options.leaves,
+            schemas,
+            &self.shown,
+            &wanted,
+            &linked,
+        );
         for (reason, n) in &located.refused_changes {
             *self.left_alone.changes.entry(reason).or_default() += n;
         }

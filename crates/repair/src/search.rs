@@ -1,8 +1,8 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
 //! The order of candidates (but of a whole space that is explored, see `steps`) is: cost; truth values before others
-//! (they have few classes, so many candidates are explored with few executions), these before assignments, then exits,
-//! and what has no terms (initialisation, functions, exchanged arguments, moved statements); more suspicious locations
+//! (they have few classes, so many candidates are explored with few executions), between them
+//! what has no terms (initialisation, functions, exchanged arguments, operators), then assignments, exits, moved statements; more suspicious locations
 //! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Holes are explored one after the other at each cost, so that no more than

@@ -8,6 +8,7 @@ use patchwright_csource::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    distant::Leaves,
     holes::{Hole, HoleKind},
     slots::{Atoms, Slot, SlotSource},
     term::{CType, Context, Kind, Pointees, Term},
@@ -18,7 +19,7 @@ pub struct OtherHole<'a> {
     /// The hole; its atoms include those of the leaves.
     pub hole: &'a Hole,
     /// The leaves.
-    pub leaves: &'a [Term],
+    pub leaves: &'a Leaves,
     /// What pointers of that way point to.
     pub pointees: &'a Pointees,
 }
@@ -123,7 +124,7 @@ pub fn twin<'a>(
     hole: &Hole,
     own: &Pointees,
     function: &Function,
-    holes: &'a [(Hole, Vec<Term>)],
+    holes: &'a [(Hole, Leaves)],
     pointees: &'a Pointees,
 ) -> Twin<'a> {
     let signature_here = signature(hole, own);

@@ -8,6 +8,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 use rustc_hash::FxHashMap;
 
 use crate::{
+    distant::Leaves,
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
@@ -18,11 +19,14 @@ use crate::{
     },
 };
 
+/// With how many leaves constants from elsewhere are compared.
+const NEAREST: usize = 8;
+
 impl Space {
     /// Builds the space of `hole`, whose leaves are given.
     pub fn build(
         hole: Hole,
-        leaves: Vec<Term>,
+        leaves: Leaves,
         function: &Function,
         parents: &Parents,
         expr: Option<ExprId>,
@@ -61,6 +65,9 @@ impl Space {
             pointees,
             root,
             leaves: Vec::new(),
+            nearest: Vec::new(),
+            distant: Vec::new(),
+            distant_constants: Vec::new(),
             places: 0,
             fixed: FxHashMap::default(),
             ways: FxHashMap::default(),
@@ -68,7 +75,7 @@ impl Space {
             products: None,
             large_relations: None,
         };
-        builder.leaf_pools(leaves);
+        builder.leaves(leaves);
         match builder.space.hole.kind.clone() {
             HoleKind::Expression { .. } => builder.expression_level_1(),
             HoleKind::Guard { size, .. } => builder.deletion(size),
@@ -103,6 +110,12 @@ struct SpaceBuilder<'a> {
     root: Term,
     /// Leaves by type; null pointer constants of pointer type apart.
     leaves: Vec<PoolId>,
+    /// The first integers and floating values among the leaves, again, by type.
+    nearest: Vec<PoolId>,
+    /// What varies and comes from elsewhere ([`crate::distant`]), by type…
+    distant: Vec<PoolId>,
+    /// …and the constants from there.
+    distant_constants: Vec<PoolId>,
     /// Places of all blocks, live or not.
     places: usize,
     fixed: FxHashMap<Term, PoolId>,
@@ -115,10 +128,30 @@ struct SpaceBuilder<'a> {
 }
 
 impl SpaceBuilder<'_> {
-    fn leaf_pools(&mut self, leaves: Vec<Term>) {
+    fn leaves(&mut self, leaves: Leaves) {
+        let is_constant = |term: &Term| matches!(term.kind(), Kind::Constant(..));
+        let first_distant = leaves.near.len() as u32;
+        let near: Vec<(u32, Term)> = (0..).zip(leaves.near).collect();
+        let distant: Vec<(u32, Term)> = (first_distant..).zip(leaves.distant).collect();
+        let numbers = near
+            .iter()
+            .filter(|(_, term)| !is_constant(term) && term.ctype().is_arithmetic());
+        let nearest = numbers.take(NEAREST).cloned().collect();
+        let (constants, varying) = distant.into_iter().partition(|(_, term)| is_constant(term));
+        self.leaves = self.leaf_pools(near);
+        self.nearest = self.leaf_pools(nearest);
+        self.distant = self.leaf_pools(varying);
+        self.distant_constants = self.leaf_pools(constants);
+        for &pool in self.distant.iter().chain(&self.distant_constants) {
+            self.space.pools.make_distant(pool);
+        }
+    }
+
+    /// Leaves, with their numbers among all leaves, as pools by type.
+    fn leaf_pools(&mut self, leaves: Vec<(u32, Term)>) -> Vec<PoolId> {
         // Constants apart from what varies: they are filled in for other reasons.
         let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
-        for (rank, term) in leaves.into_iter().enumerate() {
+        for (rank, term) in leaves {
             let null = matches!(term.ctype(), CType::Pointer(_))
                 && term.operand(self.pointees).is_null_pointer_constant;
             let constant = matches!(term.kind(), Kind::Constant(..));
@@ -131,20 +164,17 @@ impl SpaceBuilder<'_> {
                 Some((_, _, terms, ranks)) => {
                     if !terms.contains(&term) {
                         terms.push(term);
-                        ranks.push(rank as u32);
+                        ranks.push(rank);
                     }
                 }
-                None => by_type.push((term.ctype(), null, vec![term], vec![rank as u32])),
+                None => by_type.push((term.ctype(), null, vec![term], vec![rank])),
             }
         }
-        for (_, _, terms, ranks) in by_type {
-            let atoms = &self.space.hole.atoms.table;
-            let added = self
-                .space
-                .pools
-                .add_terms(terms, ranks, atoms, self.pointees);
-            self.leaves.extend(added);
-        }
+        let (pools, atoms) = (&mut self.space.pools, &self.space.hole.atoms.table);
+        by_type
+            .into_iter()
+            .filter_map(|(_, _, terms, ranks)| pools.add_terms(terms, ranks, atoms, self.pointees))
+            .collect()
     }
 
     fn fixed(&mut self, term: &Term) -> Option<PoolId> {
@@ -164,8 +194,9 @@ impl SpaceBuilder<'_> {
         self.space.pools.get(id).length
     }
 
-    fn size(&self, id: PoolId) -> u32 {
-        self.space.pools.get(id).size
+    /// What the terms of a pool cost.
+    fn cost(&self, id: PoolId) -> u32 {
+        self.space.pools.get(id).cost
     }
 
     /// Adds a block if C's types allow it.
@@ -258,15 +289,18 @@ impl SpaceBuilder<'_> {
         if self.space.hole.captured.is_none() || !contains_captured(&self.space.sites[site].term) {
             return true;
         }
-        if matches!(
-            template,
-            Template::And(..) | Template::Or(..) | Template::Select(..) | Template::Extreme(..)
-        ) {
-            return false;
+        let contains = |pool: PoolId| self.space.part(pool, 0).is_some_and(contains_captured);
+        match template {
+            // What is behind is evaluated afterwards, in the program as here; what is in front would be evaluated before.
+            Template::And(left, right) | Template::Or(left, right) => {
+                return contains(left) && !contains(right);
+            }
+            Template::Select(..) | Template::Extreme(..) => return false,
+            _ => {}
         }
         Space::pools_of(template)
             .into_iter()
-            .filter(|&pool| self.space.part(pool, 0).is_some_and(contains_captured))
+            .filter(|&pool| contains(pool))
             .count()
             == 1
     }
@@ -287,14 +321,7 @@ impl SpaceBuilder<'_> {
 
     /// Whether a pool's terms are 0 or 1 because they are comparisons or the like.
     fn is_truth_value(&self, pool: PoolId) -> bool {
-        self.space
-            .part(pool, 0)
-            .is_some_and(|term| match term.kind() {
-                Kind::Binary(op, ..) => op.is_comparison(),
-                Kind::Unary(op, _) => *op == UnaryOp::Not,
-                Kind::LogicalAnd(..) | Kind::LogicalOr(..) => true,
-                _ => false,
-            })
+        self.space.part(pool, 0).is_some_and(levels::is_truth_value)
     }
 
     /// Whether the whole is a floating number, or becomes one.

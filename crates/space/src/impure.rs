@@ -4,7 +4,9 @@
 //! or behind, and values that calls give are handed over to terms (`read(f) < n` becomes
 //! `read(f) <= n`, `strlen(s)` becomes `strlen(s) + 1`).
 
-use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Place, VarId, mentioned_for_certain};
+use patchwright_csource::{
+    BinaryOperator, ExprId, ExprKind, Place, UnaryOperator, VarId, mentioned_for_certain,
+};
 use patchwright_semantics::BinaryOp;
 use patchwright_text::Span;
 
@@ -18,11 +20,14 @@ impl Finder<'_, '_, '_> {
     /// Holes for what is added to a condition that has effects.
     pub(crate) fn refinement(&mut self, id: ExprId, usage: Use) {
         let expr = self.function.expr(id);
-        let (Use::Truth, Some(span), Some(scope)) =
-            (usage, expr.place.editable(), self.scope.clone())
-        else {
+        let (Some(span), Some(scope)) = (expr.place.editable(), self.scope.clone()) else {
             return;
         };
+        // What is 0 or 1 is a condition, even if it is kept.
+        let is_kept = matches!(usage, Use::Convert(_) | Use::Same) && is_truth_value(&expr.kind);
+        if usage != Use::Truth && !is_kept {
+            return;
+        }
         if self.builder.ctype(expr.ty).is_none() || !self.spans.insert(span) {
             return;
         }
@@ -218,6 +223,19 @@ impl Finder<'_, '_, '_> {
             ExprKind::Unary { .. } => Precedence::Unary,
             _ => Precedence::Assignment,
         }
+    }
+}
+
+/// Whether an expression is 0 or 1 and made of calls: a negation, a conjunction or a disjunction. (Comparisons with one call
+/// hand its value over, and are changed as a whole.)
+fn is_truth_value(kind: &ExprKind) -> bool {
+    match kind {
+        ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
+        ExprKind::Binary { operator, .. } => matches!(
+            operator,
+            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
+        ),
+        _ => false,
     }
 }
 

@@ -21,6 +21,8 @@ pub struct LeafLimits {
     pub atoms: usize,
     /// Constants.
     pub constants: usize,
+    /// Constants from elsewhere ([`crate::distant`]); with 0, no leaf comes from elsewhere.
+    pub distant: usize,
 }
 
 impl Default for LeafLimits {
@@ -28,6 +30,7 @@ impl Default for LeafLimits {
         LeafLimits {
             atoms: 40,
             constants: 24,
+            distant: 80,
         }
     }
 }
@@ -35,12 +38,16 @@ impl Default for LeafLimits {
 /// What a function's text mentions: the raw material of leaves.
 #[derive(Clone, Debug)]
 pub struct Mentions {
+    /// The function's name.
+    pub(crate) name: String,
+    /// The functions that it calls by their names.
+    pub(crate) calls: Vec<String>,
     /// Reads of members, elements and pointed-to objects, with the variables that they name.
     paths: Vec<(ExprId, u32, Vec<VarId>)>,
     /// Uses of variables: first place of each.
-    variables: FxHashMap<VarId, Vec<u32>>,
+    pub(crate) variables: FxHashMap<VarId, Vec<u32>>,
     /// Constants: value (the bits of a floating one), type, spelling, places.
-    constants: Vec<(i128, CType, String, u32)>,
+    pub(crate) constants: Vec<(i128, CType, String, u32)>,
     /// Variables that occur in subscripts.
     subscripts: Vec<VarId>,
     /// Enumerations of which an enumerator occurs.
@@ -54,6 +61,8 @@ pub struct Mentions {
 /// Collects what `function` mentions.
 pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions {
     let mut found = Mentions {
+        name: function.name.clone(),
+        calls: Vec::new(),
         span: function.span,
         arrays: used_as_arrays(builder.unit, function),
         paths: Vec::new(),
@@ -70,6 +79,9 @@ pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions 
             continue;
         };
         match &expr.kind {
+            ExprKind::Function(name) if !found.calls.contains(name) => {
+                found.calls.push(name.clone());
+            }
             ExprKind::Variable(variable) => {
                 found.variables.entry(*variable).or_default().push(at);
             }
@@ -344,7 +356,7 @@ pub fn leaves(
     found
 }
 
-fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {
+pub(crate) fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {
     let variable = unit.variable(id);
     !variable.thread_local && variable.declared_at.is_none_or(|at| at < span.start)
 }

@@ -5,7 +5,7 @@
 //! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
 //! * [`mod@choices`]: changes that are no terms (initialisation, calls, moved statements, operators that assign); [`exits`]: early exits.
 //! * [`assign`]: where variables can be assigned, and what touches them.
-//! * [`slots`], [`model`], [`mod@leaves`]: which variables, members, elements and constants terms are
+//! * [`slots`], [`model`], [`mod@leaves`], [`mod@distant`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
 //! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
 //! * [`partition`]: groups of candidates that have the same values in all states seen so far
@@ -24,6 +24,7 @@ mod builder;
 mod calls;
 pub mod choices;
 mod columns;
+pub mod distant;
 pub mod edit;
 mod endings;
 mod evaluators;
@@ -50,6 +51,7 @@ pub mod types;
 
 pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
 pub use choices::{Callees, Choice, Choices, Form, choices};
+pub use distant::{Leaves, Shown, distant};
 pub use holes::{Added, Captured, Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Group, GroupId, Level, Part};

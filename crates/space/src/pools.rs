@@ -35,8 +35,8 @@ pub struct Pool {
     pub kind: PoolKind,
     /// Number of terms.
     pub length: usize,
-    /// Nodes of each term.
-    pub size: u32,
+    /// What each term costs: its nodes, and one more for each leaf from elsewhere ([`crate::distant`]).
+    pub cost: u32,
     pub(crate) code: Vec<Vec<Instruction>>,
     /// Terms of this pool that are left out because they say the same as simpler ones.
     pub redundant: Vec<bool>,
@@ -103,7 +103,7 @@ impl Pools {
         let first = terms.first()?;
         let ctype = first.ctype();
         let is_null = terms.len() == 1 && first.operand(pointees).is_null_pointer_constant;
-        let size = first.size();
+        let cost = first.size();
         let code = terms
             .iter()
             .map(|term| term::compile(term, Context::Same, atoms, pointees).ok())
@@ -114,16 +114,21 @@ impl Pools {
             length: terms.len(),
             redundant: vec![false; terms.len()],
             kind: PoolKind::Terms { terms, ranks },
-            size,
+            cost,
             code,
         }))
+    }
+
+    /// The pool's terms come from elsewhere.
+    pub fn make_distant(&mut self, id: PoolId) {
+        self.list[id.0 as usize].cost += 1;
     }
 
     /// A pool of `op t`.
     pub fn add_unary(&mut self, op: UnaryOp, inner: PoolId) -> Result<PoolId, TypeError> {
         let pool = self.get(inner);
         let ctype = term::unary_type(op, pool.ctype)?;
-        let (length, size) = (pool.length, pool.size + 1);
+        let (length, cost) = (pool.length, pool.cost + 1);
         let redundant = (0..length)
             .map(|i| pool.redundant[i] || self.is_constant(inner, i))
             .collect();
@@ -132,7 +137,7 @@ impl Pools {
             is_null: false,
             kind: PoolKind::Unary(op, inner),
             length,
-            size,
+            cost,
             code: Vec::new(),
             redundant,
         }))
@@ -149,7 +154,7 @@ impl Pools {
         let ctype = self.binary_type(op, left, right, pointees)?;
         let (l, r) = (self.get(left), self.get(right));
         let (rows, columns) = (l.length, r.length);
-        let size = l.size + r.size + 1;
+        let cost = l.cost + r.cost + 1;
         let mut redundant = Vec::with_capacity(rows * columns);
         for i in 0..rows {
             let l = self.facts(left, i);
@@ -163,7 +168,7 @@ impl Pools {
             is_null: false,
             kind: PoolKind::Binary(op, left, right),
             length: rows * columns,
-            size,
+            cost,
             code: Vec::new(),
             redundant,
         }))

@@ -4,16 +4,28 @@ mod common;
 
 use patchwright_csource::scopes;
 use patchwright_space::{
-    AtomBuilder, Callees, CandidateId, HoleKind, LeafLimits, Parents, Schemas, Space, SpaceLimits,
-    TermTypes, choices, holes, leaves, mentions,
+    AtomBuilder, Callees, CandidateId, HoleKind, LeafLimits, Leaves, Parents, Schemas, Shown,
+    Space, SpaceLimits, TermTypes, choices, distant, holes, leaves, mentions,
 };
 
-/// The candidates of the first function at the places whose text is `text` and whose kind is wanted: cost, and text that is
-/// put there, in the order of the space.
 fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u32, String)> {
+    let first = common::read(source).functions.remove(0).name;
+    candidates_of(&first, source, text, wanted)
+}
+
+/// The candidates of a function at the places whose text is `text` and whose kind is wanted: cost, and text that is
+/// put there, in the order of the space.
+fn candidates_of(
+    name: &str,
+    source: &str,
+    text: &str,
+    wanted: fn(&HoleKind) -> bool,
+) -> Vec<(u32, String)> {
     let mut unit = common::read(source);
     let functions = std::mem::take(&mut unit.functions);
-    let function = &functions[0];
+    let own = functions.iter().position(|function| function.name == name);
+    let own = own.unwrap();
+    let function = &functions[own];
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::default();
     let mut builder = AtomBuilder {
@@ -24,7 +36,10 @@ fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u
         direct: &Default::default(),
         linked: &|_| false,
     };
-    let mentioned = mentions(&mut builder, function);
+    let mentioned: Vec<_> = functions
+        .iter()
+        .map(|function| mentions(&mut builder, function))
+        .collect();
     let mut found = holes(&mut builder, 0, function, &scope_map);
     let schemas = Schemas::ALL;
     found.extend(choices(&mut builder, 0, function, &scope_map, schemas, &callees).holes);
@@ -33,8 +48,18 @@ fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u
         .into_iter()
         .map(|mut hole| {
             let limits = LeafLimits::default();
-            let terms = leaves(&mut builder, function, &mentioned, &mut hole, limits);
-            (hole, terms)
+            let near = leaves(&mut builder, function, &mentioned[own], &mut hole, limits);
+            let shown = Shown::default();
+            let distant = distant(
+                &mut builder,
+                &mentioned,
+                own,
+                &shown,
+                &mut hole,
+                &near,
+                limits,
+            );
+            (hole, Leaves { near, distant })
         })
         .collect();
     let mut candidates = Vec::new();
@@ -167,4 +192,34 @@ fn one_more_is_a_constant_before_it_is_a_variable_and_bits_come_last() {
     let places = in_order.map(place);
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(places.map(|place| found[place].0), [2; 10]);
+}
+
+#[test]
+fn what_only_other_functions_mention_costs_one_more() {
+    let other = "static int seen, kept; static int rest(void) { return kept > 640; }";
+    let source = format!("{other} int g(int a) {{ if (a > 9) return rest(); return 3; }}");
+    let found = candidates_of("g", &source, "a > 9", is_expression);
+    // A global of a function that is called, a constant that it has, and one that programs are full of.
+    assert_eq!(cost(&found, "a > 8"), Some(1));
+    assert_eq!(cost(&found, "kept > 9"), Some(2));
+    assert_eq!(cost(&found, "a > 640"), Some(2));
+    assert_eq!(cost(&found, "a > 64"), Some(2));
+    assert_eq!(cost(&found, "a > 9 || kept"), Some(3));
+    assert_eq!(cost(&found, "a > 9 && a != 640"), Some(5));
+    assert!(found.iter().all(|(_, put)| !put.contains("seen")));
+}
+
+#[test]
+fn a_truth_value_that_is_kept_is_refined_as_a_condition_is() {
+    let source =
+        "int g(void); int f(int a, int b) { int low = a < 3, down = !g(); return low + down + b; }";
+    let found = candidates(source, "a < 3", is_expression);
+    assert_eq!(cost(&found, "a < 3 && b"), Some(2));
+    assert_eq!(cost(&found, "a < 3 || b > 1"), Some(4));
+    // What is called is called once. What stands behind it is evaluated behind it.
+    let is_refinement: fn(&HoleKind) -> bool = |kind| matches!(kind, HoleKind::Refinement(_));
+    let found = candidates(source, "!g()", is_refinement);
+    assert_eq!(cost(&found, "!g() && a < b"), Some(4));
+    assert_eq!(cost(&found, "a < b || !g()"), Some(4));
+    assert!(found.iter().all(|(_, put)| put.matches("g()").count() == 1));
 }

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use patchwright_csource::{TranslationUnit, scopes};
 use patchwright_semantics::{Ty, evaluate};
 use patchwright_space::{
-    AtomBuilder, CandidateId, Hole, LeafLimits, Level, Parents, Slot, Space, SpaceLimits, StateSet,
-    TermTypes, holes, leaves, mentions,
-    term::{self, Term},
+    AtomBuilder, CandidateId, Hole, LeafLimits, Leaves, Level, Parents, Shown, Slot, Space,
+    SpaceLimits, StateSet, TermTypes, distant, holes, leaves, mentions, term,
 };
 
 const SOURCE: &str = r#"
@@ -112,8 +111,9 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
     let limits = LeafLimits {
         atoms: 5,
         constants: 2,
+        distant: 3,
     };
-    let mut found: Vec<(usize, Hole, Vec<Term>)> = Vec::new();
+    let mut found: Vec<(usize, Hole, Leaves)> = Vec::new();
     for (index, function) in functions.iter().enumerate() {
         assert!(function.refusal.is_none(), "{:?}", function.refusal);
         let scope_map = scopes(&unit, function);
@@ -121,10 +121,24 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
             unit: &mut unit,
             types: &mut types,
         };
-        let mentioned = mentions(&mut builder, function);
+        let mentioned: Vec<_> = functions
+            .iter()
+            .map(|function| mentions(&mut builder, function))
+            .collect();
         for mut hole in holes(&mut builder, index, function, &scope_map) {
-            let terms = leaves(&mut builder, function, &mentioned, &mut hole, limits);
-            found.push((index, hole, terms));
+            let own = &mentioned[index];
+            let near = leaves(&mut builder, function, own, &mut hole, limits);
+            let shown = Shown::default();
+            let distant = distant(
+                &mut builder,
+                &mentioned,
+                index,
+                &shown,
+                &mut hole,
+                &near,
+                limits,
+            );
+            found.push((index, hole, Leaves { near, distant }));
         }
     }
     let spaces = found

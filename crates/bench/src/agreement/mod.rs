@@ -154,6 +154,7 @@ fn compare(entry: &Entry, arguments: &Arguments) -> Result<Option<Tally>, Box<dy
         leaves: LeafLimits {
             atoms: arguments.leaves,
             constants: arguments.leaves.div_ceil(3),
+            distant: arguments.leaves.div_ceil(2),
         },
         space: SpaceLimits {
             wanted: 1000,

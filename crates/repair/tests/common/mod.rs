@@ -92,6 +92,7 @@ pub fn explore(
         leaves: LeafLimits {
             atoms: 6,
             constants: 4,
+            distant: 6,
         },
         keep_verdicts: true,
         allow_all_failing: true,

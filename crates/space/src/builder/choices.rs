@@ -40,7 +40,7 @@ impl SpaceBuilder<'_> {
                 continue;
             };
             for &condition in &conditions {
-                let cost = way.cost + self.size(condition);
+                let cost = way.cost + self.cost(condition);
                 let template = Template::Select(condition, leave, stay);
                 self.block(0, template, cost, Schema::Exit, most);
             }

@@ -152,6 +152,15 @@ impl SpaceBuilder<'_> {
                 let cost = term.size();
                 self.block(site, Template::One(leaf), cost, expression, most);
             }
+            let mut distant = self.distant.clone();
+            // A constant in place of something that is calculated fits no tests but those at hand.
+            if !truth && term.size() == 1 {
+                distant.extend(&self.distant_constants);
+            }
+            for leaf in distant {
+                let cost = term.size() - 1 + self.cost(leaf);
+                self.block(site, Template::One(leaf), cost, expression, most);
+            }
         }
     }
 
@@ -217,9 +226,9 @@ impl SpaceBuilder<'_> {
     /// Conditions that can be added or put under a statement, by number of nodes.
     pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
         match level {
-            1 => self.leaves.clone(),
+            1 => [&self.leaves[..], &self.distant].concat(),
             2 => {
-                let leaves = self.leaves.clone();
+                let leaves = self.additions(1);
                 leaves
                     .into_iter()
                     .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
@@ -238,7 +247,13 @@ impl SpaceBuilder<'_> {
         if let Some(pools) = &self.relations {
             return pools.clone();
         }
-        let pools = self.binary_pools(&RELATIONAL, &self.leaves.clone(), &self.leaves.clone());
+        let leaves = self.leaves.clone();
+        let (distant, constants) = (self.distant.clone(), self.distant_constants.clone());
+        let mut pools = self.binary_pools(&RELATIONAL, &leaves, &leaves);
+        // Of comparisons, one order is kept.
+        pools.extend(self.binary_pools(&RELATIONAL, &leaves, &distant));
+        pools.extend(self.binary_pools(&RELATIONAL, &distant, &leaves));
+        pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
         self.relations = Some(pools.clone());
         pools
     }
@@ -283,7 +298,7 @@ impl SpaceBuilder<'_> {
     /// `X && b`, `b && X`, `X || b`, `b || X`, or `b` itself for guards.
     fn refine(&mut self, site: usize, level: u32, most: usize) {
         let Site { term, truth, .. } = self.space.sites[site].clone();
-        if !truth {
+        if !truth && !is_truth_value(&term) {
             return;
         }
         let additions = self.additions(level);
@@ -296,13 +311,13 @@ impl SpaceBuilder<'_> {
         };
         if let Some(schema) = alone {
             for added in additions {
-                let cost = 1 + self.size(added);
+                let cost = 1 + self.cost(added);
                 self.block(site, Template::One(added), cost, schema, most);
             }
             return;
         }
         // What is added to a condition with effects has holes of its own.
-        if self.space.hole.captured.is_some() {
+        if truth && self.space.hole.captured.is_some() {
             return;
         }
         let Some(whole) = self.fixed(&term) else {
@@ -312,7 +327,7 @@ impl SpaceBuilder<'_> {
         let may_fail = may_be_undefined(&term);
         let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
         for added in additions {
-            let cost = 1 + self.size(added);
+            let cost = 1 + self.cost(added);
             let schema = Schema::Refinement;
             self.block(site, Template::And(whole, added), cost, schema, most);
             self.block(site, Template::Or(whole, added), cost, schema, most);
@@ -367,6 +382,7 @@ impl SpaceBuilder<'_> {
             return;
         };
         let constants_first = self.constants_first();
+        let distant_constants = self.distant_constants.clone();
         for &op in &ops {
             if let Kind::Binary(_, l, r) = term.kind().clone()
                 && let (Some(l_pool), Some(r_pool)) = (self.fixed(&l), self.fixed(&r))
@@ -378,9 +394,16 @@ impl SpaceBuilder<'_> {
                     let cost = 1 + l.size();
                     self.block(site, Template::Binary(op, leaf, r_pool), cost, schema, most);
                 }
+                // Another limit, compared in another way.
+                let is_limit = op.is_comparison() && matches!(r.kind(), Kind::Constant(..));
+                for &limit in distant_constants.iter().filter(|_| is_limit) {
+                    let cost = 1 + self.cost(limit);
+                    let template = Template::Binary(op, l_pool, limit);
+                    self.block(site, template, cost, schema, most);
+                }
             }
             let relational = op.is_comparison();
-            if relational && !truth {
+            if relational && !truth && !is_truth_value(&term) {
                 continue;
             }
             for &a in &leaves {
@@ -401,11 +424,17 @@ impl SpaceBuilder<'_> {
                 &constants_first
             };
             for &a in added {
-                let cost = 1 + self.size(a);
+                let cost = 1 + self.cost(a);
                 self.block(site, Template::Binary(op, whole, a), cost, schema, most);
                 if !op.is_commutative() && !relational {
                     self.block(site, Template::Binary(op, a, whole), cost, schema, most);
                 }
+            }
+            let is_usual =
+                relational || matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
+            for &a in self.distant.clone().iter().filter(|_| is_usual) {
+                let cost = 1 + self.cost(a);
+                self.block(site, Template::Binary(op, whole, a), cost, schema, most);
             }
         }
         if !truth {
@@ -504,6 +533,16 @@ fn are_mixed_up(a: BinaryOp, b: BinaryOp) -> bool {
         _ => 4,
     };
     kind(a) == kind(b)
+}
+
+/// A term is 0 or 1: a comparison, or what is made of such.
+pub(super) fn is_truth_value(term: &Term) -> bool {
+    match term.kind() {
+        Kind::Binary(op, ..) => op.is_comparison(),
+        Kind::Unary(op, _) => *op == UnaryOp::Not,
+        Kind::LogicalAnd(..) | Kind::LogicalOr(..) => true,
+        _ => false,
+    }
 }
 
 /// A term can be undefined in some state: it loads, divides, shifts, or overflows.
