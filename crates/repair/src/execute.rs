@@ -26,7 +26,7 @@ use crate::{
 const CPU_FACTOR: u32 = 10;
 
 /// See [`CPU_FACTOR`].
-const CPU_FLOOR: Duration = Duration::from_millis(100);
+const CPU_FLOOR: Duration = Duration::from_millis(50);
 
 /// A candidate that may use so much processor time is looked at, whether it provably never ends; with less, that takes as long
 /// as it saves.

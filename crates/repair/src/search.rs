@@ -232,11 +232,12 @@ impl Search<'_> {
         let Unit { target, family, .. } = self.units[unit];
         let possible = match (&self.states[unit].costs, target) {
             (Some(costs), _) => costs.contains(&cost),
-            // Known without building a space: there are too many of these.
+            // Known without building a space, since there are too many of these: sums and products of one to three leaves,
+            // and one more for each operator that the function does not use.
             (None, Some(_)) => {
-                cost > ASSIGNMENT_COST
-                    && (cost - ASSIGNMENT_COST) % 2 == 1
-                    && cost - ASSIGNMENT_COST <= self.options.space.term_size
+                let term = cost.saturating_sub(ASSIGNMENT_COST);
+                let operators = (self.options.space.term_size.min(5) / 2).min(2);
+                term == 1 || (3..=3 * operators + 1).contains(&term)
             }
             (None, None) => true,
         };
@@ -252,7 +253,7 @@ impl Search<'_> {
             Some(target) => (
                 entry.hole.assigning(target),
                 SpaceLimits {
-                    term_size: cost - ASSIGNMENT_COST,
+                    term_size: (cost - ASSIGNMENT_COST).min(self.options.space.term_size),
                     ..self.options.space
                 },
             ),

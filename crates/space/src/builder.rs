@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     distant::Leaves,
+    familiar::Familiar,
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
@@ -54,6 +55,7 @@ impl Space {
             }],
         };
         let mut builder = SpaceBuilder {
+            familiar: Familiar::of(function),
             space: Space {
                 hole,
                 pools: Pools::default(),
@@ -105,6 +107,8 @@ impl Space {
 }
 
 struct SpaceBuilder<'a> {
+    /// Other operators cost more.
+    familiar: Familiar,
     space: Space,
     pointees: &'a Pointees,
     root: Term,
@@ -143,7 +147,7 @@ impl SpaceBuilder<'_> {
         self.distant = self.leaf_pools(varying);
         self.distant_constants = self.leaf_pools(constants);
         for &pool in self.distant.iter().chain(&self.distant_constants) {
-            self.space.pools.make_distant(pool);
+            self.space.pools.surcharge(pool, 1);
         }
     }
 
@@ -222,6 +226,7 @@ impl SpaceBuilder<'_> {
             return;
         }
         let place_is_truth = place.truth;
+        let beyond = self.beyond(&place.term, template, filling.ctype);
         let Some(way) = self.way(site, filling) else {
             return;
         };
@@ -256,7 +261,7 @@ impl SpaceBuilder<'_> {
         let block = Block {
             site: site as u32,
             template,
-            cost,
+            cost: cost + beyond,
             schema,
             length: length as u32,
             way,
@@ -266,6 +271,22 @@ impl SpaceBuilder<'_> {
             self.space.candidates += live;
             self.places += length;
             self.space.blocks.push(block);
+        }
+    }
+
+    /// What a template costs beyond its nodes, where it gives a value of type `filled` in place of `term`.
+    fn beyond(&self, term: &Term, template: Template, filled: CType) -> u32 {
+        let is_pointer = |ctype: CType| matches!(ctype, CType::Pointer(_));
+        let calculates = is_pointer(term.ctype()) && matches!(term.kind(), Kind::Binary(..));
+        match template {
+            // Where nothing is known of what lies round an object, what is read beside it passes by chance.
+            Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
+                u32::from(!calculates)
+            }
+            Template::Binary(op, ..) => self.familiar.binary(op),
+            Template::Unary(op, _) => self.familiar.unary(op),
+            Template::Cast(to, _) if !to.is_floating() => self.familiar.cast(),
+            _ => 0,
         }
     }
 

@@ -3,6 +3,7 @@
 use patchwright_semantics::BinaryOp;
 
 use crate::{
+    holes::HoleKind,
     pools::{Facts, PoolId, PoolKind, is_redundant},
     space::{Block, Space, Template},
     term::{Kind, Term},
@@ -85,8 +86,13 @@ impl Space {
             Kind::Binary(old, l, r) => (*old == op, self.place_of(a, l), self.place_of(b, r)),
             _ => (false, None, None),
         };
-        let a_is_fixed = self.pools.get(a).length == 1;
-        let b_is_fixed = self.pools.get(b).length == 1;
+        let (a_is_fixed, b_is_fixed) = (self.pools.is_fixed(a), self.pools.is_fixed(b));
+        // A leaf that is the site's own text is combined with others in blocks of their own.
+        let is_expression = matches!(self.hole.kind, HoleKind::Expression { .. });
+        let is_leaf =
+            is_expression && matches!(site.kind(), Kind::Atom(_)) && !(a_is_fixed || b_is_fixed);
+        let own_left = is_leaf.then(|| self.place_of(a, site)).flatten();
+        let own_right = is_leaf.then(|| self.place_of(b, site)).flatten();
         // The candidate is the original, or also stands in another block with a smaller change.
         let repeats = |is_left: bool, is_right: bool| {
             if a_is_fixed || b_is_fixed {
@@ -98,9 +104,12 @@ impl Space {
         };
         self.each_pair((a, b), take, |i, left| {
             let is_left = same_left == Some(i);
+            let is_own = own_left == Some(i);
             move |j, right| {
                 !is_redundant(op, &left, &right, a == b && i == j)
                     && !repeats(is_left, same_right == Some(j))
+                    && !is_own
+                    && own_right != Some(j)
             }
         });
     }

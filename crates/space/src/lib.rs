@@ -7,6 +7,7 @@
 //! * [`assign`]: where variables can be assigned, and what touches them.
 //! * [`slots`], [`model`], [`mod@leaves`], [`mod@distant`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
+//! * [`familiar`]: which operators a function uses.
 //! * [`pools`], [`space`]: candidates as blocks, by cost, never enumerated up front.
 //! * [`partition`]: groups of candidates that have the same values in all states seen so far
 //!   (f1x, section 3.3: the value projection).
@@ -30,6 +31,7 @@ mod endings;
 mod evaluators;
 mod exclusion;
 pub mod exits;
+pub mod familiar;
 pub mod holes;
 mod impure;
 mod initialization;

@@ -35,7 +35,8 @@ pub struct Pool {
     pub kind: PoolKind,
     /// Number of terms.
     pub length: usize,
-    /// What each term costs: its nodes, and one more for each leaf from elsewhere ([`crate::distant`]).
+    /// What each term costs: its nodes, and one more for each leaf from elsewhere ([`crate::distant`]) and for each operator
+    /// that the function does not use ([`crate::familiar`]).
     pub cost: u32,
     pub(crate) code: Vec<Vec<Instruction>>,
     /// Terms of this pool that are left out because they say the same as simpler ones.
@@ -119,9 +120,9 @@ impl Pools {
         }))
     }
 
-    /// The pool's terms come from elsewhere.
-    pub fn make_distant(&mut self, id: PoolId) {
-        self.list[id.0 as usize].cost += 1;
+    /// The pool's terms cost so much more than their nodes.
+    pub fn surcharge(&mut self, id: PoolId, more: u32) {
+        self.list[id.0 as usize].cost += more;
     }
 
     /// A pool of `op t`.
@@ -208,6 +209,14 @@ impl Pools {
     /// Whether term `i` is a constant leaf.
     pub fn is_constant(&self, id: PoolId, i: usize) -> bool {
         self.constant(id, i).is_some()
+    }
+
+    /// Whether a pool is a single part of the original, and no leaves to choose from.
+    pub(crate) fn is_fixed(&self, id: PoolId) -> bool {
+        match &self.get(id).kind {
+            PoolKind::Terms { ranks, .. } => ranks.is_empty(),
+            PoolKind::Unary(..) | PoolKind::Binary(..) => false,
+        }
     }
 
     /// What decides whether operators are applied to term `i` of a pool.

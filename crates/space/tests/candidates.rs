@@ -191,7 +191,13 @@ fn one_more_is_a_constant_before_it_is_a_variable_and_bits_come_last() {
     ];
     let places = in_order.map(place);
     assert!(places.is_sorted(), "{places:?}");
-    assert_eq!(places.map(|place| found[place].0), [2; 10]);
+    // Operators that the function does not use cost one more.
+    let costs = places.map(|place| found[place].0);
+    assert_eq!(costs, [2, 2, 2, 2, 3, 3, 3, 3, 3, 3]);
+    let source = source.replace("return n", "return n % 8");
+    let found = candidates(&source, "last", is_expression);
+    assert_eq!(cost(&found, "last * n"), Some(2));
+    assert_eq!(cost(&found, "last & n"), Some(3));
 }
 
 #[test]

@@ -187,9 +187,9 @@ impl SpaceBuilder<'_> {
             5 => self.product_pools(),
             _ => return,
         };
-        let cost = ASSIGNMENT_COST + size;
         for op in ARITHMETIC {
             for &a in &left {
+                let cost = ASSIGNMENT_COST + self.cost(a) + 2;
                 for &b in &self.leaves.clone() {
                     self.block(
                         0,
@@ -287,6 +287,7 @@ impl SpaceBuilder<'_> {
                         continue;
                     }
                     if let Ok(id) = self.space.pools.add_binary(op, a, b, self.pointees) {
+                        self.space.pools.surcharge(id, self.familiar.binary(op));
                         found.push(id);
                     }
                 }
@@ -492,9 +493,9 @@ impl SpaceBuilder<'_> {
         let leaves = self.leaves.clone();
         let products = self.product_pools();
         let ops: &[BinaryOp] = if truth { &RELATIONAL } else { &ARITHMETIC };
-        let cost = 4 + term.size();
         for &op in ops {
             for &a in &products {
+                let cost = 1 + term.size() + self.cost(a);
                 for &b in &leaves {
                     self.block(site, Template::Binary(op, a, b), cost, schema, most);
                     if !truth && !op.is_commutative() {
@@ -511,10 +512,10 @@ impl SpaceBuilder<'_> {
             return;
         }
         let products = self.product_pools();
-        let cost = 6 + term.size();
         for op in RELATIONAL {
             for &a in &products {
                 for &b in &products {
+                    let cost = term.size() + self.cost(a) + self.cost(b);
                     let template = Template::Binary(op, a, b);
                     self.block(site, template, cost, Schema::Expression, most);
                 }

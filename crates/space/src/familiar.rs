@@ -1,0 +1,70 @@
+//! Which operators a function uses: others are less likely to be what it lacks.
+//!
+//! Each distinct value of an expression is a class of its own, so it takes an execution for nearly every operator with every operand.
+//! Where a function calculates with sums only, few of its bugs are mended by `^` or `<<`, and these cost one node more.
+
+use patchwright_csource::{BinaryOperator, CastKind, ExprKind, Function, UnaryOperator};
+use patchwright_semantics::{BinaryOp, UnaryOp};
+
+/// The kinds of operators that a function uses, sums and comparisons aside, which all do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Familiar {
+    /// `*`, `/`, `%`
+    products: bool,
+    /// `&`, `|`, `^`, `<<`, `>>`, `~`
+    bits: bool,
+    /// Casts to numbers.
+    casts: bool,
+}
+
+impl Familiar {
+    /// What `function` uses.
+    pub fn of(function: &Function) -> Self {
+        let mut found = Familiar::default();
+        for expr in function.exprs.iter().filter(|expr| expr.evaluated) {
+            match &expr.kind {
+                ExprKind::Binary { operator, .. }
+                | ExprKind::Assign {
+                    operator: Some(operator),
+                    ..
+                } => found.add(*operator),
+                ExprKind::Unary { operator, .. } => {
+                    found.bits |= *operator == UnaryOperator::Complement;
+                }
+                ExprKind::Cast {
+                    implicit: false,
+                    cast: CastKind::Arithmetic,
+                    ..
+                } => found.casts = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, operator: BinaryOperator) {
+        use BinaryOperator::*;
+        self.products |= matches!(operator, Mul | Div | Rem);
+        self.bits |= matches!(operator, And | Or | Xor | Shl | Shr);
+    }
+
+    /// What `op` costs beyond its node.
+    pub fn binary(self, op: BinaryOp) -> u32 {
+        use BinaryOp::*;
+        u32::from(match op {
+            Mul | Div | Rem => !self.products,
+            And | Or | Xor | Shl | Shr => !self.bits,
+            _ => false,
+        })
+    }
+
+    /// What `op` costs beyond its node.
+    pub fn unary(self, op: UnaryOp) -> u32 {
+        u32::from(op == UnaryOp::Complement && !self.bits)
+    }
+
+    /// What a cast to an integer type costs beyond its node.
+    pub fn cast(self) -> u32 {
+        u32::from(!self.casts)
+    }
+}
