@@ -67,6 +67,16 @@ const ACCEPTED_BY_GCC: [&str; 7] = [
     "return-type",
 ];
 
+/// What clang finds, by following the flow of control, that C does not define: values that were never given, and functions that
+/// end without theirs.
+const UNDEFINED_FLOW: [&str; 5] = [
+    "-Wno-everything",
+    "-Wreturn-type",
+    "-Wuninitialized",
+    "-Wsometimes-uninitialized",
+    "-Wconditional-uninitialized",
+];
+
 impl Clang {
     /// Finds a clang: the one that the variable `PATCHWRIGHT_CLANG` names, or the newest of
     /// `clang-22` … `clang-16`, or `clang`.
@@ -123,12 +133,17 @@ impl Clang {
     }
 
     fn request(&self, command: &CompileCommand, extra: &[&str]) -> Request {
+        self.request_with(command, &["-w"], extra)
+    }
+
+    fn request_with(&self, command: &CompileCommand, warnings: &[&str], extra: &[&str]) -> Request {
         let mut limits = Limits::with_wall(Duration::from_secs(300));
         limits.output = 4 << 30;
         Request::new(&self.program, &command.directory)
             .past_compiler_caches()
             .args(flags(command))
-            .args(["-w", "-Qunused-arguments", "-fno-color-diagnostics"])
+            .args(warnings.iter().copied())
+            .args(["-Qunused-arguments", "-fno-color-diagnostics"])
             .args(ACCEPTED_BY_GCC.map(|warning| format!("-Wno-error={warning}")))
             .args(extra.iter().copied())
             .limits(limits)
@@ -169,6 +184,37 @@ impl Clang {
             return Err(Self::failed(&command.file, &outcome));
         }
         Ok(outcome.stdout)
+    }
+
+    /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
+    /// is said about it.
+    ///
+    /// # Errors
+    /// A clang that cannot be run, or that does not accept the source.
+    pub fn undefined_flow(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<Vec<(u32, String)>, ParseError> {
+        let extra = ["-fsyntax-only", "-fno-caret-diagnostics"];
+        let request = self
+            .request_with(command, &UNDEFINED_FLOW, &extra)
+            .arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        let own = command.file.to_string_lossy().into_owned();
+        let text = String::from_utf8_lossy(&outcome.stderr);
+        let warnings = text.lines().filter_map(|line| {
+            let (line, rest) = line
+                .strip_prefix(&*own)?
+                .strip_prefix(':')?
+                .split_once(':')?;
+            let (_, message) = rest.split_once(": warning: ")?;
+            Some((line.parse().ok()?, message.to_owned()))
+        });
+        Ok(warnings.collect())
     }
 
     /// The layouts of all complete records.

@@ -17,7 +17,7 @@ use crate::compiler::{
 };
 
 /// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
-const AT_ONCE: usize = 500;
+pub(crate) const AT_ONCE: usize = 500;
 
 /// How often clones that stand behind an error of syntax are tried together; from then on each by itself.
 const PASSES: usize = 6;
@@ -135,14 +135,15 @@ const BARRIER: &str = "__pw_barrier_error";
 const BARRIER_BODY: &str = "{ (void)sizeof(struct { int __pw_barrier_error : -1; }); }";
 
 /// A text with clones, and the lines of each.
-struct Cloned {
-    text: Vec<u8>,
+pub(crate) struct Cloned {
+    pub(crate) text: Vec<u8>,
     /// For each clone in it: its number, the first line of its body, the line behind its last. There stands its barrier,
     /// if it has one.
-    lines: Vec<(usize, u32, u32)>,
+    pub(crate) lines: Vec<(usize, u32, u32)>,
 }
 
-fn cloned(
+/// The file with these clones.
+pub(crate) fn cloned(
     source: &[u8],
     functions: &[Function],
     clones: &[Clone],

@@ -3,7 +3,7 @@
 //! The steps, in an [`Engine`]:
 //!
 //! 1. Every patch that changes bodies of functions is taken (`plan`); which of them compile is found out for all at
-//!    once (`isolate`).
+//!    once (`isolate`), and which of these C may not define (`undefined`).
 //! 2. Patches go into a *batch*, one woven build: at each place where some of them differ (`runs`) stand their
 //!    *alternatives*, selected at run time (`batch`). Those that can be tried and undone are woven twice (`capture`).
 //! 3. For each test, rounds of the *state-transition tree* (`rounds`): one execution for each class of patches that
@@ -33,6 +33,7 @@ mod planned;
 mod preprocessed;
 mod rounds;
 mod runs;
+mod undefined;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -118,6 +119,8 @@ pub enum Apart {
     Unbalanced,
     /// It uses a function that is not declared: the linker decides.
     Undeclared,
+    /// It may use a variable without a value, or end a function without the value that it has to give.
+    Undefined,
     /// The compiler's errors could not be assigned to patches.
     NotIsolated,
     /// Its woven text is not accepted.
@@ -140,6 +143,7 @@ impl Apart {
             Apart::LineNumbers => "moves text that says on which line it stands",
             Apart::Unbalanced => "has directives or brackets that are not balanced",
             Apart::Undeclared => "uses a function that is not declared",
+            Apart::Undefined => "may use a variable, or end a function, without a value",
             Apart::NotIsolated => "has compile errors that could not be assigned",
             Apart::NotWoven => "cannot be woven with the others",
             Apart::NotLinked => "does not link with the others",

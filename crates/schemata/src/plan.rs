@@ -16,6 +16,7 @@ use crate::linked::Symbols;
 use crate::outside::{self, Brought, KnownNames};
 use crate::planned::{PlannedFile, PlannedPatch, SourceFile, planned_file};
 use crate::preprocessed::Preprocessed;
+use crate::undefined::Doubts;
 use crate::{Apart, EngineError, Event, Fate, Stats};
 
 /// The sources that patches change, and the patches that can be woven.
@@ -61,10 +62,16 @@ impl Planner<'_> {
             }
         }
         sink(Event::Phase("finding out which patches compile"));
-        self.compile_functions(&mut plan, patches, fates)?;
+        let doubtful = self.compile_functions(&mut plan, patches, fates)?;
         self.reject_functions(&mut plan, patches, fates)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
         self.compile_apart(&plan, patches, fates, sink)?;
+        // Only now: where warnings are errors, they do not compile.
+        plan.patches
+            .retain(|planned| !doubtful.contains(&planned.patch));
+        for patch in doubtful {
+            fates[patch].get_or_insert(Fate::Apart(Apart::Undefined));
+        }
         Ok(plan)
     }
 
@@ -238,13 +245,14 @@ impl Planner<'_> {
         }))
     }
 
-    /// Compiles every different patched function once.
+    /// Compiles every different patched function once. The result are the patches whose behaviour C may not define.
     fn compile_functions(
         &mut self,
         plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
-    ) -> Result<(), EngineError> {
+    ) -> Result<BTreeSet<usize>, EngineError> {
+        let mut doubtful = BTreeSet::new();
         for file in 0..plan.sources.len() {
             let source = &plan.sources[file];
             let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
@@ -289,10 +297,28 @@ impl Planner<'_> {
                 compilations: &mut self.stats.compilations,
             }
             .check()?;
+            let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
+            let host = self.worker.sandbox.folder().join(&source.relative);
+            let doubts = Doubts {
+                worker: self.worker,
+                clang: self.clang,
+                command: &source.command,
+                host: &host,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones: &clones,
+            }
+            .find(&compile.collect::<Vec<usize>>())?;
             for (number, clone) in users {
                 let patch = plan.patches[number].patch;
                 let fate = match &verdicts[clone] {
-                    Compiles::Yes => continue,
+                    Compiles::Yes => {
+                        if let Some(message) = doubts.get(&clone) {
+                            tracing::info!("{}: {message}", patches[patch].id);
+                            doubtful.insert(patch);
+                        }
+                        continue;
+                    }
                     Compiles::No { line, message } => Fate::DoesNotCompile {
                         file: source.relative.clone(),
                         line: *line,
@@ -313,7 +339,7 @@ impl Planner<'_> {
         }
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
-        Ok(())
+        Ok(doubtful)
     }
 
     /// Where warnings are errors some of them come late, or say what the whole file lacks: each patched file is compiled

@@ -445,3 +445,66 @@ fn of_patches_that_use_the_word_of_a_missing_symbol_the_one_where_the_linker_say
         "{texts:?}"
     );
 }
+
+#[test]
+fn what_has_no_value_in_a_patched_function_depends_on_the_build_and_is_apart() {
+    const LESS: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+static int less(int a, int b)
+{
+    int r;
+    if (a < b)
+        r = a;
+    else
+        r = b;
+    return r;
+}
+
+static int odd(int a)
+{
+    int known;
+    if (a)
+        known = 1;
+    return a + known % 1;
+}
+
+int main(int argc, char **argv)
+{
+    printf(\"%d\\n\", less(atoi(argv[1]), argc) + odd(1));
+    return 0;
+}
+";
+    let subject = Subject::new(LESS, &[("1", "2\n"), ("5", "3\n")]);
+    let with = |from: &str, to: &str| {
+        assert!(LESS.contains(from), "{from}");
+        LESS.replacen(from, to, 1)
+    };
+    let texts = [
+        with("    return r;\n", ""),
+        with("    return r;\n", "    if (r > 100)\n        return r;\n"),
+        with("    else\n        r = b;\n", ""),
+        with(
+            "    if (a < b)\n        r = a;\n    else\n        r = b;\n",
+            "",
+        ),
+        with("    int r;\n", "    int r = 0;\n"),
+        with("a < b", "a <= b"),
+        with("    return r;\n", "    exit(r);\n"),
+        // That it may have no value is true of the untouched function.
+        with("a + known", "known + a"),
+    ];
+    let found = validate(&subject, &texts, options());
+    let apart = Fate::Apart(Apart::Undefined);
+    let expected: Vec<Fate> = (0..8)
+        .map(|patch| {
+            if patch < 4 {
+                apart.clone()
+            } else {
+                Fate::Woven
+            }
+        })
+        .collect();
+    assert_eq!(found.fates, expected);
+}
