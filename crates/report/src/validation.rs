@@ -245,6 +245,7 @@ fn patch_of<'a>(patch: &'a Validated, named: Named<'a>, tests: &'a Tests) -> Pat
             Way::Woven => "woven",
             Way::Plain(Rebuild::Incremental) => "incremental_build",
             Way::Plain(Rebuild::Full) => "full_build",
+            Way::Plain(Rebuild::Clean) => "clean_build",
         }),
         confirmed_by: named.confirmed_by,
         resumed: patch.resumed,

@@ -175,10 +175,12 @@ pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<
 pub struct Replacement {
     /// The changed text.
     pub text: Vec<u8>,
-    /// The names that it gives another meaning to.
+    /// The names that it gives another meaning to, or none.
     pub names: BTreeSet<String>,
-    /// All mentions of these names in functions, each replaced by itself.
+    /// All mentions of the former in functions, each replaced by itself.
     pub uses: Vec<Edit>,
+    /// All mentions of the others: they mean something else now, or nothing.
+    pub orphans: Vec<Span>,
 }
 
 /// Makes a definition of its own of the changed one in `span`, if all that mentions it are the bodies of the file's
@@ -196,20 +198,29 @@ pub fn replacement(
     if !stays(&old) || !stays(&new) {
         return None;
     }
-    let names: BTreeSet<String> = old.defined.intersection(&new.defined).cloned().collect();
-    let mut uses = Vec::new();
+    let names = old.defined;
+    let (mut uses, mut orphans) = (Vec::new(), Vec::new());
     for (word, at) in lex::words_with_places(source) {
         let use_at = Span::new(at as u32, (at + word.len()) as u32);
         if !names.contains(&word) || span.contains_span(use_at) {
             continue;
         }
         let in_body = |function: &Function| function.body_span.contains_span(use_at);
+        if !new.defined.contains(&word) {
+            orphans.push(use_at);
+            continue;
+        }
         if !functions.iter().any(in_body) {
             return None;
         }
         uses.push(Edit::replace(use_at, word));
     }
-    Some(Replacement { text, names, uses })
+    Some(Replacement {
+        text,
+        names,
+        uses,
+        orphans,
+    })
 }
 
 /// The offset behind the directive that begins at `at`.
@@ -426,6 +437,8 @@ pub struct KnownNames {
     headers: FxHashSet<String>,
     /// Those of them by which a header could mean what the source defines: in macros, and in the project's headers.
     meant: FxHashSet<String>,
+    /// What the preprocessor makes of the headers: the project's, and the system's.
+    of_headers: (String, String),
 }
 
 impl KnownNames {
@@ -446,7 +459,15 @@ impl KnownNames {
             own,
             headers,
             meant,
+            of_headers: (read.project, read.system),
         }
+    }
+
+    /// Whether all that is included has the same text where `preprocessed` is that of the source with other macros. Where a
+    /// macro is used, its name is not left in the text.
+    pub fn have_same_headers(&self, preprocessed: &[u8]) -> bool {
+        let read = Preprocessed::read(preprocessed);
+        self.of_headers == (read.project, read.system)
     }
 
     /// Whether what an addition at `offset` brings is new, but for the names `replaced`, or announces what is there

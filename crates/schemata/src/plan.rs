@@ -106,11 +106,15 @@ impl Planner<'_> {
             };
             match planned_file(file, &plan.sources[file], text.edits()) {
                 Ok(Some(edits)) => {
+                    let source = &mut plan.sources[file];
                     if !edits.additions.is_empty()
-                        && let Err(reason) =
-                            self.admit(&edits, &mut plan.sources[file], &mut planned.brought)?
+                        && let Err(reason) = self.admit(&edits, source, &mut planned.brought)?
                     {
                         return Ok(Err(reason));
+                    }
+                    let replaces_macros = planned.brought.macros && !edits.replaced.is_empty();
+                    if replaces_macros && self.changes_headers(change, source)? {
+                        return Ok(Err(Apart::OutsideOfFunctions));
                     }
                     planned.files.push(edits);
                 }
@@ -163,6 +167,19 @@ impl Planner<'_> {
             all.macros |= brought.macros;
         }
         Ok(Ok(()))
+    }
+
+    /// Whether a file that `source` includes means something else with a change of it.
+    fn changes_headers(
+        &mut self,
+        change: &FileChange,
+        source: &SourceFile,
+    ) -> Result<bool, EngineError> {
+        let (Some(names), Some(text)) = (&source.names, change.text()) else {
+            return Ok(true);
+        };
+        let text = source.compiler.preprocess(self.worker, &text.to_vec())?;
+        Ok(text.is_none_or(|text| !names.have_same_headers(&text)))
     }
 
     /// Whether some object file or program of the built copy mentions one of these names: there it would be found, or

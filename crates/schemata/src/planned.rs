@@ -217,10 +217,19 @@ pub fn planned_file(
         planned.edit(function, edit.clone());
     }
     let mut uses = Vec::new();
+    let all = &edits;
     for (&span, edits) in &changed {
         let text = crate::runs::alternative(base, span, edits);
         let replacement = outside::replacement(base, functions, span, text);
         let mut replacement = replacement.ok_or(Apart::OutsideOfFunctions)?;
+        // A name that is defined no more, and that the patch leaves where it is mentioned, or asked for with `#ifdef`.
+        let is_left = |at: &Span| {
+            !all.iter().any(|edit| edit.span.contains_span(*at))
+                && !changed.keys().any(|span| span.contains_span(*at))
+        };
+        if replacement.orphans.iter().any(is_left) {
+            return Err(Apart::OutsideOfFunctions);
+        }
         planned.additions.push(Addition {
             offset: span.start,
             text: replacement.text,

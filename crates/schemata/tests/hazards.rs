@@ -285,8 +285,22 @@ fn validate_driver(
     script: &str,
     changes: &[(&str, &str)],
 ) -> common::Found {
+    validate_beside(source, flags, script, changes, &[])
+}
+
+/// With other files in the project.
+fn validate_beside(
+    source: &str,
+    flags: &str,
+    script: &str,
+    changes: &[(&str, &str)],
+    others: &[(&str, &str)],
+) -> common::Found {
     let folder = tempfile::tempdir().unwrap();
     let project = driver_project(folder.path(), source, flags, script);
+    for (name, text) in others {
+        fs::write(project.root.join(name), text).unwrap();
+    }
     let temporary = folder.path().join("scratch");
     fs::create_dir(&temporary).unwrap();
     let scratch = Scratch::new(&temporary).unwrap();
@@ -507,4 +521,46 @@ int main(int argc, char **argv)
         })
         .collect();
     assert_eq!(found.fates, expected);
+}
+
+#[test]
+fn macros_that_an_included_source_or_a_directive_asks_for_are_not_replaced() {
+    let source = "\
+#include <stdio.h>
+#define MODE 2
+#define OWN 3
+#define ASKED 1
+#define SEEN 1
+#include \"part.c\"
+
+static int own(int n)
+{
+#ifdef ASKED
+    n += OWN;
+#endif
+    return n;
+}
+
+int main(void)
+{
+    printf(\"%d\\n\", own(part(1)));
+    return 0;
+}
+";
+    let part =
+        "static int part(int n) { return n + MODE; }\n#ifdef SEEN\nstatic int seen;\n#endif\n";
+    let script = "#!/bin/sh\n[ \"$(./prog)\" = 6 ]\n";
+    let changes = [
+        ("#define MODE 2", "#define MODE 1"),
+        ("#define SEEN 1", "#define SEEN_BEFORE 1"),
+        ("#define ASKED 1", "#define ASKED_FOR 1"),
+        ("#define OWN 3", "#define OWN 4"),
+        ("#define OWN 3", "#define OWN (2 + 1)"),
+    ];
+    let found = validate_beside(source, "", script, &changes, &[("part.c", part)]);
+    let apart = Fate::Apart(Apart::OutsideOfFunctions);
+    let fates = [&apart, &apart, &apart, &Fate::Woven, &Fate::Woven];
+    assert_eq!(found.fates.iter().collect::<Vec<_>>(), fates);
+    let passes = |patch: usize| found.verdicts[&(patch, 0)].is_pass();
+    assert_eq!((passes(3), passes(4)), (false, true));
 }

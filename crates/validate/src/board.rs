@@ -164,7 +164,7 @@ impl<'b> Board<'b> {
         let mut state = self.state();
         if let Way::Plain(rebuild) = checked.way {
             state.stats.builds += 1;
-            state.stats.full_builds += usize::from(rebuild == Rebuild::Full);
+            state.stats.full_builds += usize::from(rebuild != Rebuild::Incremental);
         }
         if overruled {
             let note = "woven into one program with other patches, it passed all tests";

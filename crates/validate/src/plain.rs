@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, Limits, Project, Snapshot, TestError, Verdict, Worker, files, run_build, run_test,
+    BuildError, Limits, Project, Snapshot, TestError, Verdict, Worker, files, record, run_build,
+    run_test,
 };
 use patchwright_patches::Patch;
 
@@ -57,6 +58,8 @@ pub struct Plain<'a> {
     /// The states of the workers' copies, by the workers' numbers.
     snapshots: Vec<Mutex<Snapshot>>,
     renewed: AtomicUsize,
+    /// How many copies were made for one patch each.
+    fresh: AtomicUsize,
 }
 
 /// Lines of a failed build's output that are kept.
@@ -79,6 +82,7 @@ impl<'a> Plain<'a> {
             pristine: prepared.pristine.sandbox.folder().to_path_buf(),
             snapshots: snapshots.into_iter().map(Mutex::new).collect(),
             renewed: AtomicUsize::new(0),
+            fresh: AtomicUsize::new(0),
         }
     }
 
@@ -112,17 +116,54 @@ impl<'a> Plain<'a> {
             build: Duration::ZERO,
             total: Duration::ZERO,
         };
+        match rebuild {
+            Rebuild::Clean => {
+                let mut fresh = self.fresh(worker.index)?;
+                self.apply_and_test(&mut fresh, patch, promise, order, &mut checked)?;
+                let folder = fresh.folder.clone();
+                drop(fresh);
+                // What it cannot remove the scratch folder's end tries again, and says so.
+                let _ = files::remove_tree(&folder);
+            }
+            Rebuild::Incremental | Rebuild::Full => {
+                self.apply_and_test(worker, patch, promise, order, &mut checked)?;
+                self.restore(worker)?;
+            }
+        }
+        checked.total = started.elapsed();
+        Ok(checked)
+    }
+
+    /// A worker with a copy of the project in which nothing is built.
+    fn fresh(&self, index: usize) -> Result<Worker, ValidateError> {
+        let number = self.fresh.fetch_add(1, Ordering::Relaxed);
+        let name = format!("fresh-{number}");
+        let options = worker_options(self.project, &self.project.root, self.surroundings);
+        let mut fresh = Worker::start(index, &name, &options)?;
+        record::prepare_copy(&mut fresh, self.project)?;
+        Ok(fresh)
+    }
+
+    fn apply_and_test(
+        &self,
+        worker: &mut Worker,
+        patch: &Patch,
+        promise: Option<&Promise>,
+        order: impl FnOnce() -> Vec<usize>,
+        checked: &mut Checked,
+    ) -> Result<(), ValidateError> {
+        let Way::Plain(rebuild) = checked.way else {
+            return Ok(());
+        };
         match write_patch(&worker.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(worker, promise, order, &mut checked)?,
+            Ok(()) => self.build_and_test(worker, promise, order, checked),
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
                 checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
+                Ok(())
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error.into()),
         }
-        self.restore(worker)?;
-        checked.total = started.elapsed();
-        Ok(checked)
     }
 
     fn build_and_test(

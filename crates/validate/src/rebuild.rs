@@ -2,27 +2,30 @@
 //!
 //! An incremental build is right only as far as the build system knows what depends on what, and
 //! makefiles written by hand often do not know about headers. So only a patch that changes existing
-//! source files, which are compiled by themselves, is left to the incremental build. For every
-//! other one (headers, included sources, build files, files that come or go, anything else) all
-//! sources are made to look changed, and what was compiled of files that go is removed.
+//! source files, which are compiled by themselves, is left to the incremental build. If it also changes
+//! headers, or sources that others include, all sources are made to look changed. For every other one
+//! (build files, files that come or go, anything else) the project is copied and built anew: what
+//! an earlier build has made must not take the place of what this one does not make any more.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use patchwright_exec::{FileError, Sandbox, files, sandbox::touch_all};
-use patchwright_patches::{FileChange, Patch, RelativePath};
+use patchwright_patches::{FileChange, Patch};
 
 /// How much is built again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Rebuild {
     /// What the build system finds to be out of date.
     Incremental,
     /// Every source.
     Full,
+    /// Everything, in a new copy of the project.
+    Clean,
 }
 
 /// Extensions of files that are compiled by themselves.
@@ -73,20 +76,24 @@ fn included_source(line: &[u8]) -> Option<OsString> {
 impl Rebuild {
     /// What a patch needs, given the names of [`included_sources`].
     pub fn needed_for(patch: &Patch, included: &BTreeSet<OsString>) -> Self {
-        let plain = patch.changes.iter().all(|change| match change {
+        let needed = patch.changes.iter().map(|change| match change {
             FileChange::Modify { path, .. } => {
                 let path = path.as_path();
                 let name = path.file_name().unwrap_or_default();
-                has_extension(path, &SOURCES) && !included.contains(name)
+                if has_extension(path, &SOURCES) && !included.contains(name) {
+                    Rebuild::Incremental
+                } else if has_extension(path, &INCLUDING) {
+                    Rebuild::Full
+                } else {
+                    Rebuild::Clean
+                }
             }
-            FileChange::Mode { .. } => true,
-            FileChange::Add { .. } | FileChange::Delete { .. } | FileChange::Rename { .. } => false,
+            FileChange::Mode { .. } => Rebuild::Incremental,
+            FileChange::Add { .. } | FileChange::Delete { .. } | FileChange::Rename { .. } => {
+                Rebuild::Clean
+            }
         });
-        if plain {
-            Rebuild::Incremental
-        } else {
-            Rebuild::Full
-        }
+        needed.max().unwrap_or(Rebuild::Incremental)
     }
 }
 
@@ -110,54 +117,19 @@ pub fn write_patch(sandbox: &Sandbox, patch: &Patch, rebuild: Rebuild) -> Result
                 text,
                 executable,
             } => sandbox.write(path.as_path(), &text.to_vec(), Some(*executable))?,
-            FileChange::Delete { path } => remove(sandbox, path)?,
+            FileChange::Delete { path } => sandbox.remove_file(path.as_path())?,
             FileChange::Rename {
                 from,
                 to,
                 text,
                 executable,
             } => {
-                remove(sandbox, from)?;
+                sandbox.remove_file(from.as_path())?;
                 sandbox.write(to.as_path(), &text.to_vec(), Some(*executable))?;
             }
             FileChange::Mode { path, executable } => {
                 sandbox.set_executable(path.as_path(), *executable)?;
             }
-        }
-    }
-    Ok(())
-}
-
-/// Removes a file, and what was compiled of it: `make` is content with an object whose source is
-/// gone.
-fn remove(sandbox: &Sandbox, path: &RelativePath) -> Result<(), FileError> {
-    sandbox.remove_file(path.as_path())?;
-    let path = path.as_path();
-    if has_extension(path, &SOURCES)
-        && let (Some(stem), Some(name)) = (path.file_stem(), path.file_name())
-    {
-        remove_objects(sandbox.folder(), stem, name)?;
-    }
-    Ok(())
-}
-
-fn remove_objects(folder: &Path, stem: &OsStr, name: &OsStr) -> Result<(), FileError> {
-    let failed = |error: io::Error| FileError::new("read the folder", folder, error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
-        let path = entry.path();
-        if kind.is_dir() {
-            remove_objects(&path, stem, name)?;
-        } else if kind.is_file()
-            && has_extension(&path, &["o", "lo", "obj"])
-            && path.file_stem().is_some_and(|object| {
-                // x.o, x.c.o as of CMake, program-x.o as of automake
-                let prefixed = object.as_bytes().strip_suffix(stem.as_bytes());
-                object == name || prefixed.is_some_and(|p| p.is_empty() || p.ends_with(b"-"))
-            })
-        {
-            files::remove_file(&path)?;
         }
     }
     Ok(())

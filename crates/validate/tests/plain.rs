@@ -114,11 +114,33 @@ fn each_kind_of_verdict_is_given_and_the_project_is_left_alone() {
     assert_eq!(outcome.patches[6].same_as, Some(0));
     assert_eq!(outcome.stats.duplicates, 1);
     let ways: Vec<Option<Way>> = outcome.patches.iter().map(|patch| patch.way).collect();
-    let (part, all) = (Way::Plain(Rebuild::Incremental), Way::Plain(Rebuild::Full));
-    assert_eq!(ways[0], Some(part));
+    let way = |rebuild: Rebuild| Some(Way::Plain(rebuild));
+    assert_eq!(ways[0], way(Rebuild::Incremental));
     assert_eq!(ways[4], None);
-    assert_eq!((ways[5], ways[9]), (Some(all), Some(all)));
+    assert_eq!(
+        (ways[5], ways[9]),
+        (way(Rebuild::Full), way(Rebuild::Clean))
+    );
     assert!(!outcome.interrupted);
+}
+
+#[test]
+fn what_a_patched_build_makes_no_more_is_not_there() {
+    let place = Place::new();
+    let makefile = "calc: calc.c\n\tcc -w -o calc calc.c\n";
+    let other = "\tcc -w -o calc2 calc.c";
+    let patches = [
+        (
+            "other",
+            replace("Makefile", makefile, "\tcc -w -o calc calc.c", other),
+        ),
+        ("right", in_calc(TWICE, "    return a * 2;")),
+    ];
+    let before = place.state();
+    let outcome = place.run(&patches, &place.quick()).unwrap();
+    assert_eq!(words(&outcome), ["implausible", "plausible"]);
+    assert_eq!(outcome.patches[0].way, Some(Way::Plain(Rebuild::Clean)));
+    assert_eq!(before, place.state());
 }
 
 #[test]
