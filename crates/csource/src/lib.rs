@@ -208,6 +208,7 @@ fn read(
         macros: constants,
         enumerations,
         replaced_names: macros.replaced_names(),
+        project_macros: macros.of_the_project(),
         mentions_line,
     })
 }

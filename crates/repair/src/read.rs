@@ -19,6 +19,7 @@ use crate::{
     localize::Focus,
     locate::{LocatedWay, locate},
     prepare::Prepared,
+    unchangeable::UnchangeableKind,
 };
 
 /// A file that is going to be woven.
@@ -239,6 +240,13 @@ pub(crate) fn read_sources(
     Ok((plans, entries, considered))
 }
 
+/// Whether changes are allowed on a line of a source.
+pub(crate) fn is_wanted(project: &Project, relative: &Path, line: u32) -> bool {
+    let mut selections = project.files.iter();
+    project.files.is_empty()
+        || selections.any(|selection| selection.file == relative && selection.contains_line(line))
+}
+
 /// Reads one source after the other.
 pub(crate) struct Reader<'a> {
     worker: &'a mut Worker,
@@ -300,12 +308,7 @@ impl<'a> Reader<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let wanted = |line: u32| {
-            selections.is_empty()
-                || selections
-                    .iter()
-                    .any(|selection| selection.file == relative && selection.contains_line(line))
-        };
+        let wanted = |line: u32| is_wanted(self.project, relative, line);
         let schemas = self.options.schemas;
         if schemas.function && self.linked.is_none() {
             self.linked = Some(Linked::read(self.worker.sandbox.folder()));
@@ -322,6 +325,23 @@ impl<'a> Reader<'a> {
                 .refused
                 .entry(reason.to_owned())
                 .or_default() += n;
+        }
+        for way in &located.ways {
+            self.left_alone
+                .unchangeable
+                .add_globals(&way.unit, relative);
+            let lines = LineMap::new(&way.unit.source);
+            for (index, reason) in &way.all {
+                let span = way.unit.functions[*index].span;
+                let line = lines.line(span.start);
+                if let Some(reason) = reason
+                    && (line..=lines.line(span.end)).any(wanted)
+                {
+                    let kind = UnchangeableKind::RefusedFunction(reason.clone());
+                    let place = (relative.to_path_buf(), line);
+                    self.left_alone.unchangeable.add(kind, place);
+                }
+            }
         }
         for way in located.ways {
             if !way.functions.is_empty() {
