@@ -223,6 +223,10 @@ pub struct DescriptionArgs {
     /// Time after which a test has failed, in milliseconds [default: derived from what it takes now]
     #[arg(long, value_name = "MS", help_heading = "Project")]
     pub test_timeout: Option<u64>,
+
+    /// Let a case pass if its output is right but for whitespace at the ends of lines, and empty lines at the end
+    #[arg(long, help_heading = "Project")]
+    pub ignore_trailing_whitespace: bool,
 }
 
 /// Flags of `patchwright repair`.

@@ -44,6 +44,7 @@ pub fn load_described(
         program: args.program.clone(),
         cases: args.cases.clone(),
         test_timeout: args.test_timeout.map(Duration::from_millis),
+        ignore_trailing_whitespace: args.ignore_trailing_whitespace,
         ..ProjectFlags::default()
     };
     if project.is_dir() {

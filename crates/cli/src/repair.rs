@@ -70,6 +70,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
         RepairError::Project(_)
         | RepairError::Record(_)
         | RepairError::NotCompiled { .. }
+        | RepairError::Included { .. }
         | RepairError::NoLocations { .. }
         | RepairError::NotReached { .. }
         | RepairError::File(_)

@@ -110,6 +110,14 @@ fn a_selected_file_that_no_build_compiles() {
 }
 
 #[test]
+fn a_selected_header() {
+    let place = driven();
+    place.write("unused.h", "static int unused(int a) { return a + 1; }\n");
+    let files = ["--files", "unused.h:1"];
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &files));
+}
+
+#[test]
 fn a_selected_file_that_does_not_exist() {
     let files = ["--files", "other.c:3"];
     insta::assert_snapshot!(with_driver(&driven(), &BUILD, &["less", "same"], &files));

@@ -70,6 +70,7 @@ macro_rules! programs {
 
 programs! {
     another_function
+    character_class
     dropped_argument
     exchanged_arguments
     fresh_memory

@@ -272,6 +272,22 @@ impl Clang {
         Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
     }
 
+    /// The source with all that it includes, in which all conditions stand as they are written.
+    pub(crate) fn with_conditions(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<String, ParseError> {
+        let request = self
+            .request(command, &["-E", "-frewrite-includes"])
+            .arg(&command.file);
+        let outcome = runner.run(&request)?;
+        if !outcome.ending.is_success() {
+            return Err(Self::failed(&command.file, &outcome));
+        }
+        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+
     /// The dump of the declarations of `questions` whose names contain `prefix`, after the
     /// source; errors in some of them are no failure.
     pub(crate) fn ask(

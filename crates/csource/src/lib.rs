@@ -15,6 +15,7 @@
 
 mod build;
 mod clang;
+mod ctype;
 pub mod detail;
 mod layout;
 pub mod lex;
@@ -32,6 +33,7 @@ pub mod variants;
 use patchwright_exec::{CompileCommand, Runner};
 
 pub use clang::{Clang, OLDEST_VERSION, ParseError};
+pub use ctype::CTYPE_FUNCTIONS;
 pub use layout::RecordLayout;
 pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
@@ -68,7 +70,7 @@ enum Detail {
 
 /// Reads one source file in all the ways in which `commands` compile it: a tree for each way that
 /// differs from those before. What the trees disagree about is refused in all of them (see
-/// [`variants`]).
+/// [`variants`]). Calls of [`CTYPE_FUNCTIONS`] are calls, also where the C library has macros for them.
 ///
 /// # Errors
 /// As [`parse`], for any of the commands.
@@ -102,11 +104,15 @@ fn variants_with(
     source: &[u8],
     detail: Detail,
 ) -> Result<Vec<TranslationUnit>, ParseError> {
-    let mut ways: Vec<(&CompileCommand, String)> = Vec::new();
+    let mut ways: Vec<(CompileCommand, String)> = Vec::new();
     for command in commands {
         let text = clang.preprocess(runner, command)?;
+        let (command, text) = match detail {
+            Detail::Statements => (command.clone(), text),
+            Detail::Everything => ctype::as_functions(clang, runner, command, text, source)?,
+        };
         let known = ways.iter().any(|(other, known)| {
-            clang::has_same_types(command, other) && macros::is_alike(&text, known, source)
+            clang::has_same_types(&command, other) && macros::is_alike(&text, known, source)
         });
         if !known {
             ways.push((command, text));
@@ -115,7 +121,14 @@ fn variants_with(
     let mut units = Vec::new();
     for (command, preprocessed) in ways {
         let source = source.to_vec();
-        units.push(read(clang, runner, command, &preprocessed, source, detail)?);
+        units.push(read(
+            clang,
+            runner,
+            &command,
+            &preprocessed,
+            source,
+            detail,
+        )?);
     }
     variants::agree(&mut units);
     Ok(units)
@@ -195,6 +208,7 @@ fn read(
         macros: constants,
         enumerations,
         replaced_names: macros.replaced_names(),
+        project_macros: macros.of_the_project(),
         mentions_line,
     })
 }

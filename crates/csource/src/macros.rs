@@ -98,6 +98,13 @@ impl MacroTable {
         replaced.map(|(name, _)| name.clone()).collect()
     }
 
+    /// The names of all macros that some file of the project defines.
+    pub(crate) fn of_the_project(&self) -> FxHashSet<String> {
+        let own = self.definitions.iter();
+        let own = own.filter(|(_, definitions)| definitions.iter().any(|one| !one.system));
+        own.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Whether a use of `name` takes the parenthesis after it as its arguments; `None` if its
     /// definitions disagree.
     pub(crate) fn takes_arguments(&self, name: &str) -> Option<bool> {

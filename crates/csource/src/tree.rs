@@ -623,6 +623,8 @@ pub struct TranslationUnit {
     /// Names of macros that stand for something else. A variable or member with such a name cannot be written by it, as
     /// in `action.__sigaction_handler.sa_handler`, whose last name is a macro for the last two.
     pub replaced_names: rustc_hash::FxHashSet<String>,
+    /// Names of macros that the project defines.
+    pub project_macros: rustc_hash::FxHashSet<String>,
     /// The source, or a macro of the project that it names, mentions `__LINE__`.
     pub mentions_line: bool,
 }

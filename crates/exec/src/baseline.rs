@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::runner::{Ending, Runner, TimeKind};
 use crate::sandbox::Sandbox;
 use crate::suite::TestSuite;
-use crate::verdict::{TestError, TestRun, Verdict, run_test};
+use crate::verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 
 /// What every test of a suite does on the untouched program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -291,6 +291,24 @@ impl Baseline {
                 test.durations[0].as_secs_f64()
             )
         })
+    }
+
+    /// What to tell the user if tests fail only because of whitespace that nobody sees.
+    pub fn trailing_whitespace(&self) -> Option<String> {
+        let mut failing = self.failing().filter(|test| match &test.verdict {
+            Verdict::Fail(FailReason::Output(difference)) => difference.only_trailing_whitespace,
+            _ => false,
+        });
+        let first = failing.next()?;
+        let tests = match failing.count() {
+            0 => format!("test {} fails", first.name),
+            1 => format!("test {} and one more fail", first.name),
+            more => format!("test {} and {more} more fail", first.name),
+        };
+        Some(format!(
+            "{tests} only by whitespace at the ends of lines or of the output; --ignore-trailing-whitespace \
+             lets such tests pass"
+        ))
     }
 
     /// The tests that are set aside.

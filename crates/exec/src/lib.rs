@@ -65,6 +65,6 @@ pub use runner::{
 pub use sandbox::{CopyOptions, Sandbox};
 pub use scratch::Scratch;
 pub use snapshot::{Restored, Snapshot};
-pub use suite::{Case, Test, TestKind, TestSuite};
+pub use suite::{Case, Comparison, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 pub use view::{View, ViewStatus};

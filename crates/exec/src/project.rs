@@ -25,7 +25,7 @@ use crate::limits::{Limits, MIB};
 use crate::runner::Environment;
 use crate::sandbox::normalize;
 use crate::scratch::Scratch;
-use crate::suite::{Test, TestKind, TestSuite};
+use crate::suite::{Comparison, Test, TestKind, TestSuite};
 use config::{Config, Located};
 
 /// The name of the description in a project's root.
@@ -74,6 +74,8 @@ pub struct ProjectFlags {
     pub cases: Option<PathBuf>,
     /// `--test-timeout`
     pub test_timeout: Option<Duration>,
+    /// `--ignore-trailing-whitespace`
+    pub ignore_trailing_whitespace: bool,
     /// `--files`
     pub files: Vec<FileSelection>,
 }
@@ -99,8 +101,8 @@ impl Project {
 
     /// Makes a project of the C file `file` and the folder `cases`: the file is copied to a fresh
     /// folder in `scratch` and built there by `cc` with `cflags` into a program of its own name.
-    /// Headers beside the file are found. Of the flags, `build`, `tests`, `test_timeout` and
-    /// `files` are used; the selected file may be written in any way that names `file`.
+    /// Headers beside the file are found. Of the flags, `build`, `tests`, `test_timeout`,
+    /// `ignore_trailing_whitespace` and `files` are used; the selected file may be written in any way that names `file`.
     ///
     /// # Errors
     /// See [`ProjectError`].
@@ -148,6 +150,7 @@ impl Project {
             cases: Some(cases),
             tests: flags.tests.clone(),
             test_timeout: flags.test_timeout,
+            ignore_trailing_whitespace: flags.ignore_trailing_whitespace,
             files: selections.collect(),
             ..ProjectFlags::default()
         };
@@ -285,9 +288,27 @@ fn suite(
         flags.tests.iter().map(given).collect()
     };
     check_names(&names)?;
+    let ignores_whitespace = match (
+        flags.ignore_trailing_whitespace,
+        &table.ignore_trailing_whitespace,
+    ) {
+        (true, _) => Some(Place::Flag("--ignore-trailing-whitespace")),
+        // A key for cases means nothing where a flag names a driver instead of them.
+        (false, Some(key)) if *key.get_ref() && !flags_driver => Some(config.locate(key).place),
+        _ => None,
+    };
+    let comparison = match ignores_whitespace {
+        Some(_) => Comparison::IgnoreTrailingWhitespace,
+        None => Comparison::Exact,
+    };
     let tests = match (driver, cases, program) {
-        (Some(driver), None, None) => driver_tests(root, driver, names)?,
-        (None, Some(cases), Some(program)) => case_tests(root, &cases, &program, names)?,
+        (Some(driver), None, None) => match ignores_whitespace {
+            Some(place) => return Err(ProjectError::DriverCompares { place }),
+            None => driver_tests(root, driver, names)?,
+        },
+        (None, Some(cases), Some(program)) => {
+            case_tests(root, &cases, &program, comparison, names)?
+        }
         (None, None, None) if names.is_empty() => return Ok(None),
         (None, None, None) => {
             return Err(ProjectError::NoDriver {
@@ -393,12 +414,13 @@ fn case_tests(
     root: &Path,
     cases: &Given<PathBuf>,
     program: &Given<PathBuf>,
+    comparison: Comparison,
     names: Vec<Given<String>>,
 ) -> Result<Vec<Test>, ProjectError> {
     let folder = normalize(&root.join(&cases.value));
     let program = in_project(root, &program.value);
     let mut tests = Vec::new();
-    for (name, case) in cases::read_cases(&folder, &program, &cases.place)? {
+    for (name, case) in cases::read_cases(&folder, &program, comparison, &cases.place)? {
         tests.push(Test {
             name,
             kind: TestKind::Case(Arc::new(case)),

@@ -48,10 +48,22 @@ pub struct Case {
     pub arguments: Vec<std::ffi::OsString>,
     /// The file that it reads as standard input, absolute.
     pub stdin: Option<PathBuf>,
-    /// What it must print to standard output, to the byte.
+    /// What it must print to standard output.
     pub expected_stdout: Vec<u8>,
+    /// How alike that must be.
+    pub comparison: Comparison,
     /// The exit status that it must end with.
     pub expected_code: i32,
+}
+
+/// How the output of a case is compared with what is expected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Comparison {
+    /// To the byte.
+    #[default]
+    Exact,
+    /// But for whitespace at the ends of lines, and for empty lines and a missing newline at the end.
+    IgnoreTrailingWhitespace,
 }
 
 /// How a program, given relative to the working directory, must be written so that it is not

@@ -1,6 +1,5 @@
 //! Running one test and judging what it did.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use crate::runner::{
     TimeKind, signal_name,
 };
 use crate::sandbox::Sandbox;
-use crate::suite::{Case, Test, TestKind, in_working_directory};
+use crate::suite::{Case, Comparison, Test, TestKind, in_working_directory};
 
 /// Whether a test passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +62,9 @@ pub struct Difference {
     pub expected: Option<String>,
     /// The line that was found there.
     pub found: Option<String>,
+    /// The texts differ in nothing but what [`Comparison::IgnoreTrailingWhitespace`] ignores.
+    #[serde(default)]
+    pub only_trailing_whitespace: bool,
 }
 
 impl fmt::Display for FailReason {
@@ -235,7 +237,7 @@ fn judge_case(case: &Case, outcome: &Outcome) -> Verdict {
     if let Some(line) = sanitizer_report(&outcome.stderr) {
         return Verdict::Fail(FailReason::SanitizerReport(line));
     }
-    match first_difference(&case.expected_stdout, &outcome.stdout) {
+    match first_difference(case.comparison, &case.expected_stdout, &outcome.stdout) {
         Some(difference) => Verdict::Fail(FailReason::Output(difference)),
         None => Verdict::Pass,
     }
@@ -291,26 +293,56 @@ fn is_report(line: &str) -> bool {
 const LONGEST_LINE: usize = 200;
 
 /// Where two texts differ first.
-pub fn first_difference(expected: &[u8], found: &[u8]) -> Option<Difference> {
+pub fn first_difference(
+    comparison: Comparison,
+    expected: &[u8],
+    found: &[u8],
+) -> Option<Difference> {
     if expected == found {
         return None;
     }
-    let mut left = expected.split_inclusive(|byte| *byte == b'\n');
-    let mut right = found.split_inclusive(|byte| *byte == b'\n');
-    let mut line = 1;
-    loop {
-        let pair = (left.next(), right.next());
-        if pair.0 != pair.1 {
-            let (expected, found) = (pair.0.map(show_line), pair.1.map(show_line));
-            return Some(Difference {
-                line,
-                expected,
-                found,
-            });
+    let trimmed = differing_line(trimmed_lines(expected), trimmed_lines(found));
+    let only_trailing_whitespace = trimmed.is_none();
+    let (line, expected, found) = match comparison {
+        Comparison::Exact => {
+            let lines = |text| <[u8]>::split_inclusive(text, |byte: &u8| *byte == b'\n');
+            let (line, expected, found) = differing_line(lines(expected), lines(found))?;
+            (line, expected.map(show_line), found.map(show_line))
         }
-        // They differ, so this ends before both do.
-        line += 1;
+        Comparison::IgnoreTrailingWhitespace => {
+            let (line, expected, found) = trimmed?;
+            (line, expected.map(show_text), found.map(show_text))
+        }
+    };
+    Some(Difference {
+        line,
+        expected,
+        found,
+        only_trailing_whitespace,
+    })
+}
+
+/// The number of the first line in which two texts differ, and what it is in each.
+#[allow(clippy::type_complexity)]
+fn differing_line<'t>(
+    left: impl Iterator<Item = &'t [u8]>,
+    right: impl Iterator<Item = &'t [u8]>,
+) -> Option<(usize, Option<&'t [u8]>, Option<&'t [u8]>)> {
+    let (mut left, mut right) = (left.fuse(), right.fuse());
+    for line in 1.. {
+        match (left.next(), right.next()) {
+            (None, None) => return None,
+            (expected, found) if expected != found => return Some((line, expected, found)),
+            _ => {}
+        }
     }
+    None
+}
+
+/// The lines of a text without whitespace at their ends, up to the last one that is not empty then.
+fn trimmed_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.trim_ascii_end().split(|byte| *byte == b'\n');
+    lines.map(<[u8]>::trim_ascii_end)
 }
 
 /// A line without the newline that every line has; a missing one is shown.
@@ -319,12 +351,16 @@ fn show_line(line: &[u8]) -> String {
         Some(text) => (text, ""),
         None => (line, " (no newline)"),
     };
+    format!("{}{end}", show_text(text))
+}
+
+/// A line without its newline, shortened if it is long.
+fn show_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    let text = match text.char_indices().nth(LONGEST_LINE) {
-        Some((cut, _)) => Cow::Owned(format!("{}…", &text[..cut])),
-        None => text,
-    };
-    format!("{text}{end}")
+    match text.char_indices().nth(LONGEST_LINE) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.into_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -332,8 +368,43 @@ mod tests {
     use super::*;
 
     fn difference(expected: &str, found: &str) -> Option<(usize, Option<String>, Option<String>)> {
-        first_difference(expected.as_bytes(), found.as_bytes())
+        first_difference(Comparison::Exact, expected.as_bytes(), found.as_bytes())
             .map(|d| (d.line, d.expected, d.found))
+    }
+
+    #[test]
+    fn whitespace_at_the_ends_of_lines_and_of_the_output_can_be_ignored() {
+        let compare = |comparison, expected: &str, found: &str| {
+            first_difference(comparison, expected.as_bytes(), found.as_bytes())
+        };
+        for (expected, found) in [
+            ("1 2 3\n", "1 2 3 \n"),
+            ("a\nb\n", "a\t\r\nb"),
+            ("a", "a\n\n \n"),
+            ("", "\n"),
+            ("a\n\nb\n", "a\n  \nb\n"),
+        ] {
+            let ignored = compare(Comparison::IgnoreTrailingWhitespace, expected, found);
+            assert_eq!(ignored, None, "{expected:?} {found:?}");
+            let exact = compare(Comparison::Exact, expected, found);
+            assert!(exact.is_some_and(|difference| difference.only_trailing_whitespace));
+        }
+        for (expected, found, line) in [
+            ("a b\n", "a  b\n", 1),
+            ("a\nb\n", "a \n b\n", 2),
+            ("a\nb\n", "a\n\nb\n", 2),
+            ("a\n", "a \nb\n", 2),
+            ("a\n", "", 1),
+        ] {
+            let difference = compare(Comparison::IgnoreTrailingWhitespace, expected, found);
+            assert_eq!(
+                difference.map(|d| d.line),
+                Some(line),
+                "{expected:?} {found:?}"
+            );
+            let exact = compare(Comparison::Exact, expected, found);
+            assert!(exact.is_some_and(|difference| !difference.only_trailing_whitespace));
+        }
     }
 
     #[test]
@@ -381,6 +452,7 @@ mod tests {
             arguments: vec![],
             stdin: None,
             expected_stdout: b"ok\n".to_vec(),
+            comparison: Comparison::Exact,
             expected_code: 0,
         };
         let mut outcome = Outcome {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{Folder, folder};
 use patchwright_exec::limits::MIB;
-use patchwright_exec::{FileSelection, Project, ProjectFlags, Scratch, TestKind};
+use patchwright_exec::{Comparison, FileSelection, Project, ProjectFlags, Scratch, TestKind};
 
 fn project(config: &str) -> Folder {
     let folder = folder();
@@ -126,6 +126,69 @@ fn flags_for_cases_replace_a_driver_in_the_file() {
     };
     assert_eq!(case.program, Path::new("prog"));
     assert!(case.stdin.as_ref().unwrap().ends_with("cases/b.in"));
+}
+
+#[test]
+fn whitespace_at_ends_of_lines_is_ignored_in_the_output_of_cases_only() {
+    let comparison = |config: &str, flags: &ProjectFlags| -> Result<Comparison, String> {
+        let project = load(config, flags)?;
+        match &project.require_tests().unwrap().tests[0].kind {
+            TestKind::Case(case) => Ok(case.comparison),
+            TestKind::Driver { .. } => Ok(Comparison::Exact),
+        }
+    };
+    let cases = "[tests]\nprogram = \"prog\"\ncases = \"cases\"\n";
+    let with_key = format!("{cases}ignore-trailing-whitespace = true\n");
+    let plain = ProjectFlags::default();
+    let ignoring = ProjectFlags {
+        ignore_trailing_whitespace: true,
+        ..ProjectFlags::default()
+    };
+    assert_eq!(comparison(cases, &plain), Ok(Comparison::Exact));
+    for (config, flags) in [
+        (&*with_key, &plain),
+        (cases, &ignoring),
+        (&*with_key, &ignoring),
+    ] {
+        let ignores = Ok(Comparison::IgnoreTrailingWhitespace);
+        assert_eq!(comparison(config, flags), ignores, "{config}");
+    }
+    // A driver by a flag replaces all that is said of cases.
+    let driver = ProjectFlags {
+        driver: Some("run-test.sh".into()),
+        tests: vec!["a".into()],
+        ..ProjectFlags::default()
+    };
+    assert_eq!(comparison(&with_key, &driver), Ok(Comparison::Exact));
+    let driver_compares = |config: &str, flags: &ProjectFlags, place: &str| {
+        let error = comparison(config, flags).unwrap_err();
+        assert!(error.starts_with(place), "{error}");
+        assert!(
+            error.contains("a driver decides by itself what passes"),
+            "{error}"
+        );
+    };
+    let config = "[tests]\ndriver = \"run-test.sh\"\nnames = [\"a\"]\n";
+    driver_compares(config, &ignoring, "--ignore-trailing-whitespace: ");
+    let config = format!("{config}ignore-trailing-whitespace = true\n");
+    driver_compares(&config, &plain, "ROOT/patchwright.toml:4: ");
+}
+
+#[test]
+fn what_is_known_of_a_project_depends_on_how_outputs_are_compared() {
+    let folder = project("[tests]\nprogram = \"prog\"\ncases = \"cases\"\n");
+    let digest = |ignore_trailing_whitespace| {
+        let flags = ProjectFlags {
+            ignore_trailing_whitespace,
+            ..ProjectFlags::default()
+        };
+        let project = Project::load(&folder.path, &flags).unwrap();
+        let mut hasher = patchwright_text::Hasher::new();
+        patchwright_exec::hash_project(&project, &mut hasher).unwrap();
+        hasher.finish()
+    };
+    assert_eq!(digest(false), digest(false));
+    assert_ne!(digest(false), digest(true));
 }
 
 #[test]

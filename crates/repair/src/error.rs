@@ -53,6 +53,17 @@ pub enum RepairError {
         /// Names of files that are.
         hint: String,
     },
+    /// A file in `--files` that is a part of other files.
+    #[error(
+        "{} is {how}: functions in headers and other included files are not searched; name sources in --files",
+        file.display()
+    )]
+    Included {
+        /// The file.
+        file: PathBuf,
+        /// By which sources, as far as that is known.
+        how: String,
+    },
     /// A source that must be read cannot be.
     #[error(transparent)]
     Parse(#[from] ParseError),

@@ -21,7 +21,8 @@ use crate::{
     localize::{self, Focus},
     outcome::Phases,
     prepare::{Prepared, worker_options},
-    read::{Plan, read_sources},
+    read::{Plan, is_wanted, read_sources},
+    unchangeable::{self, UnchangeableThings},
 };
 
 /// How often functions whose woven text does not compile are left out before giving up.
@@ -120,6 +121,8 @@ pub struct LeftAlone {
     pub changes: BTreeMap<&'static str, usize>,
     /// Expressions and statements about which the ways in which a source is compiled disagree.
     pub disagreements: usize,
+    /// What no schema changes.
+    pub unchangeable: UnchangeableThings,
 }
 
 impl LeftAlone {
@@ -358,9 +361,18 @@ pub fn instrument<'a>(
         }
         workers.push((worker, channel));
     }
+    let files: Vec<SourceFile> = plans.into_iter().map(|plan| plan.file).collect();
+    let sandbox = &prepared.worker.sandbox;
+    unchangeable::find(
+        &files,
+        &entries,
+        &|file, line| is_wanted(project, file, line),
+        &[sandbox.run_root(), sandbox.project(), sandbox.folder()],
+        &mut left_alone.unchangeable,
+    );
     phases.weave = started.elapsed();
     Ok(Instrumented {
-        files: plans.into_iter().map(|plan| plan.file).collect(),
+        files,
         holes: entries,
         holes_in_all,
         left_out,

@@ -38,6 +38,7 @@ mod read;
 pub mod relations;
 pub mod search;
 mod singly;
+pub mod unchangeable;
 pub mod verify;
 pub mod whole;
 
@@ -49,6 +50,7 @@ pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
 pub use relations::{Bounds, Relations, Sample};
+pub use unchangeable::{Unchangeable, UnchangeableKind};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]

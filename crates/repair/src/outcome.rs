@@ -8,6 +8,7 @@ use crate::{
     found::Found,
     instrument::{Instrumented, LeftOut},
     prepare::Prepared,
+    unchangeable::Unchangeable,
 };
 
 /// A plausible patch that has been verified.
@@ -71,6 +72,8 @@ pub struct Stats {
     pub refused_changes: BTreeMap<&'static str, usize>,
     /// Expressions and statements about which the ways in which a source is compiled disagree.
     pub disagreements: usize,
+    /// What no schema changes in the functions that were searched.
+    pub unchangeable: Vec<Unchangeable>,
     /// Locations in the selected part of the program.
     pub locations: usize,
     /// Locations that all failing tests visit, less those that are left out.
@@ -169,6 +172,7 @@ impl RepairOutcome {
             refused: instrumented.left_alone.refused,
             refused_changes: instrumented.left_alone.changes,
             disagreements: instrumented.left_alone.disagreements,
+            unchangeable: instrumented.left_alone.unchangeable.summed_up(),
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
             left_out: instrumented.left_out,

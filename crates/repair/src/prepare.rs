@@ -118,7 +118,7 @@ pub fn prepare<'a>(
             test.name
         )));
     }
-    for told in baseline.impatience() {
+    for told in baseline.impatience().chain(baseline.trailing_whitespace()) {
         events(Event::Warning(told));
     }
     let failing: Vec<usize> = baseline.failing().map(|test| test.index).collect();

@@ -19,6 +19,7 @@ use crate::{
     localize::Focus,
     locate::{LocatedWay, locate},
     prepare::Prepared,
+    unchangeable::UnchangeableKind,
 };
 
 /// A file that is going to be woven.
@@ -132,37 +133,79 @@ pub(crate) fn selected(
             Some(commands) => {
                 chosen.insert(selection.file.clone(), commands.clone());
             }
-            None => {
-                let name = selection.file.file_name();
-                let alike: Vec<String> = sources
-                    .keys()
-                    .filter(|path| path.file_name() == name)
-                    .map(|path| path.display().to_string())
-                    .collect();
-                let hint = if alike.is_empty() {
-                    let few: Vec<String> = sources
-                        .keys()
-                        .take(5)
-                        .map(|path| path.display().to_string())
-                        .collect();
-                    let more = if sources.len() > few.len() {
-                        ", …"
-                    } else {
-                        ""
-                    };
-                    format!("; it compiles {}{more}", few.join(", "))
-                } else {
-                    format!("; did you mean {}?", alike.join(" or "))
-                };
-                return Err(RepairError::NotCompiled {
-                    file: selection.file.clone(),
-                    root: project.root.clone(),
-                    hint,
-                });
-            }
+            None => return Err(not_compiled(&selection.file, &sources, prepared, project)),
         }
     }
     Ok(chosen.into_iter().collect())
+}
+
+/// Why a file in which changes are wanted is not read.
+fn not_compiled(
+    file: &Path,
+    sources: &BTreeMap<PathBuf, Vec<CompileCommand>>,
+    prepared: &Prepared,
+    project: &Project,
+) -> RepairError {
+    let listed = |paths: &[&PathBuf]| {
+        let few: Vec<String> = paths
+            .iter()
+            .take(MOST_NAMED)
+            .map(|path| path.display().to_string())
+            .collect();
+        let more = if paths.len() > few.len() { ", …" } else { "" };
+        format!("{}{more}", few.join(", "))
+    };
+    let folder = prepared.worker.sandbox.folder();
+    let including: Vec<&PathBuf> = sources
+        .keys()
+        .filter(|path| {
+            // What cannot be read is not named.
+            files::read(&folder.join(path)).is_ok_and(|text| includes(&text, file))
+        })
+        .collect();
+    let is_header = file.extension().is_some_and(|extension| extension == "h");
+    if is_header || !including.is_empty() {
+        return RepairError::Included {
+            file: file.to_path_buf(),
+            how: match including.is_empty() {
+                true => "a header".to_owned(),
+                false => format!("included by {}", listed(&including)),
+            },
+        };
+    }
+    let name = file.file_name();
+    let alike: Vec<String> = sources
+        .keys()
+        .filter(|path| path.file_name() == name)
+        .map(|path| path.display().to_string())
+        .collect();
+    let hint = if alike.is_empty() {
+        let all: Vec<&PathBuf> = sources.keys().collect();
+        format!("; it compiles {}", listed(&all))
+    } else {
+        format!("; did you mean {}?", alike.join(" or "))
+    };
+    RepairError::NotCompiled {
+        file: file.to_path_buf(),
+        root: project.root.clone(),
+        hint,
+    }
+}
+
+/// So many files are named in a message.
+const MOST_NAMED: usize = 5;
+
+/// Whether a source includes a file of this name, wherever that is.
+fn includes(source: &[u8], file: &Path) -> bool {
+    source.split(|&byte| byte == b'\n').any(|line| {
+        let line = String::from_utf8_lossy(line);
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let included = directive.and_then(|directive| directive.strip_prefix("include"));
+        let mut parts = included.unwrap_or_default().split(['"', '<', '>']);
+        parts
+            .nth(1)
+            .is_some_and(|path| Path::new(path).file_name() == file.file_name())
+    })
 }
 
 /// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
@@ -261,6 +304,13 @@ fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
     shown
 }
 
+/// Whether changes are allowed on a line of a source.
+pub(crate) fn is_wanted(project: &Project, relative: &Path, line: u32) -> bool {
+    let mut selections = project.files.iter();
+    project.files.is_empty()
+        || selections.any(|selection| selection.file == relative && selection.contains_line(line))
+}
+
 /// Reads one source after the other.
 pub(crate) struct Reader<'a> {
     worker: &'a mut Worker,
@@ -325,12 +375,7 @@ impl<'a> Reader<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let wanted = |line: u32| {
-            selections.is_empty()
-                || selections
-                    .iter()
-                    .any(|selection| selection.file == relative && selection.contains_line(line))
-        };
+        let wanted = |line: u32| is_wanted(self.project, relative, line);
         let schemas = self.options.schemas;
         if schemas.function && self.linked.is_none() {
             self.linked = Some(Linked::read(self.worker.sandbox.folder()));
@@ -355,6 +400,23 @@ impl<'a> Reader<'a> {
                 .entry(reason.to_owned())
                 .or_default() += n;
         }
+        for way in &located.ways {
+            self.left_alone
+                .unchangeable
+                .add_globals(&way.unit, relative);
+            let lines = LineMap::new(&way.unit.source);
+            for (index, reason) in &way.all {
+                let span = way.unit.functions[*index].span;
+                let line = lines.line(span.start);
+                if let Some(reason) = reason
+                    && (line..=lines.line(span.end)).any(wanted)
+                {
+                    let kind = UnchangeableKind::RefusedFunction(reason.clone());
+                    let place = (relative.to_path_buf(), line);
+                    self.left_alone.unchangeable.add(kind, place);
+                }
+            }
+        }
         for way in located.ways {
             if !way.functions.is_empty() {
                 let plan = Plan::new(
@@ -368,5 +430,24 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::includes;
+
+    #[test]
+    fn a_source_includes_a_file_by_its_name() {
+        let source = b"#include <stdio.h>\n # include \"lib/list.h\" /* nodes */\n// list.c\n#include NAME\n";
+        for (file, included) in [
+            ("src/lib/list.h", true),
+            ("list.h", true),
+            ("include/stdio.h", true),
+            ("list.c", false),
+            ("NAME", false),
+        ] {
+            assert_eq!(includes(source, file.as_ref()), included, "{file}");
+        }
     }
 }

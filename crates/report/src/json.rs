@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_repair::RepairOutcome;
+use patchwright_repair::{RepairOutcome, UnchangeableKind};
 use serde::Serialize;
 
 /// The version of the schema.
@@ -44,6 +44,7 @@ struct Stats<'a> {
     refused_functions: &'a BTreeMap<String, usize>,
     refused_changes: &'a BTreeMap<&'static str, usize>,
     compiled_in_ways_that_disagree: usize,
+    unchangeable: Vec<Unchangeable<'a>>,
     candidates: u64,
     explored: u64,
     undefined: u64,
@@ -65,6 +66,36 @@ struct Stats<'a> {
     rejected_by_verification: &'a [String],
     peak_memory_bytes: u64,
     milliseconds: Milliseconds,
+}
+
+/// What no schema changes.
+#[derive(Serialize)]
+struct Unchangeable<'a> {
+    kind: &'static str,
+    /// Why a function can hold no location.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    count: usize,
+    first_places: &'a [String],
+}
+
+impl<'a> Unchangeable<'a> {
+    fn of(one: &'a patchwright_repair::Unchangeable) -> Self {
+        let (kind, reason) = match &one.kind {
+            UnchangeableKind::CaseLabel => ("case_label", None),
+            UnchangeableKind::StaticInitializer => ("static_initializer", None),
+            UnchangeableKind::StringLiteral => ("string_literal", None),
+            UnchangeableKind::MacroBody => ("macro_body", None),
+            UnchangeableKind::HeaderFunction => ("header_function", None),
+            UnchangeableKind::RefusedFunction(reason) => ("refused_function", Some(&**reason)),
+        };
+        Unchangeable {
+            kind,
+            reason,
+            count: one.count,
+            first_places: &one.places,
+        }
+    }
 }
 
 /// What was left out because other locations are more suspicious.
@@ -131,6 +162,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             refused_functions: &stats.refused,
             refused_changes: &stats.refused_changes,
             compiled_in_ways_that_disagree: stats.disagreements,
+            unchangeable: stats.unchangeable.iter().map(Unchangeable::of).collect(),
             candidates: stats.candidates,
             explored: stats.explored,
             undefined: stats.undefined,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use patchwright_repair::{RepairOutcome, Stats};
+use patchwright_repair::{RepairOutcome, Stats, Unchangeable, UnchangeableKind};
 
 /// Colours of a diff, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +181,9 @@ fn summary(outcome: &RepairOutcome) -> String {
     if stats.stopped_early {
         text.push_str("Stopped looking for further patches; --all explores the rest.\n");
     }
+    if outcome.patches.is_empty() && !stats.interrupted {
+        text.push_str(&unchangeable(&stats.unchangeable));
+    }
     if !stats.rejected.is_empty() {
         let _ = writeln!(
             text,
@@ -189,6 +192,51 @@ fn summary(outcome: &RepairOutcome) -> String {
         );
     }
     text
+}
+
+/// What no schema changes, in a sentence; nothing if there is no such thing.
+fn unchangeable(things: &[Unchangeable]) -> String {
+    let described = |one: &Unchangeable| {
+        let (noun, nouns) = nouns(&one.kind);
+        let more = match one.places.len() < one.count {
+            true => ", …",
+            false => "",
+        };
+        format!(
+            "{} ({}{more})",
+            count(one.count as u64, &noun, &nouns),
+            one.places.join(", ")
+        )
+    };
+    match things {
+        [] => String::new(),
+        _ => {
+            let all: Vec<String> = things.iter().map(described).collect();
+            format!("Not changed by any schema: {}.\n", all.join("; "))
+        }
+    }
+}
+
+/// What one is called, and several are.
+fn nouns(kind: &UnchangeableKind) -> (String, String) {
+    let (one, many) = match kind {
+        UnchangeableKind::CaseLabel => ("case label", "case labels"),
+        UnchangeableKind::StaticInitializer => (
+            "initial value of static data",
+            "initial values of static data",
+        ),
+        UnchangeableKind::StringLiteral => ("string literal", "string literals"),
+        UnchangeableKind::MacroBody => (
+            "expression from a macro's body",
+            "expressions from bodies of macros",
+        ),
+        UnchangeableKind::HeaderFunction => ("function in a header", "functions in headers"),
+        UnchangeableKind::RefusedFunction(reason) => {
+            let said = |what: &str| format!("{what} left alone: {reason}");
+            return (said("function"), said("functions"));
+        }
+    };
+    (one.to_owned(), many.to_owned())
 }
 
 /// The table of `--stats`.
@@ -242,6 +290,16 @@ pub fn stats(stats: &Stats) -> String {
             grouped(stats.disagreements as u64),
         );
     }
+    for one in &stats.unchangeable {
+        // Functions with a reason are among those above.
+        if !matches!(one.kind, UnchangeableKind::RefusedFunction(_)) {
+            let (_, nouns) = nouns(&one.kind);
+            row(
+                &format!("no schema changes: {nouns}"),
+                grouped(one.count as u64),
+            );
+        }
+    }
     row(
         "peak memory of Patchwright",
         format!("{} MiB", grouped(stats.peak_memory >> 20)),
@@ -273,6 +331,30 @@ mod tests {
     fn digits_are_grouped_by_thousands() {
         assert_eq!(grouped(7), "7");
         assert_eq!(grouped(1234567), "1,234,567");
+    }
+
+    #[test]
+    fn what_no_schema_changes_is_said_with_its_first_places() {
+        let thing = |kind, count, places: &[&str]| Unchangeable {
+            kind,
+            count,
+            places: places.iter().map(|&place| place.to_owned()).collect(),
+        };
+        let reason = "contains inline assembly".to_owned();
+        let mut outcome = RepairOutcome::default();
+        outcome.stats.unchangeable = vec![
+            thing(UnchangeableKind::CaseLabel, 3, &["n.c:14", "n.c:16"]),
+            thing(UnchangeableKind::StringLiteral, 1, &["n.c:20"]),
+            thing(UnchangeableKind::RefusedFunction(reason), 1, &["a.c:3"]),
+        ];
+        let text = repair(&outcome, Style { colour: false });
+        assert!(
+            text.ends_with(
+                "\nNot changed by any schema: 3 case labels (n.c:14, n.c:16, …); \
+                 1 string literal (n.c:20); 1 function left alone: contains inline assembly (a.c:3).\n"
+            ),
+            "{text}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! already, or that are known to have no effects beyond the memory that they are given.
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, StmtKind,
+    CTYPE_FUNCTIONS, CastKind, ExprId, ExprKind, StmtKind,
     detail::Declaration,
     types::{TypeId, TypeKind},
 };
@@ -19,7 +19,8 @@ use crate::{
     term::{self, CType, Operand},
 };
 
-/// Most functions that are tried in the place of one.
+/// Most functions that are tried in the place of one, besides those of `<ctype.h>` in the place of each other: these are few,
+/// their names do not say which are alike, and each is right somewhere.
 const MOST_FUNCTIONS: usize = 6;
 
 /// Most pairs of arguments of one call that are exchanged.
@@ -436,13 +437,18 @@ fn replaced(
         }
     }
     fitting.sort_by(|a, b| a.0.cmp(&b.0));
-    for _ in MOST_FUNCTIONS..fitting.len() {
+    let mut others = 0;
+    fitting.retain(|(_, new, _)| {
+        let kept = is_ctype(&old) && is_ctype(new) || others < MOST_FUNCTIONS;
+        others += usize::from(!(is_ctype(&old) && is_ctype(new)));
+        kept
+    });
+    for _ in MOST_FUNCTIONS..others {
         finder
             .found
             .refuse("FUNCTION: less similar functions in place of a call's");
     }
-    fitting.truncate(MOST_FUNCTIONS);
-    for ((_, name), _, order) in fitting {
+    for ((_, name), new, order) in fitting {
         let texts: Vec<&str> = order
             .iter()
             .map(|&i| call.arguments[i].text.as_str())
@@ -458,7 +464,9 @@ fn replaced(
         } else {
             Edit::replace(call.span, format!("{name}({arguments})"))
         };
-        let woven = if callees.direct.contains(&name) {
+        // A library that has one of <ctype.h> has them all, and may have macros for them.
+        let is_there = callees.direct.contains(&name) || is_ctype(&old) && is_ctype(&new);
+        let woven = if is_there {
             format!("{name}({arguments})")
         } else {
             // Whether a part of the program that this one is linked with has it shows at run time only.
@@ -474,6 +482,11 @@ fn replaced(
             edit,
         });
     }
+}
+
+/// Whether it is one of the functions of `<ctype.h>`.
+fn is_ctype(function: &Declaration) -> bool {
+    function.in_system_header && CTYPE_FUNCTIONS.contains(&function.name.as_str())
 }
 
 /// Whether a function may be called that the program does not call there, and is likely to be linked with it.

@@ -159,7 +159,8 @@ fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), Val
             test.name
         ));
     }
-    baseline.impatience().for_each(warn);
+    let unusual = baseline.impatience().chain(baseline.trailing_whitespace());
+    unusual.for_each(warn);
     let tests = Tests::of(baseline);
     if tests.count(Untouched::Flaky) == tests.names.len() {
         return Err(ValidateError::OnlyFlaky {

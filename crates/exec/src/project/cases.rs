@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Place, ProjectError};
 use crate::files::{self, Context};
-use crate::suite::Case;
+use crate::suite::{Case, Comparison};
 
 /// Reads all cases of a folder, in the order of their names.
 pub(super) fn read_cases(
     folder: &Path,
     program: &Path,
+    comparison: Comparison,
     place: &Place,
 ) -> Result<Vec<(String, Case)>, ProjectError> {
     let folder = match fs::canonicalize(folder) {
@@ -42,7 +43,7 @@ pub(super) fn read_cases(
     let mut cases: Vec<(String, Case)> = Vec::new();
     for (name, mut parts) in found {
         parts.sort();
-        let case = read_case(&parts, program)?;
+        let case = read_case(&parts, program, comparison)?;
         let name = name.to_string_lossy().into_owned();
         if cases.iter().any(|(other, _)| *other == name) {
             return Err(ProjectError::DuplicateTest {
@@ -55,7 +56,11 @@ pub(super) fn read_cases(
     Ok(cases)
 }
 
-fn read_case(parts: &[PathBuf], program: &Path) -> Result<Case, ProjectError> {
+fn read_case(
+    parts: &[PathBuf],
+    program: &Path,
+    comparison: Comparison,
+) -> Result<Case, ProjectError> {
     let part = |extension: &str| {
         parts
             .iter()
@@ -82,6 +87,7 @@ fn read_case(parts: &[PathBuf], program: &Path) -> Result<Case, ProjectError> {
         arguments: arguments.into_iter().map(OsString::from_vec).collect(),
         stdin: part("in").cloned(),
         expected_stdout: files::read(output)?,
+        comparison,
         expected_code,
     })
 }

@@ -42,6 +42,7 @@ pub(super) struct TestsTable {
     pub(super) program: Option<Spanned<String>>,
     pub(super) cases: Option<Spanned<String>>,
     pub(super) timeout_ms: Option<Spanned<u64>>,
+    pub(super) ignore_trailing_whitespace: Option<Spanned<bool>>,
     pub(super) environment: BTreeMap<String, String>,
 }
 

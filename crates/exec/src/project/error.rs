@@ -72,6 +72,12 @@ pub enum ProjectError {
     /// A program without cases.
     #[error("{place}: the program has no cases; add --cases FOLDER, or cases under [tests]")]
     NoCases { place: Place },
+    /// Something about the comparison of outputs, and a driver, which compares itself.
+    #[error(
+        "{place}: a driver decides by itself what passes; whitespace can be ignored in the output of a \
+         program with cases"
+    )]
+    DriverCompares { place: Place },
     /// The driver does not exist.
     #[error("{place}: the test driver {} does not exist; paths are relative to the project's root", driver.display())]
     DriverMissing { place: Place, driver: PathBuf },
