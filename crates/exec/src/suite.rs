@@ -48,6 +48,8 @@ pub struct Case {
     pub arguments: Vec<std::ffi::OsString>,
     /// The file that it reads as standard input, absolute.
     pub stdin: Option<PathBuf>,
+    /// The file with what it must print, absolute; its other files lie beside it.
+    pub expected: PathBuf,
     /// What it must print to standard output.
     pub expected_stdout: Vec<u8>,
     /// How alike that must be.

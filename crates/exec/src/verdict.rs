@@ -451,6 +451,7 @@ mod tests {
             program: "prog".into(),
             arguments: vec![],
             stdin: None,
+            expected: "/p/x.out".into(),
             expected_stdout: b"ok\n".to_vec(),
             comparison: Comparison::Exact,
             expected_code: 0,

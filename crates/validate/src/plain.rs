@@ -4,15 +4,15 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, Limits, Project, Snapshot, TestError, Verdict, Worker, files, record, run_build,
-    run_test,
+    BuildError, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker, files, record,
+    run_build, run_test,
 };
-use patchwright_patches::Patch;
+use patchwright_patches::{FileChange, Patch};
 
 use crate::error::ValidateError;
 use crate::prepare::{Prepared, worker_options};
@@ -46,6 +46,9 @@ pub enum Way {
     /// Together with others, woven into one program.
     Woven,
 }
+
+/// The tests of a patch; of those that are none with it, why.
+type PatchedSuite = Vec<Result<Test, String>>;
 
 /// Validates patches one by one, on any number of workers.
 pub struct Plain<'a> {
@@ -156,7 +159,7 @@ impl<'a> Plain<'a> {
             return Ok(());
         };
         match write_patch(&worker.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(worker, promise, order, checked),
+            Ok(()) => self.build_and_test(worker, patch, promise, order, checked),
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
                 checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
@@ -169,6 +172,7 @@ impl<'a> Plain<'a> {
     fn build_and_test(
         &self,
         worker: &mut Worker,
+        patch: &Patch,
         promise: Option<&Promise>,
         order: impl FnOnce() -> Vec<usize>,
         checked: &mut Checked,
@@ -205,18 +209,25 @@ impl<'a> Plain<'a> {
                 return Ok(());
             }
         }
+        let suite = &self.patched_suite(worker, patch);
         let mut order = order();
         if let Some(promise) = promise {
             order.retain(|test| promise.differs.contains(test));
         }
-        let killer = self.run_tests(worker, &order, self.options.keep_going, &mut checked.tests)?;
+        let killer = self.run_tests(
+            worker,
+            suite,
+            &order,
+            self.options.keep_going,
+            &mut checked.tests,
+        )?;
         checked.executions = checked.tests.len();
         if let Some(killer) = killer {
             let mut again = Vec::new();
             // Woven it passed: does this test always fail?
             let passes = promise.is_some()
                 && self
-                    .run_tests(worker, &[killer.test], false, &mut again)?
+                    .run_tests(worker, suite, &[killer.test], false, &mut again)?
                     .is_none();
             checked.executions += again.len();
             if let (Some(promise), true) = (promise, self.options.keep_going) {
@@ -234,7 +245,7 @@ impl<'a> Plain<'a> {
             checked.tests.clone_from(&promise.results);
         } else if self.options.confirm != Confirm::Never {
             let mut again = Vec::new();
-            if let Some(killer) = self.run_tests(worker, &order, false, &mut again)? {
+            if let Some(killer) = self.run_tests(worker, suite, &order, false, &mut again)? {
                 checked.verdict = PatchVerdict::Unstable(killer);
             }
             checked.executions += again.len();
@@ -242,40 +253,62 @@ impl<'a> Plain<'a> {
         Ok(())
     }
 
+    /// The tests as they are with a patch: it may change what cases give to the program, or expect of it.
+    fn patched_suite(&self, worker: &Worker, patch: &Patch) -> PatchedSuite {
+        let root = &self.project.root;
+        let changed = || patch.changes.iter().flat_map(FileChange::paths);
+        let tests = self.prepared.suite.tests.iter().map(|test| {
+            let TestKind::Case(case) = &test.kind else {
+                return Ok(test.clone());
+            };
+            if !changed().any(|path| case.has_file(root, path.as_path())) {
+                return Ok(test.clone());
+            }
+            let case = case.in_copy(root, worker.sandbox.folder());
+            let case = case.map_err(|error| error.to_string())?;
+            Ok(Test {
+                name: test.name.clone(),
+                kind: TestKind::Case(Arc::new(case)),
+            })
+        });
+        tests.collect()
+    }
+
     /// Runs tests in this order, to the first that fails or all; that first one is returned.
     fn run_tests(
         &self,
         worker: &mut Worker,
+        suite: &PatchedSuite,
         order: &[usize],
         keep_going: bool,
         results: &mut Vec<TestResult>,
     ) -> Result<Option<Killer>, ValidateError> {
-        let suite = &self.prepared.suite;
+        let environment = &self.prepared.suite.environment;
         let mut killer = None;
         for &test in order {
             let known = &self.prepared.baseline.tests[test];
             let limits = known.limits(&self.project.limits, self.options.prove_endless);
-            let run = run_test(
-                &mut worker.runner,
-                &worker.sandbox,
-                &suite.tests[test],
-                &suite.environment,
-                &limits,
-            );
+            let run = suite[test].as_ref().map(|test| {
+                run_test(
+                    &mut worker.runner,
+                    &worker.sandbox,
+                    test,
+                    environment,
+                    &limits,
+                )
+            });
+            let not_run = |error: String| (Some(Failure::NotRun(error)), Duration::ZERO);
             let (failure, wall) = match run {
-                Ok(run) => match run.verdict {
+                Ok(Ok(run)) => match run.verdict {
                     Verdict::Pass => (None, run.outcome.wall),
                     Verdict::Fail(reason) => (Some(Failure::Ran(reason)), run.outcome.wall),
                 },
-                Err(error) if error.is_cancelled() => return Err(error.into()),
-                Err(error @ (TestError::Driver { .. } | TestError::Program { .. })) => {
-                    (Some(Failure::NotRun(error.to_string())), Duration::ZERO)
-                }
+                Ok(Err(error)) if error.is_cancelled() => return Err(error.into()),
                 // It may be the patch's doing: a folder that is gone. If it is ours, restoring or
                 // the next patch shows it.
-                Err(error @ TestError::Run { .. }) => {
-                    (Some(Failure::NotRun(error.to_string())), Duration::ZERO)
-                }
+                Ok(Err(error)) => not_run(error.to_string()),
+                // A case that the patch has made none.
+                Err(error) => not_run(error.clone()),
             };
             results.push(TestResult {
                 test,

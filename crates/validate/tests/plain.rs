@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use common::{CALC, DRIVER, Place, in_calc, replace};
-use patchwright_exec::CancelToken;
+use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{
     Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, rebuild::Rebuild,
 };
@@ -141,6 +141,47 @@ fn what_a_patched_build_makes_no_more_is_not_there() {
     assert_eq!(words(&outcome), ["implausible", "plausible"]);
     assert_eq!(outcome.patches[0].way, Some(Way::Plain(Rebuild::Clean)));
     assert_eq!(before, place.state());
+}
+
+#[test]
+fn cases_that_a_patch_changes_are_taken_as_they_are_then() {
+    let place = Place::new();
+    fs::create_dir(place.project_folder().join("cases")).unwrap();
+    place.write("cases/sum.args", "add 2 3\n");
+    place.write("cases/sum.out", "5\n");
+    place.write("cases/twice.args", "twice 4\n");
+    place.write("cases/twice.out", "8\n");
+    let flags = ProjectFlags {
+        build: Some("make -s".into()),
+        program: Some("calc".into()),
+        cases: Some("cases".into()),
+        ..ProjectFlags::default()
+    };
+    let right = in_calc(TWICE, "    return a * 2;");
+    let also = |change: String| right.clone() + &change;
+    let gone = "--- a/cases/sum.out\n+++ /dev/null\n@@ -1 +0,0 @@\n-5\n";
+    let patches = [
+        ("right", right.clone()),
+        (
+            "other output",
+            also(replace("cases/sum.out", "5\n", "5", "6")),
+        ),
+        (
+            "other arguments and output",
+            also(replace("cases/sum.out", "5\n", "5", "6"))
+                + &replace("cases/sum.args", "add 2 3\n", "add 2 3", "add 2 4"),
+        ),
+        ("no output", also(gone.to_owned())),
+    ];
+    let cancel = CancelToken::new().unwrap();
+    let outcome = place
+        .run_with(&patches, &place.quick(), &flags, cancel, &|_| {})
+        .unwrap();
+    assert_eq!(
+        words(&outcome),
+        ["plausible", "implausible", "plausible", "implausible"]
+    );
+    assert_eq!(killers(&outcome), ["-", "sum", "-", "sum"]);
 }
 
 #[test]

@@ -56,6 +56,48 @@ pub(super) fn read_cases(
     Ok(cases)
 }
 
+/// The extensions of a case's files.
+const PARTS: [&str; 4] = ["args", "code", "in", "out"];
+
+impl Case {
+    /// Whether `path`, relative to the project at `root`, is one of the case's files.
+    pub fn has_file(&self, root: &Path, path: &Path) -> bool {
+        let mut parts = PARTS.iter().map(|part| self.expected.with_extension(part));
+        parts.any(|part| part.strip_prefix(root).is_ok_and(|part| part == path))
+    }
+
+    /// The case as it stands in `copy`, a copy of the project at `root` in which its files may be others. One that lies
+    /// outside of the project is the same.
+    ///
+    /// # Errors
+    /// A case that is none any more, and files that cannot be read.
+    pub fn in_copy(&self, root: &Path, copy: &Path) -> Result<Case, ProjectError> {
+        let Ok(relative) = self.expected.strip_prefix(root) else {
+            return Ok(self.clone());
+        };
+        let expected = copy.join(relative);
+        let parts = PARTS.iter().map(|part| expected.with_extension(part));
+        let mut parts: Vec<PathBuf> = parts.filter(|part| part.is_file()).collect();
+        if parts.is_empty() {
+            parts.push(expected.clone());
+        }
+        if !expected.is_file() {
+            return Err(ProjectError::OutputMissing {
+                file: parts.swap_remove(0),
+                missing: expected,
+            });
+        }
+        let case = read_case(&parts, &self.program, self.comparison)?;
+        // Programs see the copy in the project's place.
+        let in_project = |_| self.expected.with_extension("in");
+        Ok(Case {
+            stdin: case.stdin.map(in_project),
+            expected: self.expected.clone(),
+            ..case
+        })
+    }
+}
+
 fn read_case(
     parts: &[PathBuf],
     program: &Path,
@@ -86,6 +128,7 @@ fn read_case(
         program: program.to_path_buf(),
         arguments: arguments.into_iter().map(OsString::from_vec).collect(),
         stdin: part("in").cloned(),
+        expected: output.clone(),
         expected_stdout: files::read(output)?,
         comparison,
         expected_code,
