@@ -105,7 +105,7 @@ pub enum Apart {
     Files,
     /// It changes a file that is no C source of the build.
     NotASource,
-    /// It changes a source that the build compiles several times.
+    /// It changes a source that the build compiles several times, with other flags or another text.
     CompiledTwice,
     /// It changes a source whose syntax tree could not be had, or that another program has written.
     NotUnderstood,
@@ -136,7 +136,7 @@ impl Apart {
             Apart::Nothing => "changes nothing but blanks and comments",
             Apart::Files => "adds, removes or renames files, or changes permissions",
             Apart::NotASource => "changes a file that is no C source of the build",
-            Apart::CompiledTwice => "changes a source that is compiled several times",
+            Apart::CompiledTwice => "changes a source that is compiled in several ways",
             Apart::NotUnderstood => "changes a source whose syntax tree cannot be read",
             Apart::OutsideOfFunctions => "changes text outside of functions",
             Apart::Function(refusal) => refusal.reason(),

@@ -1,6 +1,7 @@
 //! Which patches can be woven: those that change bodies of functions of sources that are understood, and compile.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use patchwright_csource::Clang;
@@ -206,11 +207,12 @@ impl Planner<'_> {
             return Ok(Err(Apart::NotASource));
         }
         let path = self.worker.sandbox.run_root().join(relative);
-        let mut commands = self.commands.iter().filter(|command| command.file == path);
-        let Some(command) = commands.next() else {
+        let commands = self.commands.iter().filter(|command| command.file == path);
+        let commands: Vec<CompileCommand> = commands.cloned().collect();
+        let Some((command, others)) = commands.split_first() else {
             return Ok(Err(Apart::NotASource));
         };
-        if commands.next().is_some() {
+        if !others.iter().all(|other| says_the_same(command, other)) {
             return Ok(Err(Apart::CompiledTwice));
         }
         let host = self.worker.sandbox.folder().join(relative);
@@ -220,13 +222,11 @@ impl Planner<'_> {
         if has_line_directives(text) {
             return Ok(Err(Apart::NotUnderstood));
         }
-        let unit = match patchwright_csource::parse(
-            self.clang,
-            &mut self.worker.runner,
-            command,
-            text.to_vec(),
-        ) {
-            Ok(unit) => unit,
+        let runner = &mut self.worker.runner;
+        let unit = match patchwright_csource::parse_variants(self.clang, runner, &commands, text) {
+            Ok(mut units) if units.len() == 1 => units.remove(0),
+            // Its text is not the same each time.
+            Ok(_) => return Ok(Err(Apart::CompiledTwice)),
             Err(patchwright_csource::ParseError::Run(error)) => return Err(error.into()),
             Err(error) => {
                 tracing::info!("{}: {error}", relative.display());
@@ -568,6 +568,29 @@ fn whole_function(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> 
 
 /// What is known of patched sources.
 type KnownFiles = FxHashMap<(usize, Digest), Said>;
+
+/// Whether compilers that are called so accept the same texts, and warn of the same, macros and what they make of the text
+/// aside: for a library that is linked in two ways, or for two programs.
+fn says_the_same(a: &CompileCommand, b: &CompileCommand) -> bool {
+    let matters = |command: &CompileCommand| -> Vec<OsString> {
+        let mut arguments = command.without_products();
+        let decides = |argument: &OsString| {
+            let text = argument.to_string_lossy();
+            let independence = ["-fPIC", "-fpic", "-fPIE", "-fpie"].contains(&&*text);
+            let of_macros = ["-D", "-U", "-I"].iter().any(|flag| text.starts_with(flag));
+            let of_linker = text.starts_with("-l") || text.starts_with("-L");
+            // Other sources, objects and libraries.
+            let is_file = !text.starts_with('-');
+            !independence && !of_macros && !of_linker && !is_file
+        };
+        let program: Vec<OsString> = arguments.drain(..1.min(arguments.len())).collect();
+        program
+            .into_iter()
+            .chain(arguments.into_iter().filter(decides))
+            .collect()
+    };
+    a.directory == b.directory && matters(a) == matters(b)
+}
 
 /// Whether lines of the text are said to be lines of something else.
 fn has_line_directives(text: &[u8]) -> bool {

@@ -564,3 +564,38 @@ int main(void)
     let passes = |patch: usize| found.verdicts[&(patch, 0)].is_pass();
     assert_eq!((passes(3), passes(4)), (false, true));
 }
+
+#[test]
+fn a_source_that_is_compiled_twice_to_the_same_text_is_woven() {
+    let source = "\
+#include <stdio.h>
+
+static int twice(int n)
+{
+#if WAY == 2
+    n++;
+#endif
+    return n * 2;
+}
+
+int main(void)
+{
+    printf(\"%d\\n\", twice(2));
+    return 0;
+}
+";
+    let script = "#!/bin/sh\n[ \"$(./prog)\" = 4 ] && [ \"$(./other)\" = 4 ]\n";
+    let changes = [("n * 2", "n + 2"), ("n * 2", "n * 3")];
+    let passes = |found: &common::Found, patch: usize| found.verdicts[&(patch, 0)].is_pass();
+    let flags = "-DPIC -fPIC -o other prog.c && cc -O1";
+    let found = validate_driver(source, flags, script, &changes);
+    assert_eq!(found.fates, [Fate::Woven, Fate::Woven]);
+    assert_eq!((passes(&found, 0), passes(&found, 1)), (true, false));
+    for flags in [
+        "-DWAY=2 -o other prog.c && cc -O1",
+        "-std=c99 -o other prog.c && cc -O1",
+    ] {
+        let found = validate_driver(source, flags, script, &changes);
+        assert_eq!(found.fates[0], Fate::Apart(Apart::CompiledTwice), "{flags}");
+    }
+}
