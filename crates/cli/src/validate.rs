@@ -32,6 +32,13 @@ pub fn run(args: &ValidateArgs) -> Exit {
                 eprintln!("patchwright: interrupted before any verdict was known");
             } else {
                 eprintln!("patchwright: error: {error}");
+                if let (ValidateError::Project(_), [patches]) = (&error, &args.inputs[..]) {
+                    let patches = patches.display();
+                    eprintln!(
+                        "patchwright: note: the project is the current folder, since there is one argument; \
+                         another one is named in front: patchwright validate PROJECT {patches}"
+                    );
+                }
             }
             exit
         }

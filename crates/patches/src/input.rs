@@ -185,7 +185,17 @@ impl Inputs<'_> {
                 (path.clone(), read.map(|_| text).map_err(|e| (path, e)))
             }
         };
-        let text = text.map_err(|(path, source)| InputError::Read { path, source })?;
+        let mut text = text.map_err(|(path, source)| InputError::Read { path, source })?;
+        // A byte order mark, as editors on Windows write it.
+        if text.starts_with(b"\xef\xbb\xbf") {
+            text.drain(..3);
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if text.trim_ascii().is_empty()
+            && let Some("json" | "jsonl" | "ndjson") = extension
+        {
+            return Ok(Some(Vec::new()));
+        }
         if let Some(b'{' | b'[') = text.trim_ascii_start().first() {
             self.json = Some(Json {
                 path,
@@ -448,6 +458,25 @@ mod tests {
         let patches = read("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n").unwrap();
         assert_eq!(patches.len(), 1);
         assert_eq!(patches[0].id.0, "-");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_patch() {
+        let diff = read("\u{feff}--- a\n+++ b\n").unwrap().remove(0);
+        assert!(matches!(diff.body, Body::Diff(text) if text.starts_with(b"---")));
+        assert_eq!(ids("\u{feff}{\"id\": \"a\", \"patch\": \"x\"}"), ["a"]);
+    }
+
+    #[test]
+    fn an_empty_file_of_json_lines_has_no_patches() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none.jsonl");
+        std::fs::write(&path, "\n").unwrap();
+        let patches: Result<Vec<RawPatch>, InputError> =
+            read_inputs(&[Source::Path(path)], &mut io::empty())
+                .unwrap()
+                .collect();
+        assert!(matches!(patches, Err(InputError::NoPatches)));
     }
 
     #[test]

@@ -316,6 +316,13 @@ impl SpaceBuilder<'_> {
             Template::And(left, right) | Template::Or(left, right) => {
                 return contains(left) && !contains(right);
             }
+            // C does not say which operand comes first, and compilers mostly take the left one: it would be read before.
+            Template::Binary(_, left, right) if contains(right) => {
+                let pools = &self.space.pools;
+                if !pools.is_fixed(left) && !pools.get(left).has_constants() {
+                    return false;
+                }
+            }
             Template::Select(..) | Template::Extreme(..) => return false,
             _ => {}
         }

@@ -229,3 +229,15 @@ fn a_truth_value_that_is_kept_is_refined_as_a_condition_is() {
     assert_eq!(cost(&found, "a < b || !g()"), Some(4));
     assert!(found.iter().all(|(_, put)| put.matches("g()").count() == 1));
 }
+
+#[test]
+fn what_a_call_may_change_is_not_read_in_front_of_it() {
+    let source = "int n, m; int g(void); int f(int a) { int m2 = a < g(); return m2 + n + m; }";
+    let found = candidates(source, "a < g()", is_expression);
+    assert_eq!(cost(&found, "a <= g()"), Some(1));
+    assert_eq!(cost(&found, "n < g()"), Some(1));
+    assert_eq!(cost(&found, "n >= g()"), None);
+    let found = candidates(source, "g()", is_expression);
+    assert_eq!(cost(&found, "g() - n"), Some(2));
+    assert_eq!(cost(&found, "n - g()"), None);
+}
