@@ -6,8 +6,8 @@
 //!   of Patchwright and removes what a killed run left behind.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
-//! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy;
-//!   [`view`] makes such a copy appear at the project's own absolute path, because build trees have
+//! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
+//!   tells it ([`changes`]); [`view`] makes such a copy appear at the project's own absolute path, because build trees have
 //!   that path baked in.
 //! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
 //!   databases, [`record`] does what a project needs of these.
@@ -28,6 +28,7 @@
 
 pub mod baseline;
 pub mod build;
+pub mod changes;
 pub mod compile_commands;
 pub mod files;
 pub mod intercept;
@@ -46,6 +47,7 @@ pub mod view;
 
 pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRule};
 pub use build::{BuildError, BuildLog, run_build};
+pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
 pub use intercept::{InterceptError, intercept_build};

@@ -7,6 +7,9 @@
 //! Restoring compares the copy with the snapshot and copies what differs from a pristine tree, with
 //! the times that it has there. The copy is then as it was, for `make` too: sources are older than
 //! what was built of them, and nothing that was built of something else is left.
+//!
+//! What happened can also be kept: [`Changes`](crate::Changes) are what differs, with contents, to
+//! be compared with those of another copy, or done to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -15,6 +18,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::changes::{Changes, Left};
 use crate::files::{self, Context, FileError};
 use crate::sandbox::{Sandbox, finish};
 
@@ -63,14 +67,23 @@ impl Stamp {
     fn is_folder(&self) -> bool {
         self.mode & libc::S_IFMT == libc::S_IFDIR
     }
+
+    /// Whether an entry that is like this now is the one that was remembered. What lies in a folder
+    /// is another question.
+    fn is_still(&self, now: &Stamp) -> bool {
+        match self.is_folder() {
+            true => now.is_folder() && now.inode == self.inode,
+            false => now == self,
+        }
+    }
 }
 
-fn metadata(path: &Path) -> Result<Metadata, FileError> {
+pub(crate) fn metadata(path: &Path) -> Result<Metadata, FileError> {
     fs::symlink_metadata(path).context("read", path)
 }
 
 /// The entries of a folder; `None` for what vanished meanwhile.
-fn entries(folder: &Path) -> Result<Vec<OsString>, FileError> {
+pub(crate) fn entries(folder: &Path) -> Result<Vec<OsString>, FileError> {
     fs::read_dir(folder)
         .context("read the folder", folder)?
         .map(|entry| entry.map(|entry| entry.file_name()))
@@ -118,6 +131,84 @@ impl Snapshot {
         restorer.folder(Path::new(""), &mut self.root)?;
         Ok(restorer.restored)
     }
+
+    /// Whether an entry of `sandbox`, of which this is a snapshot, has come, gone or been written to since.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn has_changed(&self, sandbox: &Sandbox) -> Result<bool, FileError> {
+        has_changed(sandbox.folder(), &self.root)
+    }
+
+    /// What has happened to `sandbox`, of which this is a snapshot. No process may be at work in the copy.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn changes(&self, sandbox: &Sandbox) -> Result<Changes, FileError> {
+        let mut changes = Changes::default();
+        gather(
+            sandbox.folder(),
+            Path::new(""),
+            &self.root,
+            &mut changes.entries,
+        )?;
+        Ok(changes)
+    }
+}
+
+/// Whether something has happened to the folder `path`, which was `node`, or below.
+fn has_changed(path: &Path, node: &Node) -> Result<bool, FileError> {
+    let names = entries(path)?;
+    if metadata(path)?.mode() != node.stamp.mode || names.len() != node.children.len() {
+        return Ok(true);
+    }
+    for name in names {
+        let inner = path.join(&name);
+        let changed = match node.children.get(&name) {
+            Some(child) if child.stamp.is_still(&Stamp::of(&metadata(&inner)?)) => {
+                child.stamp.is_folder() && has_changed(&inner, child)?
+            }
+            _ => true,
+        };
+        if changed {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds what has happened to the folder `relative` of the copy at `root`, which was `node`, and below.
+fn gather(
+    root: &Path,
+    relative: &Path,
+    node: &Node,
+    changes: &mut BTreeMap<PathBuf, Left>,
+) -> Result<(), FileError> {
+    let path = root.join(relative);
+    let now = metadata(&path)?;
+    if now.mode() != node.stamp.mode {
+        changes.insert(relative.to_path_buf(), Left::Folder { mode: now.mode() });
+    }
+    let mut missing: BTreeSet<&OsString> = node.children.keys().collect();
+    for name in entries(&path)? {
+        missing.remove(&name);
+        let below = relative.join(&name);
+        match node.children.get(&name) {
+            Some(child)
+                if child
+                    .stamp
+                    .is_still(&Stamp::of(&metadata(&root.join(&below))?)) =>
+            {
+                if child.stamp.is_folder() {
+                    gather(root, &below, child, changes)?;
+                }
+            }
+            _ => Left::gather(root, below, changes)?,
+        }
+    }
+    let gone = missing.into_iter().map(|name| relative.join(name));
+    changes.extend(gone.map(|path| (path, Left::Nothing)));
+    Ok(())
 }
 
 struct Restorer<'a> {
@@ -160,11 +251,7 @@ impl Restorer<'_> {
                 self.remove(&inner, &now)?;
                 continue;
             };
-            let same = match child.stamp.is_folder() {
-                true => now.is_folder() && now.inode == child.stamp.inode,
-                false => now == child.stamp,
-            };
-            if !same {
+            if !child.stamp.is_still(&now) {
                 self.remove(&inner, &now)?;
                 continue;
             }

@@ -7,15 +7,17 @@ use std::sync::{Mutex, mpsc};
 use patchwright_csource::Clang;
 use patchwright_exec::{
     Baseline, BuildError, CancelToken, CompileCommand, Limits, Project, RunnerProgram, Scratch,
-    Snapshot, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+    TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
 };
 use patchwright_patches::Patch;
-use patchwright_probe_image::{PROBE, PatchChannel};
+use patchwright_probe_image::PROBE;
 
 use crate::batch::{Batch, Batched, Batcher};
+use crate::leftovers::Leftovers;
 use crate::missing::{self, missing_symbols};
 use crate::plan::{Plan, Planner};
-use crate::rounds::{RoundResult, RoundWorker, Rounds};
+use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock};
+use crate::state::{Maker, State};
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
 /// How often a batch that does not build is halved, looking for the culprit.
@@ -27,6 +29,8 @@ pub struct Context<'a> {
     pub project: &'a Project,
     /// What its tests do.
     pub baseline: &'a Baseline,
+    /// Whether its tests leave something behind in the copy.
+    pub leaves: bool,
     /// How its sources are compiled, as programs in the sandbox see it.
     pub commands: &'a [CompileCommand],
     /// How to start supervisors.
@@ -254,90 +258,101 @@ impl<'a> Engine<'a> {
         tests: &[usize],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        // Nothing is run in the copy that was built.
-        let folder = built.sandbox.folder().to_path_buf();
-        let mut workers = Vec::new();
-        for index in 0..self.options.jobs.max(1).min(batch.members.len()) {
-            let name = format!("patches-{number}-copy-{index}");
-            let worker = self.worker(index, &name, &folder)?;
-            workers.push(RoundWorker {
-                channel: PatchChannel::create(
-                    self.context.scratch.shared_path(),
-                    batch.table.clone(),
-                )?,
-                snapshot: Snapshot::take(&worker.sandbox)?,
-                worker,
-            });
-        }
         let suite = self.context.project.tests.as_ref();
         let suite: &TestSuite = suite.ok_or(EngineError::NoTests)?;
-        let mut live: Vec<u32> = (0..batch.members.len() as u32).collect();
+        let leaves = self.context.leaves;
+        let viewed = built.runner.view_active();
+        // Without a view each copy has a path of its own. What a test has left may name it, and means nothing in another.
+        let fixed = leaves && !viewed;
+        let jobs = if fixed { 1 } else { self.options.jobs.max(1) };
+        let prefix = format!("patches-{number}");
+        // Nothing is run in the copy that was built.
+        let folder = self.context.scratch.path().join(format!("{prefix}-next"));
+        let mut state = State::new(built.sandbox.clone(), folder, viewed);
+        let maker = Maker::new(&self.context, batch.table.clone(), prefix, fixed);
+        let mut workers = (0..jobs.min(batch.members.len()))
+            .map(|index| maker.make(index, state.tree()))
+            .collect::<Result<Vec<RoundWorker>, _>>()?;
         let stats = Mutex::new(std::mem::take(&mut self.stats));
+        let mut told = Told {
+            failed: vec![false; batch.members.len()],
+            open: vec![false; batch.members.len()],
+            classes: self.classes,
+        };
+        let second = tests.iter().filter(|_| leaves && self.options.twice);
+        let runs = tests.iter().map(|test| (*test, false));
         let mut outcome = Ok(());
-        let mut classes = self.classes;
-        for &test in tests {
+        for (test, again) in runs.chain(second.map(|test| (*test, true))) {
+            let live: Vec<u32> = (0..batch.members.len() as u32)
+                .filter(|patch| told.is_live(*patch, self.options.keep_going && !again))
+                .collect();
             if live.is_empty() {
-                break;
+                continue;
             }
             let known = &self.context.baseline.tests[test];
             let limits = &self.context.project.limits;
-            let rounds = Rounds {
+            let mut rounds = Rounds {
                 test: &suite.tests[test],
                 environment: &suite.environment,
                 limits: &known.limits(limits, self.options.prove_endless),
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,
-                pristine: &folder,
+                pristine: &state.tree().to_path_buf(),
+                maker: &maker,
+                leftovers: None,
+                keep_going: self.options.keep_going,
                 dedup: self.options.dedup,
                 virtualize: self.options.virtualize,
             };
-            let mut failed = vec![false; batch.members.len()];
-            let (sender, receiver) = mpsc::channel();
-            let result = std::thread::scope(|scope| {
-                let (workers, live, stats) = (&mut workers, live.clone(), &stats);
-                let rounds = &rounds;
-                let sender = Mutex::new(sender);
-                let running = scope.spawn(move || {
-                    let deliver = |result| {
-                        // The receiver is gone only when this thread's result is not wanted any more.
-                        let _ = crate::rounds::lock(&sender).send(result);
-                    };
-                    rounds.run(workers, live, stats, &deliver)
-                });
-                for result in receiver {
-                    self.tell(batch, test, result, (&mut failed, &mut classes), sink);
+            let mut tell = |result| self.tell(batch, (test, again), result, &mut told, sink);
+            let leftovers = match leaves {
+                true => rounds.untouched(&mut workers[0], &stats, &mut |changes, from| {
+                    state.keep(changes, from, &mut lock(&stats))
+                }),
+                false => Ok(Ok(Leftovers::default())),
+            };
+            let leftovers = match leftovers {
+                Ok(Ok(leftovers)) => leftovers,
+                Ok(Err(reason)) => {
+                    // Nor can anything be said of the tests after it.
+                    let patches = live;
+                    tell(RoundResult::Open { patches, reason });
+                    break;
                 }
-                match running.join() {
-                    Ok(result) => result,
-                    Err(panic) => std::panic::resume_unwind(panic),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
                 }
-            });
-            if let Err(error) = result {
-                outcome = Err(error);
+            };
+            rounds.leftovers = leaves.then_some(&leftovers);
+            outcome = run_rounds(&rounds, &mut workers, live, &stats, &mut tell);
+            if outcome.is_ok() {
+                let advanced = state.advance(&leftovers.changes, &mut workers);
+                outcome = advanced.map_err(EngineError::from);
+            }
+            if outcome.is_err() {
                 break;
             }
-            if !self.options.keep_going {
-                live.retain(|patch| !failed[*patch as usize]);
-            }
         }
-        self.classes = classes;
+        self.classes = told.classes;
         self.stats = stats
             .into_inner()
             .unwrap_or_else(|error| error.into_inner());
         for RoundWorker { worker, .. } in workers {
             worker.sandbox.remove()?;
         }
-        built.sandbox.remove()?;
+        state.remove()?;
         outcome
     }
 
+    /// Tells what became of patches in a test, which may be run `again`.
     fn tell(
         &self,
         batch: &Batch,
-        test: usize,
+        (test, again): (usize, bool),
         result: RoundResult,
-        (failed, classes): (&mut [bool], &mut u32),
+        told: &mut Told,
         sink: &mut dyn FnMut(Event),
     ) {
         let index = |patch: u32| self.plan.patches[batch.members[patch as usize]].patch;
@@ -350,21 +365,32 @@ impl<'a> Engine<'a> {
                 let behaviour = if as_original {
                     Behaviour::AsOriginal
                 } else {
-                    *classes += 1;
-                    Behaviour::Class(*classes)
+                    told.classes += 1;
+                    Behaviour::Class(told.classes)
                 };
                 for patch in patches {
-                    failed[patch as usize] |= !verdict.is_pass();
-                    sink(Event::Verdict {
-                        patch: index(patch),
-                        test,
-                        verdict: verdict.clone(),
-                        behaviour,
+                    let failed = !verdict.is_pass();
+                    told.failed[patch as usize] |= failed;
+                    let patch = index(patch);
+                    sink(match (again, failed) {
+                        (false, _) => Event::Verdict {
+                            patch,
+                            test,
+                            verdict: verdict.clone(),
+                            behaviour,
+                        },
+                        (true, false) => Event::Again { patch, behaviour },
+                        (true, true) => Event::Open {
+                            patch,
+                            test,
+                            reason: OpenReason::FailsAgain,
+                        },
                     });
                 }
             }
             RoundResult::Open { patches, reason } => {
                 for patch in patches {
+                    told.open[patch as usize] = true;
                     let patch = index(patch);
                     sink(Event::Open {
                         patch,
@@ -375,4 +401,48 @@ impl<'a> Engine<'a> {
             }
         }
     }
+}
+
+/// What was told of the patches of a batch.
+struct Told {
+    /// They have failed a test.
+    failed: Vec<bool>,
+    /// They were handed back.
+    open: Vec<bool>,
+    /// Classes that were told.
+    classes: u32,
+}
+
+impl Told {
+    /// Whether the patch is to be run in the next test.
+    fn is_live(&self, patch: u32, keep_going: bool) -> bool {
+        let patch = patch as usize;
+        !self.open[patch] && (keep_going || !self.failed[patch])
+    }
+}
+
+/// Runs a test; `tell` is called on this thread.
+fn run_rounds(
+    rounds: &Rounds<'_>,
+    workers: &mut [RoundWorker],
+    live: Vec<u32>,
+    stats: &Mutex<Stats>,
+    tell: &mut dyn FnMut(RoundResult),
+) -> Result<(), EngineError> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let sender = Mutex::new(sender);
+        let running = scope.spawn(move || {
+            let deliver = |result| {
+                // The receiver is gone only when this thread's result is not wanted any more.
+                let _ = lock(&sender).send(result);
+            };
+            rounds.run(workers, live, stats, &deliver)
+        });
+        receiver.into_iter().for_each(tell);
+        match running.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }

@@ -7,14 +7,15 @@
 //! 2. Patches go into a *batch*, one woven build: at each place where some of them differ (`runs`) stand their
 //!    *alternatives*, selected at run time (`batch`). Those that can be tried and undone are woven twice (`capture`).
 //! 3. For each test, rounds of the *state-transition tree* (`rounds`): one execution for each class of patches that
-//!    the test cannot tell apart.
+//!    the test cannot tell apart. Each begins in the state that the untouched program has left in the tests before
+//!    (`state`); a patch that leaves another one is handed back (`leftovers`).
 //!
 //! # Invariants
 //! * A verdict comes from an execution of the patch, or of one whose every visit of every place had the same effects:
 //!   jumps, values returned, bytes written. What cannot be compared is executed by itself.
 //! * "Does not compile" is what the project's own compiler says with the project's own flags.
-//! * What cannot be woven is handed back with a reason, for a build of its own; so is a test of which the woven program
-//!   says nothing.
+//! * What cannot be woven is handed back with a reason, for a build of its own; so is a patch about which the woven program
+//!   says nothing in some test.
 //! * The copy of the untouched program is as it was when a step has ended.
 
 mod additions;
@@ -24,6 +25,7 @@ mod compiler;
 mod edits;
 mod engine;
 mod isolate;
+mod leftovers;
 mod library;
 mod linked;
 mod missing;
@@ -33,6 +35,7 @@ mod planned;
 mod preprocessed;
 mod rounds;
 mod runs;
+mod state;
 mod undefined;
 
 use std::collections::BTreeMap;
@@ -61,6 +64,9 @@ pub struct Options {
     pub prove_endless: bool,
     /// A patch that has failed a test is run in the others too.
     pub keep_going: bool,
+    /// Where the untouched program's tests leave something behind, patches that have passed all are run in them once more,
+    /// in the state that the first time has left.
+    pub twice: bool,
     /// Most patches in one build.
     pub batch: usize,
 }
@@ -73,6 +79,7 @@ impl Default for Options {
             virtualize: true,
             prove_endless: true,
             keep_going: false,
+            twice: false,
             batch: 1000,
         }
     }
@@ -178,7 +185,14 @@ pub enum Event {
         /// What it did; patches with the same behaviour share the verdict.
         behaviour: Behaviour,
     },
-    /// Whether the patch passes this test must be found out by a build of its own.
+    /// A patch that has passed all tests has passed this one a second time ([`Options::twice`]).
+    Again {
+        /// Index of the patch.
+        patch: usize,
+        /// What it did.
+        behaviour: Behaviour,
+    },
+    /// Whether the patch passes this test must be found out by a build of its own. It is not run in further tests.
     Open {
         /// Index of the patch.
         patch: usize,
@@ -229,6 +243,8 @@ pub struct Stats {
     pub time_outs: usize,
     /// Executions that were ended because they provably never would have, among those.
     pub endless: usize,
+    /// Copies made to keep what tests leave behind.
+    pub state_copies: usize,
 }
 
 /// Why patches could not be validated.
@@ -253,6 +269,8 @@ pub enum EngineError {
     NoBuild,
     #[error("the project has no tests")]
     NoTests,
+    #[error("a copy of the project cannot be used any more, and what tests have left may name it")]
+    Lost,
 }
 
 impl From<CompilerError> for EngineError {

@@ -5,17 +5,22 @@
 //! each effect at the visit where they parted: the children of a node of the tree. Each group gets a round of its own,
 //! in which everything is compared anew from the start, so that a verdict never rests on what another round saw. The
 //! first round executes the original program.
+//!
+//! Every execution begins in the same state of the copy. What it leaves behind is what the next test of a patch would meet
+//! if it were built by itself; so patches that leave something else than the untouched program are handed back.
 
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use patchwright_exec::{
-    Ending, Limits, Snapshot, Test, TestRun, TimeKind, Verdict, Worker, run_test,
-    runner::Environment,
+    Changes, Ending, FileError, Limits, Restored, RunError, Snapshot, Test, TestError, TestRun,
+    TimeKind, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PatchChannel, PatchReport};
 
+use crate::leftovers::Leftovers;
+use crate::state::Maker;
 use crate::{EngineError, Stats};
 
 /// Most evaluations of a round; whatever still differs then runs by itself.
@@ -30,7 +35,7 @@ pub struct RoundWorker {
     pub worker: Worker,
     /// What it shares with the tested processes.
     pub channel: PatchChannel,
-    /// The state of the copy before any test.
+    /// The state of the copy before the test.
     pub snapshot: Snapshot,
 }
 
@@ -48,8 +53,14 @@ pub struct Rounds<'a> {
     pub probe: &'a Path,
     /// Grows when a woven process cannot find its channel.
     pub unobserved: &'a Path,
-    /// A copy of the woven build in which nothing is run.
+    /// A tree in the state in which each execution begins.
     pub pristine: &'a Path,
+    /// Makes workers anew.
+    pub maker: &'a Maker<'a>,
+    /// What the untouched program leaves behind in this test; `None` if its tests leave nothing.
+    pub leftovers: Option<&'a Leftovers>,
+    /// A patch that fails goes on to the next test.
+    pub keep_going: bool,
     /// Effects are compared.
     pub dedup: bool,
     /// A program that can is started once and forked.
@@ -84,6 +95,44 @@ pub enum OpenReason {
     WovenDiffers,
     /// A process could not be told which patch to run.
     Unobserved,
+    /// It leaves something else behind than the untouched program, which its next test might meet.
+    LeavesOther,
+    /// It ends the supervisor.
+    EndsRunner,
+    /// It has passed all tests, and fails this one when they are run once more.
+    FailsAgain,
+}
+
+impl OpenReason {
+    /// A phrase for tables and messages.
+    pub fn reason(self) -> &'static str {
+        match self {
+            OpenReason::WovenDiffers => "a test does not do the same in the woven program",
+            OpenReason::Unobserved => "a test does not tell which patch it runs",
+            OpenReason::LeavesOther => "leaves other files behind than the untouched program",
+            OpenReason::EndsRunner => "ends what runs it",
+            OpenReason::FailsAgain => "fails a test when all are run once more",
+        }
+    }
+}
+
+/// An execution of the test, after which the copy was put back.
+struct Execution {
+    run: TestRun,
+    report: PatchReport,
+    /// It left behind what the untouched program leaves.
+    leaves_same: bool,
+}
+
+/// Whether whoever was executed has ended the supervisor.
+fn is_lost(error: &TestError) -> bool {
+    matches!(
+        error,
+        TestError::Run {
+            source: RunError::SupervisorLost { .. },
+            ..
+        }
+    )
 }
 
 /// A node of the tree that is still to be visited.
@@ -159,25 +208,83 @@ impl Rounds<'_> {
         }
     }
 
-    fn execute(&self, worker: &mut RoundWorker) -> Result<(TestRun, PatchReport), EngineError> {
+    /// Runs the test in the worker's copy as it is, and leaves it so.
+    fn run_test(&self, worker: &mut RoundWorker) -> Result<TestRun, TestError> {
         let mut environment = self.environment.clone();
         for (name, value) in worker.channel.environment(self.probe) {
             environment.set.insert(name.into(), value);
         }
-        let RoundWorker {
-            worker,
-            channel,
-            snapshot,
-        } = worker;
-        worker.runner.set_repeats_cases(self.virtualize);
-        let run = run_test(
-            &mut worker.runner,
-            &worker.sandbox,
-            self.test,
-            &environment,
-            self.limits,
-        )?;
-        let report = channel.report();
+        let Worker {
+            runner, sandbox, ..
+        } = &mut worker.worker;
+        runner.set_repeats_cases(self.virtualize);
+        run_test(runner, sandbox, self.test, &environment, self.limits)
+    }
+
+    /// Runs the untouched program in the test and finds out what it leaves behind. If that is anything, `keep` is told of
+    /// it and of the tree where it is, and the test is run once more to see what of it is always the same. The reason is
+    /// why no patch can be judged.
+    ///
+    /// # Errors
+    /// As for [`Rounds::run`].
+    pub fn untouched(
+        &self,
+        worker: &mut RoundWorker,
+        stats: &Mutex<Stats>,
+        keep: &mut dyn FnMut(&Changes, &Path) -> Result<(), FileError>,
+    ) -> Result<Result<Leftovers, OpenReason>, EngineError> {
+        let mut found: Option<Changes> = None;
+        loop {
+            worker.channel.set_patch(None);
+            let run = match self.run_test(worker) {
+                Err(error) if is_lost(&error) => {
+                    self.maker.renew(worker, self.pristine)?;
+                    return Ok(Err(OpenReason::WovenDiffers));
+                }
+                run => run?,
+            };
+            lock(stats).count(&run);
+            if run.verdict.is_pass() != self.passes {
+                worker
+                    .snapshot
+                    .restore(&worker.worker.sandbox, self.pristine)?;
+                return Ok(Err(OpenReason::WovenDiffers));
+            }
+            let sandbox = &worker.worker.sandbox;
+            let changes = worker.snapshot.changes(sandbox)?;
+            let is_first = found.is_none();
+            let copied = changes.can_be_copied();
+            if is_first && copied && !changes.is_empty() {
+                keep(&changes, sandbox.folder())?;
+            }
+            worker.snapshot.restore(sandbox, self.pristine)?;
+            match found {
+                Some(first) => return Ok(Ok(Leftovers::of(first, &changes))),
+                None if changes.is_empty() => return Ok(Ok(Leftovers::default())),
+                None if !copied => return Ok(Err(OpenReason::LeavesOther)),
+                None => found = Some(changes),
+            }
+        }
+    }
+
+    /// Runs the test and puts the copy back; `None` if the supervisor was ended. The worker may be another one then.
+    fn execute(
+        &self,
+        worker: &mut RoundWorker,
+        stats: &Mutex<Stats>,
+    ) -> Result<Option<Execution>, EngineError> {
+        let run = match self.run_test(worker) {
+            Err(error) if is_lost(&error) => {
+                // What was executed may be alive in the copy, and may write to the channel.
+                tracing::debug!("{}: {error}", self.test.name);
+                lock(stats).executions += 1;
+                self.maker.renew(worker, self.pristine)?;
+                return Ok(None);
+            }
+            run => run?,
+        };
+        lock(stats).count(&run);
+        let report = worker.channel.report();
         tracing::debug!(
             "{}: {:?}, {:?} of processors, {} evaluations",
             self.test.name,
@@ -185,9 +292,46 @@ impl Rounds<'_> {
             run.outcome.cpu,
             report.evaluations
         );
-        // Whatever its verdict, a patch may leave behind what the next one would stumble over.
-        snapshot.restore(&worker.sandbox, self.pristine)?;
-        Ok((run, report))
+        let sandbox = &worker.worker.sandbox;
+        // What cannot be read cannot be the same.
+        let same = self.leftovers.is_none_or(|leftovers| {
+            let changes = worker.snapshot.changes(sandbox);
+            changes.is_ok_and(|changes| leftovers.are(&changes))
+        });
+        let leaves_same = match worker.snapshot.restore(sandbox, self.pristine) {
+            Ok(restored) => same && (self.leftovers.is_some() || restored == Restored::default()),
+            Err(error) if error.is_disk_full() => return Err(error.into()),
+            Err(error) => {
+                tracing::debug!("{}: {error}", self.test.name);
+                self.maker.renew(worker, self.pristine)?;
+                false
+            }
+        };
+        Ok(Some(Execution {
+            run,
+            report,
+            leaves_same,
+        }))
+    }
+
+    /// The result of patches that have this verdict, unless what they have left behind speaks against running their next
+    /// test.
+    fn result(
+        &self,
+        patches: Vec<u32>,
+        verdict: Verdict,
+        as_original: bool,
+        leaves_same: bool,
+    ) -> RoundResult {
+        if !leaves_same && (verdict.is_pass() || self.keep_going) {
+            let reason = OpenReason::LeavesOther;
+            return RoundResult::Open { patches, reason };
+        }
+        RoundResult::Verdict {
+            patches,
+            verdict,
+            as_original,
+        }
     }
 
     fn unobserved_size(&self) -> u64 {
@@ -216,15 +360,25 @@ impl Rounds<'_> {
                 .channel
                 .set_tree(task.representative, &task.live, BUDGET),
         }
-        let (run, report) = self.execute(worker)?;
+        let Some(execution) = self.execute(worker, stats)? else {
+            if let Some(patch) = task.representative {
+                deliver(RoundResult::Open {
+                    patches: vec![patch],
+                    reason: OpenReason::EndsRunner,
+                });
+            }
+            tasks.extend(alone(task.live));
+            return Ok(tasks);
+        };
+        let Execution {
+            run,
+            report,
+            mut leaves_same,
+        } = execution;
         {
             let mut stats = lock(stats);
-            stats.executions += 1;
-            stats.forked += usize::from(run.outcome.forked);
             stats.rounds += usize::from(!task.alone);
             stats.evaluations += report.evaluations;
-            stats.time_outs += usize::from(is_limit(&run));
-            stats.endless += usize::from(is_endless(&run));
         }
         let patches = || {
             task.representative
@@ -261,11 +415,7 @@ impl Rounds<'_> {
                 .partition(|patch| visited.binary_search(patch).is_ok());
             if !others.is_empty() {
                 lock(stats).classes += 1;
-                deliver(RoundResult::Verdict {
-                    patches: others,
-                    verdict: run.verdict,
-                    as_original: true,
-                });
+                deliver(self.result(others, run.verdict, true, leaves_same));
             }
             tasks.extend(alone(reached));
             return Ok(tasks);
@@ -306,11 +456,16 @@ impl Rounds<'_> {
             // The comparisons may have taken the time: what is left is executed without them.
             tasks.extend(alone(std::mem::take(&mut members)));
             worker.channel.set_patch(task.representative);
-            let run = self.execute(worker)?.0;
-            let mut stats = lock(stats);
-            stats.executions += 1;
-            stats.forked += usize::from(run.outcome.forked);
-            verdict = run.verdict;
+            let Some(execution) = self.execute(worker, stats)? else {
+                if let Some(patch) = task.representative {
+                    deliver(RoundResult::Open {
+                        patches: vec![patch],
+                        reason: OpenReason::EndsRunner,
+                    });
+                }
+                return Ok(tasks);
+            };
+            (verdict, leaves_same) = (execution.run.verdict, execution.leaves_same);
         }
         if is_root && verdict.is_pass() != self.passes {
             deliver(RoundResult::Open {
@@ -322,11 +477,7 @@ impl Rounds<'_> {
         let shared_by: Vec<u32> = task.representative.into_iter().chain(members).collect();
         if !shared_by.is_empty() {
             lock(stats).classes += 1;
-            deliver(RoundResult::Verdict {
-                patches: shared_by,
-                verdict,
-                as_original: is_root,
-            });
+            deliver(self.result(shared_by, verdict, is_root, leaves_same));
         }
         Ok(tasks)
     }
@@ -339,6 +490,16 @@ fn alone(patches: Vec<u32>) -> impl Iterator<Item = Task> {
         parted: 0,
         alone: true,
     })
+}
+
+impl Stats {
+    /// Counts an execution of a test.
+    fn count(&mut self, run: &TestRun) {
+        self.executions += 1;
+        self.forked += usize::from(run.outcome.forked);
+        self.time_outs += usize::from(is_limit(run));
+        self.endless += usize::from(is_endless(run));
+    }
 }
 
 fn is_limit(run: &TestRun) -> bool {

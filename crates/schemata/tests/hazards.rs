@@ -351,7 +351,7 @@ fn patches_part_in_any_of_the_processes_of_a_test() {
 }
 
 #[test]
-fn a_test_whose_processes_find_no_channel_is_handed_back() {
+fn patches_are_handed_back_when_processes_of_a_test_find_no_channel() {
     let script = "#!/bin/sh\n\
         if test \"$1\" = one; then test \"$(env -i ./prog 1)\" = 2; else test \"$(./prog 1)\" = 2; fi\n";
     let found = validate_driver(
@@ -361,15 +361,15 @@ fn a_test_whose_processes_find_no_channel_is_handed_back() {
         &[("n + 1", "n + 2"), ("n + 1", "1 + n")],
     );
     assert_eq!(found.open, [(0, 0), (1, 0)]);
-    assert!(!found.verdicts[&(0, 1)].is_pass());
-    assert!(found.verdicts[&(1, 1)].is_pass());
+    // A build of their own tells about the other test, too.
+    assert!(found.verdicts.is_empty(), "{:?}", found.verdicts);
 }
 
 #[test]
 fn a_static_program_is_handed_back() {
     let script = "#!/bin/sh\ntest \"$(./prog 1)\" = 2\n";
     let found = validate_driver(SIMPLE, "-static", script, &[("n + 1", "n + 2")]);
-    assert_eq!(found.open, [(0, 0), (0, 1)], "{:?}", found.verdicts);
+    assert_eq!(found.open, [(0, 0)], "{:?}", found.verdicts);
 }
 
 #[test]

@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use patchwright_exec::{
-    Baseline, Durability, FileError, JournalError, JournalKind, JournalOptions, Project,
-    hash_project,
+    Durability, FileError, JournalError, JournalKind, JournalOptions, Project, hash_project,
 };
 use patchwright_patches::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::ValidateOptions;
 use crate::plain::{Checked, Way};
+use crate::prepare::UntouchedTests;
 use crate::verdict::{PatchVerdict, TestResult};
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 enum Line {
-    Baseline(Baseline),
+    Untouched(UntouchedTests),
     Tree(Record),
 }
 
@@ -43,7 +43,7 @@ pub struct Record {
 pub struct Journal {
     file: patchwright_exec::Journal,
     known: HashMap<String, Record>,
-    baseline: Option<Baseline>,
+    untouched: Option<UntouchedTests>,
 }
 
 impl Journal {
@@ -63,17 +63,17 @@ impl Journal {
         let key = key(project, options)?;
         let (file, lines) = patchwright_exec::Journal::open(place, kind, key, Durability::System)?;
         let mut known = HashMap::new();
-        let mut baseline = None;
+        let mut untouched = None;
         for line in lines {
             match line {
-                Line::Baseline(found) => baseline = Some(found),
+                Line::Untouched(found) => untouched = Some(found),
                 Line::Tree(record) => drop(known.insert(record.tree.clone(), record)),
             }
         }
         Ok(Journal {
             file,
             known,
-            baseline,
+            untouched,
         })
     }
 
@@ -82,9 +82,9 @@ impl Journal {
         self.file.path()
     }
 
-    /// The baseline, if it is known.
-    pub fn baseline(&self) -> Option<&Baseline> {
-        self.baseline.as_ref()
+    /// What the tests do on the untouched program, if it is known.
+    pub fn untouched(&self) -> Option<&UntouchedTests> {
+        self.untouched.as_ref()
     }
 
     /// What is known of a tree.
@@ -92,12 +92,12 @@ impl Journal {
         self.known.get(&tree.to_string())
     }
 
-    /// Keeps the baseline.
+    /// Keeps what the tests do on the untouched program.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep_baseline(&self, baseline: &Baseline) -> Result<(), FileError> {
-        self.file.add(&Line::Baseline(baseline.clone()))
+    pub fn keep_untouched(&self, untouched: &UntouchedTests) -> Result<(), FileError> {
+        self.file.add(&Line::Untouched(untouched.clone()))
     }
 
     /// Keeps what is known of a tree.

@@ -286,7 +286,7 @@ impl<'a> Plain<'a> {
         let environment = &self.prepared.suite.environment;
         let mut killer = None;
         for &test in order {
-            let known = &self.prepared.baseline.tests[test];
+            let known = &self.prepared.untouched.baseline.tests[test];
             let limits = known.limits(&self.project.limits, self.options.prove_endless);
             let run = suite[test].as_ref().map(|test| {
                 run_test(

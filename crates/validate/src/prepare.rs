@@ -9,6 +9,8 @@ use patchwright_exec::{
     TestSuite, Worker, WorkerOptions, record,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::ValidateError;
 use crate::outcome::{Tests, Untouched};
 use crate::rebuild::included_sources;
@@ -22,13 +24,23 @@ pub struct Prepared {
     pub build: OsString,
     /// The tests.
     pub suite: TestSuite,
-    /// Verdicts of the untouched program.
-    pub baseline: Baseline,
+    /// What the tests do on the untouched program.
+    pub untouched: UntouchedTests,
     /// How the sources are compiled, as programs in the sandbox see it, if that was asked for and is
     /// known.
     pub commands: Option<Vec<CompileCommand>>,
     /// File names of sources that other sources include.
     pub included: BTreeSet<OsString>,
+}
+
+/// What the tests do on the untouched program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UntouchedTests {
+    /// Verdicts and times.
+    pub baseline: Baseline,
+    /// Whether a test leaves something behind in the copy: files that come, go or are written to. Then the verdict of a
+    /// test may depend on those before it.
+    pub leaves: bool,
 }
 
 /// The options for a worker that copies `source`.
@@ -44,7 +56,7 @@ pub(crate) fn worker_options<'a>(
 }
 
 /// Copies, builds and tests the untouched program. The worker, with the number 0, has a copy of the
-/// pristine copy, of which the snapshot is. A baseline that is known already is not measured
+/// pristine copy, of which the snapshot is. What is known already of the tests is not measured
 /// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
 /// root) are compiled is found out with the build.
 ///
@@ -52,7 +64,7 @@ pub(crate) fn worker_options<'a>(
 /// When it cannot be built, or no test is stable.
 pub fn prepare<'a>(
     project: &'a Project,
-    known: Option<Baseline>,
+    known: Option<UntouchedTests>,
     changed: &[PathBuf],
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
@@ -89,11 +101,12 @@ pub fn prepare<'a>(
         &worker_options(project, &folder, surroundings),
     )?;
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
-    let baseline = match known {
-        Some(baseline) => baseline,
+    let untouched = match known {
+        Some(untouched) => untouched,
         None => {
             events(Event::Phase("running the tests of the untouched program"));
             let total = 2 * suite.tests.len();
+            let mut leaves = false;
             let baseline = Baseline::measure(
                 &mut worker.runner,
                 &worker.sandbox,
@@ -104,19 +117,23 @@ pub fn prepare<'a>(
                     prove_endless: options.prove_endless,
                     ..Default::default()
                 },
-                |done| events(Event::Progress { done, total }),
+                |done| {
+                    // After each test: a later one may remove what it left. What cannot be read has changed.
+                    leaves = leaves || snapshot.has_changed(&worker.sandbox).unwrap_or(true);
+                    events(Event::Progress { done, total });
+                },
             )?;
             snapshot.restore(&worker.sandbox, &folder)?;
-            baseline
+            UntouchedTests { baseline, leaves }
         }
     };
-    check(&baseline, surroundings)?;
+    check(&untouched.baseline, surroundings)?;
     let prepared = Prepared {
         included: included_sources(&folder)?,
         pristine,
         build: build.clone(),
         suite: suite.clone(),
-        baseline,
+        untouched,
         commands,
     };
     Ok((prepared, worker, snapshot))

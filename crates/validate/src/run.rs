@@ -16,7 +16,7 @@ use crate::journal::Journal;
 use crate::outcome::Validation;
 use crate::phases::Phases;
 use crate::plain::Plain;
-use crate::prepare::{Prepared, prepare, worker_options};
+use crate::prepare::{Prepared, UntouchedTests, prepare, worker_options};
 use crate::promising::Promising;
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
@@ -65,30 +65,30 @@ pub fn validate(
             }
         }
     }
-    let known = journal.as_ref().and_then(|journal| journal.baseline());
+    let known = journal.as_ref().and_then(|journal| journal.untouched());
     let is_open = |entry: &usize| !board.is_settled(*entry);
-    if let Some(baseline) = known
+    if let Some(untouched) = known
         && !set.distinct().any(|entry| is_open(&entry))
     {
-        let _nothing_to_do = board.begin(baseline);
+        let _nothing_to_do = board.begin(&untouched.baseline);
         return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
     let changed = changed_sources(set, options, &is_open);
     let ready = prepare(project, known.cloned(), &changed, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
-        (Err(error), Some(baseline)) if error.is_cancelled() => {
-            let _nothing_can_be_done = board.begin(baseline);
+        (Err(error), Some(untouched)) if error.is_cancelled() => {
+            let _nothing_can_be_done = board.begin(&untouched.baseline);
             return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
         }
         (other, _) => other?,
     };
     if let (Some(journal), None) = (&journal, known) {
-        journal.keep_baseline(&ready.0.baseline)?;
+        journal.keep_untouched(&ready.0.untouched)?;
     }
     let preparing = started.elapsed();
     let started = Instant::now();
-    if board.begin(&ready.0.baseline).is_continue() {
+    if board.begin(&ready.0.untouched.baseline).is_continue() {
         run_tasks(project, set, ready, &board, journal.as_ref())?;
     }
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
@@ -138,11 +138,13 @@ fn run_tasks(
     let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
         tests.into_iter().map(|test| test.index).collect()
     };
+    let UntouchedTests { baseline, leaves } = &prepared.untouched;
     let schedule = Schedule::new(
         set.distinct().count(),
-        &numbers(prepared.baseline.failing().collect()),
-        &numbers(prepared.baseline.passing().collect()),
-        options.prioritize,
+        &numbers(baseline.failing().collect()),
+        &numbers(baseline.passing().collect()),
+        // A test may need what the one before it left.
+        options.prioritize && !leaves,
     );
     let distinct: Vec<Task> = set
         .distinct()
@@ -206,7 +208,9 @@ fn run_tasks(
             return Ok(());
         };
         let promise = promising.promise(task.entry);
-        let checked = plain.check(worker, patch, promise, || schedule.order(task.number))?;
+        // What a test does may depend on all those before it.
+        let relied_on = promise.filter(|_| !leaves);
+        let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
         if let Some(journal) = journal {
             journal.keep(tree, &checked)?;
         }

@@ -2,7 +2,8 @@
 //!
 //! Tests that fail on the untouched program come first, for most patches do not mend it; then those
 //! that pass. Within each of the two, the tests that have spoken against most patches come first,
-//! and then the order of the suite.
+//! and then the order of the suite. Where tests leave something behind, that is the only order: a test
+//! may need what the one before it left.
 //!
 //! The order decides which failing test is named, so it must not depend on which worker is faster.
 //! Patches are counted in *generations* of [`GENERATION`]; for a patch, only the verdicts of the

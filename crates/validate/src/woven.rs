@@ -16,7 +16,7 @@ use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
 use crate::prepare::Prepared;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
-use crate::{Event, Surroundings, ValidateOptions};
+use crate::{Confirm, Event, Surroundings, ValidateOptions};
 
 /// Validates patches in woven programs.
 pub struct Woven<'a> {
@@ -35,7 +35,8 @@ impl Woven<'_> {
     /// afterwards. The tests are run in the order `order`. `settle` is told each verdict against a
     /// patch, by the patch's index, as soon as it is known; and, at the end, with
     /// [`PatchVerdict::Plausible`] those that pass all tests. With a verdict come the classes that the
-    /// patch was in, for each test that was run.
+    /// patch was in, for each test that was run, and once more if the tests leave something behind and
+    /// were run twice.
     ///
     /// # Errors
     /// When the run is cancelled, or the engine's own processes and files fail. Patches without a
@@ -58,7 +59,8 @@ impl Woven<'_> {
         events(Event::Phase("reading sources"));
         let context = Context {
             project,
-            baseline: &prepared.baseline,
+            baseline: &prepared.untouched.baseline,
+            leaves: prepared.untouched.leaves,
             commands,
             program: surroundings.program,
             scratch: surroundings.scratch,
@@ -70,6 +72,8 @@ impl Woven<'_> {
             virtualize: options.virtualize,
             prove_endless: options.prove_endless,
             keep_going: options.keep_going,
+            // As plain validation does.
+            twice: options.confirm != Confirm::Never,
             ..Options::default()
         };
         let total = patches.len();
@@ -84,6 +88,7 @@ impl Woven<'_> {
                     EngineEvent::Progress(done) => events(Event::Progress { done, total }),
                     // Nothing is run yet.
                     EngineEvent::Verdict { .. }
+                    | EngineEvent::Again { .. }
                     | EngineEvent::Open { .. }
                     | EngineEvent::Apart { .. } => {}
                 },
@@ -125,11 +130,15 @@ impl Woven<'_> {
                 *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
                 known[patch] = None;
             }
-            EngineEvent::Open { patch, .. } => {
+            EngineEvent::Open { patch, reason, .. } => {
                 if known[patch].is_some() {
-                    let reason = "a test does not tell which patch it runs".to_owned();
-                    *stats.apart.entry(reason).or_default() += 1;
+                    *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
                     known[patch] = None;
+                }
+            }
+            EngineEvent::Again { patch, behaviour } => {
+                if let Some(Known { classes, .. }) = &mut known[patch] {
+                    classes.push(behaviour);
                 }
             }
             EngineEvent::Verdict {
@@ -207,7 +216,7 @@ impl Woven<'_> {
 #[derive(Default)]
 struct Known {
     results: Vec<TestResult>,
-    /// Its class in each of these tests.
+    /// Its class in each of these tests, and in those that were run once more.
     classes: Vec<Behaviour>,
 }
 

@@ -10,8 +10,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CancelToken, FailReason, Limits, Project, ProjectFlags,
-    RunnerProgram, Scratch, Verdict, Worker, WorkerOptions, intercept_build, runner::Environment,
+    Baseline, BaselineOptions, CancelToken, CopyOptions, FailReason, Limits, Project, ProjectFlags,
+    RunnerProgram, Scratch, Snapshot, Verdict, Worker, WorkerOptions, intercept_build,
+    runner::Environment,
 };
 use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, Patch, PatchId, RawPatch};
 use patchwright_schemata::{Context, Engine, Event, Fate, Options, Stats};
@@ -150,17 +151,27 @@ pub fn validate_project(
         })
         .collect();
     let suite = project.tests.as_ref().unwrap();
+    let mut snapshot = Snapshot::take(&base.sandbox).unwrap();
+    let pristine = base.folder.join("pristine");
+    let view = CopyOptions {
+        viewed: base.runner.view_active(),
+        exclude: Vec::new(),
+    };
+    base.sandbox.duplicate(&pristine, &view).unwrap();
+    let mut leaves = false;
     let baseline = Baseline::measure(
         &mut base.runner,
         &base.sandbox,
         suite,
         &BaselineOptions::default(),
-        |_| {},
+        |_| leaves |= snapshot.has_changed(&base.sandbox).unwrap(),
     )
     .unwrap();
+    snapshot.restore(&base.sandbox, &pristine).unwrap();
     let context = Context {
         project,
         baseline: &baseline,
+        leaves,
         commands: &commands,
         program: &program,
         scratch,
@@ -189,7 +200,7 @@ pub fn validate_project(
                 );
             }
             Event::Open { patch, test, .. } => found.open.push((patch, test)),
-            Event::Apart { .. } | Event::Phase(_) | Event::Progress(_) => {}
+            Event::Apart { .. } | Event::Again { .. } | Event::Phase(_) | Event::Progress(_) => {}
         })
         .unwrap();
     found.fates = engine.fates().to_vec();

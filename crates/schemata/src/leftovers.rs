@@ -1,0 +1,107 @@
+//! What the untouched program leaves behind in a test, and whether a patch leaves the same.
+//!
+//! Built by itself, a patch meets in each test what its earlier ones have left. The woven program gives every patch what
+//! the untouched program has left, so it says nothing of the later tests of a patch that leaves something else.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use patchwright_exec::Changes;
+
+/// What the untouched program leaves behind in a test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leftovers {
+    /// What it left when it was run first: the state that later tests begin with.
+    pub changes: Changes,
+    /// Paths at which it left something twice, but not the same: times, process numbers.
+    unsteady: BTreeSet<PathBuf>,
+    /// Paths at which it left something in one run and not in the other.
+    ignored: BTreeSet<PathBuf>,
+}
+
+impl Leftovers {
+    /// By what it left in two runs that began in the same state.
+    pub fn of(changes: Changes, second: &Changes) -> Self {
+        let paths = |changes: &Changes| -> BTreeSet<PathBuf> {
+            changes.iter().map(|(path, _)| path.to_owned()).collect()
+        };
+        let (one, other) = (paths(&changes), paths(second));
+        let differs = |path: &&PathBuf| changes.get(path) != second.get(path);
+        Leftovers {
+            unsteady: one.intersection(&other).filter(differs).cloned().collect(),
+            ignored: one.symmetric_difference(&other).cloned().collect(),
+            changes,
+        }
+    }
+
+    /// Whether later tests can be run in what the untouched program left when this was left instead.
+    pub fn are(&self, changes: &Changes) -> bool {
+        let counts = |path: &Path| !self.ignored.contains(path);
+        let missing = self
+            .changes
+            .iter()
+            .any(|(path, _)| counts(path) && changes.get(path).is_none());
+        !missing
+            && changes
+                .iter()
+                .filter(|(path, _)| counts(path))
+                .all(|(path, left)| match self.changes.get(path) {
+                    Some(expected) => expected == left || self.unsteady.contains(path),
+                    None => false,
+                })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "these tests make trees")]
+mod tests {
+    use super::*;
+    use patchwright_exec::{CopyOptions, Sandbox, Snapshot};
+    use std::fs;
+
+    /// What is left by writing these files.
+    fn left(files: &[(&str, &str)]) -> Changes {
+        let guard = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(guard.path()).unwrap();
+        let project = root.join("project");
+        fs::create_dir(&project).unwrap();
+        let options = CopyOptions::default();
+        let copy = Sandbox::create(&project, &root.join("copy"), &project, &options).unwrap();
+        let snapshot = Snapshot::take(&copy).unwrap();
+        for (name, text) in files {
+            fs::write(copy.folder().join(name), text).unwrap();
+        }
+        snapshot.changes(&copy).unwrap()
+    }
+
+    #[test]
+    fn contents_that_are_always_the_same_count_and_others_do_not() {
+        let first = left(&[("log", "10:00"), ("out", "42")]);
+        let leftovers = Leftovers::of(first, &left(&[("log", "10:01"), ("out", "42")]));
+        assert!(leftovers.are(&left(&[("log", "10:02"), ("out", "42")])));
+        assert!(!leftovers.are(&left(&[("log", "10:00"), ("out", "43")])));
+        assert!(!leftovers.are(&left(&[("out", "42")])));
+        assert!(!leftovers.are(&left(&[("log", ""), ("out", "42"), ("more", "")])));
+    }
+
+    #[test]
+    fn what_is_left_only_sometimes_does_not_count() {
+        let leftovers = Leftovers::of(
+            left(&[("a", ""), ("out", "42")]),
+            &left(&[("b", ""), ("out", "42")]),
+        );
+        for names in [&["out"][..], &["a", "out"], &["a", "b", "out"]] {
+            let files: Vec<_> = names.iter().map(|name| (*name, "42")).collect();
+            assert!(leftovers.are(&left(&files)), "{names:?}");
+        }
+        assert!(!leftovers.are(&left(&[("a", "")])));
+        assert!(!leftovers.are(&left(&[("c", ""), ("out", "42")])));
+    }
+
+    #[test]
+    fn where_nothing_is_left_nothing_may_be() {
+        let leftovers = Leftovers::default();
+        assert!(leftovers.are(&Changes::default()));
+        assert!(!leftovers.are(&left(&[("a", "")])));
+    }
+}

@@ -1,0 +1,148 @@
+//! The copies of a woven build: those in which tests are run, and the trees that say what state they are put back to.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use patchwright_exec::{
+    Changes, CopyOptions, FileError, Sandbox, Snapshot, Worker, WorkerOptions, files,
+};
+use patchwright_probe_image::{PatchChannel, PatchTable};
+
+use crate::engine::Context;
+use crate::rounds::RoundWorker;
+use crate::{EngineError, Stats};
+
+/// Makes workers for a woven build.
+pub(crate) struct Maker<'a> {
+    context: &'a Context<'a>,
+    table: PatchTable,
+    /// What the names of folders begin with.
+    prefix: String,
+    made: AtomicUsize,
+    /// A copy may not take the place of another: what tests have left may name it.
+    fixed: bool,
+}
+
+impl<'a> Maker<'a> {
+    /// For the patches of `table`. With `fixed` no worker can be renewed.
+    pub fn new(context: &'a Context<'a>, table: PatchTable, prefix: String, fixed: bool) -> Self {
+        Maker {
+            context,
+            table,
+            prefix,
+            made: AtomicUsize::new(0),
+            fixed,
+        }
+    }
+
+    /// A worker with a copy of this tree.
+    pub fn make(&self, index: usize, source: &Path) -> Result<RoundWorker, EngineError> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let context = self.context;
+        let worker = Worker::start(
+            index,
+            &format!("{}-copy-{number}", self.prefix),
+            &WorkerOptions::new(
+                context.project,
+                source,
+                context.program,
+                context.scratch,
+                &context.cancel,
+            ),
+        )?;
+        Ok(RoundWorker {
+            channel: PatchChannel::create(context.scratch.shared_path(), self.table.clone())?,
+            snapshot: Snapshot::take(&worker.sandbox)?,
+            worker,
+        })
+    }
+
+    /// Gives the worker another copy, runner and channel.
+    pub fn renew(&self, worker: &mut RoundWorker, source: &Path) -> Result<(), EngineError> {
+        if self.fixed {
+            return Err(EngineError::Lost);
+        }
+        let fresh = self.make(worker.worker.index, source)?;
+        let old = std::mem::replace(worker, fresh);
+        let folder = old.worker.folder.clone();
+        drop(old);
+        // What it cannot remove the scratch folder's end tries again, and says so.
+        let _ = files::remove_tree(&folder);
+        Ok(())
+    }
+}
+
+/// The state in which the executions of a test begin.
+pub(crate) struct State {
+    /// A tree in that state, in which nothing is run.
+    now: Sandbox,
+    /// The state for the next test, once a test has left something.
+    next: Option<Sandbox>,
+    /// Where that tree is made.
+    folder: PathBuf,
+    viewed: bool,
+}
+
+impl State {
+    /// The state of a tree in which nothing is run. If it is needed, another one is made in `folder`, which is empty or
+    /// does not exist.
+    pub fn new(now: Sandbox, folder: PathBuf, viewed: bool) -> Self {
+        State {
+            now,
+            next: None,
+            folder,
+            viewed,
+        }
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Path {
+        self.now.folder()
+    }
+
+    /// Keeps for the next test what has happened in the tree `from`, which was in this state.
+    pub fn keep(
+        &mut self,
+        changes: &Changes,
+        from: &Path,
+        stats: &mut Stats,
+    ) -> Result<(), FileError> {
+        let next = match self.next.take() {
+            Some(next) => next,
+            None => {
+                stats.state_copies += 1;
+                let options = CopyOptions {
+                    viewed: self.viewed,
+                    exclude: Vec::new(),
+                };
+                self.now.duplicate(&self.folder, &options)?
+            }
+        };
+        changes.repeat(from, &next)?;
+        self.next = Some(next);
+        Ok(())
+    }
+
+    /// Goes on to the next test: what was kept is done here and in the copies of the workers, which are in this state.
+    pub fn advance(
+        &mut self,
+        changes: &Changes,
+        workers: &mut [RoundWorker],
+    ) -> Result<(), FileError> {
+        let Some(next) = self.next.as_ref().filter(|_| !changes.is_empty()) else {
+            return Ok(());
+        };
+        changes.repeat(next.folder(), &self.now)?;
+        for worker in workers {
+            changes.repeat(self.now.folder(), &worker.worker.sandbox)?;
+            worker.snapshot = Snapshot::take(&worker.worker.sandbox)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the trees.
+    pub fn remove(self) -> Result<(), FileError> {
+        self.next.map_or(Ok(()), Sandbox::remove)?;
+        self.now.remove()
+    }
+}
