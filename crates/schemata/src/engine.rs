@@ -291,6 +291,8 @@ impl<'a> Engine<'a> {
             }
             let known = &self.context.baseline.tests[test];
             let limits = &self.context.project.limits;
+            // The tree for the next test is made while this one is in use.
+            let pristine = state.tree().to_path_buf();
             let mut rounds = Rounds {
                 test: &suite.tests[test],
                 environment: &suite.environment,
@@ -298,7 +300,7 @@ impl<'a> Engine<'a> {
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,
-                pristine: &state.tree().to_path_buf(),
+                pristine: &pristine,
                 maker: &maker,
                 leftovers: None,
                 keep_going: self.options.keep_going,
