@@ -469,9 +469,12 @@ mod tests {
 
     #[test]
     fn an_empty_file_of_json_lines_has_no_patches() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("none.jsonl");
-        std::fs::write(&path, "\n").unwrap();
+        let mut file = tempfile::Builder::new()
+            .suffix(".jsonl")
+            .tempfile()
+            .unwrap();
+        io::Write::write_all(&mut file, b"\n").unwrap();
+        let path = file.path().to_path_buf();
         let patches: Result<Vec<RawPatch>, InputError> =
             read_inputs(&[Source::Path(path)], &mut io::empty())
                 .unwrap()
