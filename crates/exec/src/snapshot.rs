@@ -8,7 +8,7 @@
 //! the times that it has there. The copy is then as it was, for `make` too: sources are older than
 //! what was built of them, and nothing that was built of something else is left.
 //!
-//! What happened can also be kept: [`Changes`](crate::Changes) are what differs, with contents, to
+//! What happened can also be kept: [`Changes`] are what differs, with contents, to
 //! be compared with those of another copy, or done to it.
 
 use std::collections::{BTreeMap, BTreeSet};

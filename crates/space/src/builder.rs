@@ -116,7 +116,7 @@ struct SpaceBuilder<'a> {
     leaves: Vec<PoolId>,
     /// The first integers and floating values among the leaves, again, by type.
     nearest: Vec<PoolId>,
-    /// What varies and comes from elsewhere ([`crate::distant`]), by type…
+    /// What varies and comes from elsewhere ([`mod@crate::distant`]), by type…
     distant: Vec<PoolId>,
     /// …and the constants from there.
     distant_constants: Vec<PoolId>,

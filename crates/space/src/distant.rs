@@ -2,7 +2,7 @@
 //!
 //! What a function lacks is often known beside it: a global that only the functions which it calls read, a limit that another
 //! function has, a number or a character that a failing test is about. Such leaves cost one node more than those of the function
-//! ([`crate::builder`]), so they come after them, and constants are only compared with what is nearest.
+//! (see `builder`), so they come after them, and constants are only compared with what is nearest.
 
 use patchwright_csource::{Storage, VarId, types::TypeKind};
 use rustc_hash::FxHashSet;

@@ -21,7 +21,7 @@ pub struct LeafLimits {
     pub atoms: usize,
     /// Constants.
     pub constants: usize,
-    /// Constants from elsewhere ([`crate::distant`]); with 0, no leaf comes from elsewhere.
+    /// Constants from elsewhere ([`mod@crate::distant`]); with 0, no leaf comes from elsewhere.
     pub distant: usize,
 }
 

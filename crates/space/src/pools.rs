@@ -35,7 +35,7 @@ pub struct Pool {
     pub kind: PoolKind,
     /// Number of terms.
     pub length: usize,
-    /// What each term costs: its nodes, and one more for each leaf from elsewhere ([`crate::distant`]) and for each operator
+    /// What each term costs: its nodes, and one more for each leaf from elsewhere ([`mod@crate::distant`]) and for each operator
     /// that the function does not use ([`crate::familiar`]).
     pub cost: u32,
     pub(crate) code: Vec<Vec<Instruction>>,
