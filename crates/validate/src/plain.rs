@@ -119,19 +119,27 @@ impl<'a> Plain<'a> {
             build: Duration::ZERO,
             total: Duration::ZERO,
         };
-        match rebuild {
-            Rebuild::Clean => {
-                let mut fresh = self.fresh(worker.index)?;
-                self.apply_and_test(&mut fresh, patch, promise, order, &mut checked)?;
+        let mut fresh = match rebuild {
+            Rebuild::Clean => Some(self.fresh(worker.index)?),
+            Rebuild::Incremental | Rebuild::Full => None,
+        };
+        let place = fresh.as_mut().unwrap_or(worker);
+        match write_patch(&place.sandbox, patch, rebuild) {
+            Ok(()) => self.build_and_test(place, patch, promise, order, &mut checked)?,
+            // A link or a folder that only the build makes.
+            Err(error) if !error.is_disk_full() => {
+                checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        match fresh {
+            Some(fresh) => {
                 let folder = fresh.folder.clone();
                 drop(fresh);
                 // What it cannot remove the scratch folder's end tries again, and says so.
                 let _ = files::remove_tree(&folder);
             }
-            Rebuild::Incremental | Rebuild::Full => {
-                self.apply_and_test(worker, patch, promise, order, &mut checked)?;
-                self.restore(worker)?;
-            }
+            None => self.restore(worker)?,
         }
         checked.total = started.elapsed();
         Ok(checked)
@@ -145,28 +153,6 @@ impl<'a> Plain<'a> {
         let mut fresh = Worker::start(index, &name, &options)?;
         record::prepare_copy(&mut fresh, self.project)?;
         Ok(fresh)
-    }
-
-    fn apply_and_test(
-        &self,
-        worker: &mut Worker,
-        patch: &Patch,
-        promise: Option<&Promise>,
-        order: impl FnOnce() -> Vec<usize>,
-        checked: &mut Checked,
-    ) -> Result<(), ValidateError> {
-        let Way::Plain(rebuild) = checked.way else {
-            return Ok(());
-        };
-        match write_patch(&worker.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(worker, patch, promise, order, checked),
-            // A link or a folder that only the build makes.
-            Err(error) if !error.is_disk_full() => {
-                checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
-        }
     }
 
     fn build_and_test(
