@@ -142,6 +142,40 @@ fn cmake_and_ninja_with_ccache_before_the_compiler() {
 }
 
 #[test]
+fn cmake_has_configured_the_folder_before() {
+    let place = project();
+    place.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(natural C)\nadd_executable(natural src/main.c src/natural.c)\n",
+    );
+    prepare(
+        &place,
+        "cmake -B 'the build' && sed -i 's|[.]/natural|\"the build\"/natural|' driver && chmod +x driver",
+    );
+    repair(&place, "make -C 'the build'", "src/natural.c", &[]);
+}
+
+#[test]
+fn tests_that_the_build_compiles_are_not_changed_unless_they_are_named() {
+    let place = project();
+    place.write(
+        "tests/check.c",
+        "#include <assert.h>\n#include <stdlib.h>\n#include \"../src/natural.h\"\nint main(int argc, char **argv)\n{\n\
+         \x20 int n = atoi(argv[argc - 1]);\n  int expected = n >= 0;\n  assert(natural(n) == expected);\n  return 0;\n}\n",
+    );
+    place.script(
+        "driver",
+        "#!/bin/sh\ncase $1 in\npositive) ./check 5 ;;\nzero) ./check 0 ;;\nnegative) ./check -5 ;;\nesac\n",
+    );
+    let build = "gcc -o check tests/check.c src/natural.c";
+    let told = "tests/check.c looks like a test";
+    let (_, messages) = repair(&place, build, "src/natural.c", &[]);
+    assert!(messages.contains(told), "{messages}");
+    let (_, messages) = repair(&place, build, "tests/check.c", &["--files", "tests"]);
+    assert!(!messages.contains(told), "{messages}");
+}
+
+#[test]
 fn ccache_in_front_of_gcc_without_a_compile_database() {
     let place = project();
     let cache = place.root.join("ccache");

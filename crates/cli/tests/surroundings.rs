@@ -210,6 +210,31 @@ fn a_location_with_many_states_takes_less_than_a_gibibyte() {
     assert!(stats["executions"].as_u64() > Some(0), "{stats}");
 }
 
+#[test]
+fn candidates_whose_states_are_too_many_are_executed_one_by_one() {
+    let place = Place::new();
+    place.write(
+        "many.c",
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n\
+         \x20 unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 0, sum = 0, i;\n  for (i = 0; i < n; i++)\n\
+         \x20   sum += i;\n  printf(\"%u\\n\", sum);\n  return 0;\n}\n",
+    );
+    // Right is `sum += i - n`.
+    let right = |n: u32| (0..n).fold(0u32, |sum, i| sum.wrapping_add(i.wrapping_sub(n)));
+    for n in [0, 70_000] {
+        place.write(&format!("cases/{n}.args"), n.to_string());
+        place.write(&format!("cases/{n}.out"), format!("{}\n", right(n)));
+    }
+    let line = ["--files", "project/many.c:7", "--schemas", "expression"];
+    let arguments = ["repair", "project/many.c", "--json", "--first"];
+    let output = place.run([&arguments[..], &line].concat());
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let diff = report["patches"][0]["diff"].as_str().unwrap_or_default();
+    assert!(diff.contains("+    sum += i - n;"), "{report}");
+    let told = "its other candidates are executed one by one if nothing else is found";
+    assert!(stderr(&output).contains(told), "{}", stderr(&output));
+}
+
 /// Some versions of ccache take texts that differ for the same one under `-fsyntax-only`.
 #[test]
 fn compilers_behind_a_cache_are_asked_anew() {

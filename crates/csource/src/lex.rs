@@ -172,6 +172,62 @@ pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
+/// A part of a source as the compiler reads it that begins where text is compiled: without the branches and directives of
+/// conditions that were opened before it (`#else` and what follows, `#endif`). Lines stay where they are.
+pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    // Conditions opened inside; while text is left out, those inside of it.
+    let (mut depth, mut is_left_out) = (0usize, false);
+    let mut i = 0;
+    let mut line_begins = true;
+    while i < text.len() {
+        let start = i;
+        let mut drops = is_left_out;
+        match text[i] {
+            b'#' if line_begins => {
+                let at = skip_horizontal(text, i + 1);
+                let mut end = at;
+                while end < text.len() && is_word(text[end]) {
+                    end += 1;
+                }
+                let name = &text[at..end];
+                if name.starts_with(b"if") {
+                    depth += 1;
+                } else if name == b"endif" {
+                    drops |= depth == 0;
+                    is_left_out &= depth > 0;
+                    depth = depth.saturating_sub(1);
+                } else if name.starts_with(b"el") && depth == 0 {
+                    drops = true;
+                    is_left_out = true;
+                }
+                while end < text.len() && text[end] != b'\n' {
+                    end = splice(text, end)
+                        .filter(|_| text[end] == b'\\')
+                        .unwrap_or_else(|| step(text, end));
+                }
+                i = end;
+            }
+            b'\n' => {
+                line_begins = true;
+                i += 1;
+            }
+            b' ' | b'\t' | b'\r' => i += 1,
+            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
+            _ => {
+                line_begins = false;
+                i = step(text, i);
+            }
+        }
+        let lines = text[start..i].iter().filter(|byte| **byte == b'\n');
+        match drops {
+            true => kept.extend(lines),
+            false => kept.extend_from_slice(&text[start..i]),
+        }
+    }
+    kept
+}
+
 fn skip_horizontal(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t')) {
         at += 1;
@@ -215,6 +271,24 @@ mod tests {
         let (found, end) = arguments(text, 0).expect("closed");
         assert_eq!(found.len(), 4);
         assert_eq!(text[end], b'z');
+    }
+
+    #[test]
+    fn branches_of_conditions_that_were_opened_before_are_left_out() {
+        let without = |text: &str| {
+            let kept = without_open_conditionals(text.as_bytes());
+            String::from_utf8(kept).expect("the same characters")
+        };
+        assert_eq!(
+            without("int f(int n)\n#else\nint f(n)\n#if A\nint n;\n#endif\n#endif\n{"),
+            "int f(int n)\n\n\n\n\n\n\n{"
+        );
+        assert_eq!(
+            without("int f(n) int n;\n#endif\n{"),
+            "int f(n) int n;\n\n{"
+        );
+        let balanced = "int f(\n#if A\nint n\n#else\nlong n\n#endif\n) /* #else\n */ {";
+        assert_eq!(without(balanced), balanced);
     }
 
     #[test]

@@ -119,11 +119,15 @@ pub(crate) fn first_error(output: &str) -> Option<&str> {
         ],
         &[": *** ", ": not found", ": command not found", "Error: "],
     ];
-    kinds.iter().find_map(|marks| {
-        output
-            .lines()
-            .find(|line| marks.iter().any(|mark| line.contains(mark)))
-    })
+    // Says that the linker has said something.
+    let is_summary =
+        |line: &str| line.contains("ld returned ") || line.contains("linker command failed");
+    let of_kind = |marks: &[&str], line: &str| marks.iter().any(|mark| line.contains(mark));
+    let lines = || output.lines();
+    kinds
+        .iter()
+        .find_map(|marks| lines().find(|line| of_kind(marks, line) && !is_summary(line)))
+        .or_else(|| lines().find(|line| is_summary(line)))
 }
 
 /// The last lines of a text.
@@ -145,6 +149,8 @@ mod tests {
             first_error("/bin/ld: a.o: undefined reference to `f'\n"),
             Some("/bin/ld: a.o: undefined reference to `f'")
         );
+        let linker = "/bin/ld: a.o: undefined reference to `f'\ncollect2: error: ld returned 1 exit status\n";
+        assert_eq!(first_error(linker), linker.lines().next());
         assert_eq!(
             first_error("make: *** No rule\n"),
             Some("make: *** No rule")

@@ -109,6 +109,9 @@ pub fn intercept_build(
         commands = exported_database(sandbox)?;
     }
     if commands.is_empty() {
+        commands = exported_by_cmake(runner, sandbox, &environment, limits)?;
+    }
+    if commands.is_empty() {
         return Err(InterceptError::NothingCompiled);
     }
     commands.sort();
@@ -371,9 +374,37 @@ fn exported_database(sandbox: &Sandbox) -> Result<Vec<CompileCommand>, Intercept
     Ok(commands.iter().map(rebase).collect())
 }
 
+/// A folder that CMake has configured calls compilers by their paths. It is asked for its commands; whatever goes wrong with
+/// that, there are none.
+fn exported_by_cmake(
+    runner: &mut Runner,
+    sandbox: &Sandbox,
+    environment: &Environment,
+    limits: &Limits,
+) -> Result<Vec<CompileCommand>, InterceptError> {
+    const FOLDER: &str = "PATCHWRIGHT_CMAKE_FOLDER";
+    let Some(cache) = find_file(sandbox.folder(), "CMakeCache.txt", 3)? else {
+        return Ok(Vec::new());
+    };
+    let folder = cache.parent().unwrap_or(sandbox.folder());
+    let relative = folder.strip_prefix(sandbox.folder()).unwrap_or(folder);
+    let mut environment = environment.clone();
+    let place = Path::new(".").join(relative).into_os_string();
+    environment.set.insert(FOLDER.into(), place);
+    let command = format!("cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \"${FOLDER}\"");
+    match run_build(runner, sandbox, OsStr::new(&command), &environment, limits) {
+        Ok(_) => exported_database(sandbox),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
 /// Finds a `compile_commands.json` at most `depth` folders below; the least by path.
 pub fn find_database(folder: &Path, depth: u32) -> Result<Option<PathBuf>, FileError> {
-    let here = folder.join("compile_commands.json");
+    find_file(folder, "compile_commands.json", depth)
+}
+
+fn find_file(folder: &Path, name: &str, depth: u32) -> Result<Option<PathBuf>, FileError> {
+    let here = folder.join(name);
     if here.is_file() {
         return Ok(Some(here));
     }
@@ -389,7 +420,7 @@ pub fn find_database(folder: &Path, depth: u32) -> Result<Option<PathBuf>, FileE
     }
     folders.sort();
     for folder in folders {
-        if let Some(found) = find_database(&folder, depth - 1)? {
+        if let Some(found) = find_file(&folder, name, depth - 1)? {
             return Ok(Some(found));
         }
     }

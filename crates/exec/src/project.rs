@@ -507,7 +507,9 @@ fn selections(
                 root: root.to_path_buf(),
             });
         }
-        if !root.join(&file).is_file() {
+        let path = root.join(&file);
+        let is_folder = path.is_dir() && selection.lines.is_none();
+        if !path.is_file() && !is_folder {
             return Err(ProjectError::FileMissing {
                 place,
                 file: root.join(file),

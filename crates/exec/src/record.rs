@@ -110,7 +110,13 @@ pub fn record_build(
         Some(commands) => commands,
         None => {
             let selected = project.files.iter().map(|selection| &selection.file);
-            let wanted: Vec<PathBuf> = selected.cloned().collect();
+            let has_folder = selected
+                .clone()
+                .any(|file| project.root.join(file).is_dir());
+            let wanted: Vec<PathBuf> = match has_folder {
+                true => Vec::new(),
+                false => selected.cloned().collect(),
+            };
             let commands = watched(worker, project, build, &wanted)?;
             // Perhaps the build does not compile what was selected: then it should say what it does.
             match commands.is_empty() && !wanted.is_empty() {

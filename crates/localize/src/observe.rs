@@ -289,7 +289,7 @@ fn add_file(
         selections.is_empty()
             || selections
                 .iter()
-                .any(|selection| selection.file == relative && selection.contains_line(line))
+                .any(|selection| selection.covers(relative) && selection.contains_line(line))
     };
     let (file, first) = (found.files.len(), found.statements.len() as u32);
     let function = found.functions.len();

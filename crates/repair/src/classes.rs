@@ -10,10 +10,10 @@
 
 use std::ops::ControlFlow;
 
-use rustc_hash::FxHashMap;
-
 use patchwright_exec::FailReason;
 use serde::{Deserialize, Serialize};
+
+use crate::tree::{At, Place, Tree};
 
 /// What a test says about a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,12 +34,12 @@ impl ClassVerdict {
 }
 
 /// An execution: the states it met, the value given in each, the verdict.
-type Run = (Vec<(u32, Option<u64>)>, ClassVerdict);
+pub(crate) type Run = (Vec<(u32, Option<u64>)>, ClassVerdict);
 
 /// The classes of one test at one hole.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
-    nodes: Vec<Node>,
+    tree: Tree,
     /// Two executions with the same values met different states: the test is not deterministic
     /// at this hole, or processes take turns differently. Order says nothing then.
     unordered: bool,
@@ -48,69 +48,17 @@ pub struct Classes {
     count: usize,
 }
 
-/// There is one for each distinct state of each class, so they are kept small.
-#[derive(Clone, Debug)]
-enum Node {
-    State {
-        state: u32,
-        branches: Branches,
-    },
-    End(Box<ClassVerdict>),
-    /// A branch that no execution has followed to its end. So many got here and went on unobserved.
-    Unknown(u32),
-}
-
 /// After so many executions that went on unobserved from one place of the tree, the other candidates that get there
 /// are left out.
 const LONE_EXECUTIONS: u32 = 32;
 
-/// Nodes by value. Most states have one.
-#[derive(Clone, Debug, Default)]
-struct Branches {
-    first: Option<(u64, u32)>,
-    others: Option<Box<FxHashMap<u64, u32>>>,
-}
-
-impl Branches {
-    fn get(&self, value: u64) -> Option<usize> {
-        let (known, node) = self.first?;
-        if known == value {
-            return Some(node as usize);
-        }
-        self.others.as_ref()?.get(&value).map(|&node| node as usize)
-    }
-
-    /// The node of a value, which is `next` if it has none yet.
-    fn get_or_insert(&mut self, value: u64, next: usize) -> usize {
-        if let Some(node) = self.get(value) {
-            return node;
-        }
-        // The number of nodes is limited by `Classes::bytes`, whoever limits that.
-        let node = u32::try_from(next).expect("fewer than 2^32 nodes");
-        if self.first.is_none() {
-            self.first = Some((value, node));
-        } else {
-            self.others.get_or_insert_default().insert(value, node);
-        }
-        next
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (u64, usize)> {
-        let others = self.others.iter().flat_map(|others| others.iter());
-        self.first
-            .into_iter()
-            .chain(others.map(|(&value, &node)| (value, node)))
-            .map(|(value, node)| (value, node as usize))
-    }
-}
-
 /// How far a candidate has been followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cursor {
-    /// At a node of the tree.
-    Node(usize),
-    /// At a branch that the tree did not have.
-    Beyond(usize, u64),
+    /// At a place in the tree.
+    At(Place),
+    /// Behind a place, with a value that the tree did not have there.
+    Beyond(Place, u64),
     /// Among executions that no order holds for: how many were not the candidate's, and how many states it has in
     /// common with the next.
     Run(usize, usize),
@@ -120,7 +68,7 @@ pub enum Cursor {
 
 impl Cursor {
     /// Where every candidate begins.
-    pub const START: Cursor = Cursor::Node(0);
+    pub const START: Cursor = Cursor::At(Place::ROOT);
 }
 
 /// What is next for a candidate.
@@ -145,7 +93,7 @@ impl Classes {
     /// About how much memory the classes take.
     pub fn bytes(&self) -> usize {
         let states: usize = self.runs.iter().map(|(states, _)| states.capacity()).sum();
-        self.nodes.capacity() * size_of::<Node>() + states * size_of::<(u32, Option<u64>)>()
+        self.tree.bytes() + states * size_of::<(u32, Option<u64>)>()
     }
 
     /// No execution has been seen.
@@ -158,14 +106,11 @@ impl Classes {
         if self.unordered {
             return None;
         }
-        let mut at = 0;
-        loop {
-            match self.nodes.get(at)? {
-                Node::Unknown(_) => return None,
-                Node::End(_) => return Some(at),
-                Node::State { state, branches } => at = branches.get(value(*state)?)?,
-            }
+        let mut place = Place::ROOT;
+        while let At::State(state) = self.tree.at(place) {
+            place = self.tree.below(place, value(state)?)?;
         }
+        self.tree.class_at(place)
     }
 
     /// What is next for a candidate that has been followed so far. What is known by now moves the cursor on.
@@ -173,20 +118,19 @@ impl Classes {
         if self.unordered && !matches!(cursor, Cursor::Run(..) | Cursor::Undefined) {
             *cursor = Cursor::Run(0, 0);
         }
-        if let Cursor::Beyond(node, value) = *cursor
-            && let Some(Node::State { branches, .. }) = self.nodes.get(node)
-            && let Some(next) = branches.get(value)
+        if let Cursor::Beyond(place, value) = *cursor
+            && let Some(below) = self.tree.below(place, value)
         {
-            *cursor = Cursor::Node(next);
+            *cursor = Cursor::At(below);
         }
         match *cursor {
             Cursor::Undefined => Next::Known(&ClassVerdict::Undefined),
             Cursor::Beyond(..) => Next::Execute,
-            Cursor::Node(at) => match self.nodes.get(at) {
-                Some(Node::Unknown(LONE_EXECUTIONS..)) => Next::LeaveOut,
-                None | Some(Node::Unknown(_)) => Next::Execute,
-                Some(Node::End(verdict)) => Next::Known(verdict),
-                Some(Node::State { state, .. }) => Next::Ask(*state),
+            Cursor::At(place) => match self.tree.at(place) {
+                At::Unknown(LONE_EXECUTIONS..) => Next::LeaveOut,
+                At::Unknown(_) => Next::Execute,
+                At::End(verdict) => Next::Known(verdict),
+                At::State(state) => Next::Ask(state),
             },
             Cursor::Run(run, at) => match self.runs.get(run) {
                 None => Next::Execute,
@@ -209,8 +153,8 @@ impl Classes {
                     Cursor::Run(run + 1, 0)
                 }
             }
-            (Cursor::Node(node), Some(value)) => Cursor::Beyond(node, value),
-            (Cursor::Node(_), None) => Cursor::Undefined,
+            (Cursor::At(place), Some(value)) => Cursor::Beyond(place, value),
+            (Cursor::At(_), None) => Cursor::Undefined,
             (Cursor::Beyond(..) | Cursor::Undefined, _) => cursor,
         }
     }
@@ -218,10 +162,7 @@ impl Classes {
     /// The value that an execution had in the state that [`Classes::next`] asked for.
     pub fn had(&self, cursor: Cursor) -> Option<u64> {
         match cursor {
-            Cursor::Node(node) => match self.nodes.get(node)? {
-                Node::State { branches, .. } => branches.first.map(|(value, _)| value),
-                Node::End(_) | Node::Unknown(_) => None,
-            },
+            Cursor::At(place) => self.tree.had(place),
             Cursor::Run(run, at) => self.runs.get(run)?.0.get(at)?.1,
             Cursor::Beyond(..) | Cursor::Undefined => None,
         }
@@ -244,12 +185,11 @@ impl Classes {
     pub fn insert(&mut self, states: Vec<(u32, Option<u64>)>, verdict: ClassVerdict) {
         self.count += 1;
         if !self.unordered {
-            if self.insert_ordered(&states, &verdict).is_continue() {
+            if self.tree.insert(&states, &verdict).is_continue() {
                 return;
             }
             self.unordered = true;
-            self.runs = self.paths();
-            self.nodes = Vec::new();
+            self.runs = std::mem::take(&mut self.tree).paths();
         }
         self.runs.push((states, verdict));
     }
@@ -262,11 +202,10 @@ impl Classes {
             return false;
         }
         // An execution that contradicts others tells nothing; one that is observed to its end will show that order does not.
-        let ControlFlow::Continue(Some(at)) = self.walk(states) else {
-            return false;
-        };
-        match &mut self.nodes[at] {
-            Node::Unknown(executed) => {
+        match self.tree.insert_beginning(states) {
+            ControlFlow::Break(()) => false,
+            ControlFlow::Continue(None) => true,
+            ControlFlow::Continue(Some(executed)) => {
                 self.count += usize::from(*executed == 0);
                 *executed = if tells_all {
                     LONE_EXECUTIONS
@@ -275,97 +214,7 @@ impl Classes {
                 };
                 true
             }
-            // Another one was observed for longer.
-            Node::State { .. } => true,
-            Node::End(_) => false,
         }
-    }
-
-    /// The executions that the tree was made of, but for those that undefined values have ended.
-    fn paths(&self) -> Vec<Run> {
-        let mut found = Vec::new();
-        let mut open = vec![(0, Vec::new())];
-        while let Some((at, path)) = open.pop() {
-            match self.nodes.get(at) {
-                Some(Node::End(verdict)) => found.push((path, (**verdict).clone())),
-                Some(Node::State { state, branches }) => {
-                    let mut nexts = branches.iter().peekable();
-                    // A path without branches is long, and moves.
-                    let mut path = Some(path);
-                    while let Some((value, next)) = nexts.next() {
-                        let longer = match nexts.peek() {
-                            Some(_) => path.clone(),
-                            None => path.take(),
-                        };
-                        let mut longer: Vec<_> = longer.unwrap_or_default();
-                        longer.push((*state, Some(value)));
-                        open.push((next, longer));
-                    }
-                }
-                Some(Node::Unknown(_)) | None => {}
-            }
-        }
-        found
-    }
-
-    /// Adds an execution to the tree, unless it contradicts an earlier one.
-    fn insert_ordered(
-        &mut self,
-        states: &[(u32, Option<u64>)],
-        verdict: &ClassVerdict,
-    ) -> ControlFlow<()> {
-        let Some(at) = self.walk(states)? else {
-            return ControlFlow::Continue(());
-        };
-        let agrees = match &self.nodes[at] {
-            Node::Unknown(_) => {
-                self.nodes[at] = Node::End(Box::new(verdict.clone()));
-                true
-            }
-            Node::End(known) => known.is_pass() == verdict.is_pass(),
-            Node::State { .. } => false,
-        };
-        if agrees {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    }
-
-    /// Adds states to the tree, unless they contradict an earlier execution. Where they lead; `None` if an undefined value
-    /// has ended the execution, which the tree knows by itself.
-    fn walk(&mut self, states: &[(u32, Option<u64>)]) -> ControlFlow<(), Option<usize>> {
-        if self.nodes.is_empty() {
-            self.nodes.push(Node::Unknown(0));
-        }
-        let mut at = 0;
-        for &(state, value) in states {
-            if matches!(self.nodes[at], Node::Unknown(_)) {
-                self.nodes[at] = Node::State {
-                    state,
-                    branches: Branches::default(),
-                };
-            }
-            let next = self.nodes.len();
-            let Node::State {
-                state: known,
-                branches,
-            } = &mut self.nodes[at]
-            else {
-                return ControlFlow::Break(());
-            };
-            if *known != state {
-                return ControlFlow::Break(());
-            }
-            let Some(value) = value else {
-                return ControlFlow::Continue(None);
-            };
-            at = branches.get_or_insert(value, next);
-            if at == next {
-                self.nodes.push(Node::Unknown(0));
-            }
-        }
-        ControlFlow::Continue(Some(at))
     }
 }
 

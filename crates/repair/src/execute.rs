@@ -180,17 +180,28 @@ impl Search<'_> {
         worker: &mut (Worker, Channel),
     ) -> Result<Run, RepairError> {
         let channel = &mut worker.1;
-        channel.set_candidate(&Candidate {
+        let candidate = Candidate {
             hole: entry.id,
             function: entry.function,
             slots: &self.states[unit].slots,
             code,
-        })?;
+        };
+        channel.set_candidate(&candidate)?;
         if let Some(patience) = patience {
             channel.set_patience(patience);
         }
-        let (verdict, took) = self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
+        let (mut verdict, mut took) =
+            self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
         let mut observation = worker.1.observation();
+        // Perhaps another candidate has destroyed what the test needs.
+        if self.copies.put_back(&worker.0, observation.visits == 0)? && observation.visits == 0 {
+            worker.1.set_candidate(&candidate)?;
+            if let Some(patience) = patience {
+                worker.1.set_patience(patience);
+            }
+            (verdict, took) = self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
+            observation = worker.1.observation();
+        }
         // Up to the first visit the program does what it always does, and it gets to the hole in this test. An execution
         // without a visit was not observed, whatever the reason: it must not decide about others.
         if observation.visits == 0 {
@@ -258,6 +269,7 @@ impl Search<'_> {
             None => self.expected(test) * WATCHED_CPU_FACTOR,
         };
         let (verdict, took) = self.run_test(test, cpu, worker)?;
+        self.copies.put_back(&worker.0, false)?;
         let watched = worker.1.watched();
         let verdict = if watched.undefined {
             ClassVerdict::Undefined

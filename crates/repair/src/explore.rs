@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     Event, RepairError,
     classes::{ClassVerdict, Cursor, Next},
+    deferred::Deferred,
     execute::Run,
     family::{Family, Way},
     found::{Explored, ExploredCandidate, FoundClass, SharedClass},
@@ -101,8 +102,8 @@ struct Exploration<'s> {
     pending: BTreeMap<CandidateId, GroupId>,
     /// Verdicts, if they are to be kept.
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
-    /// Candidates that stay without a verdict.
-    left_out: u64,
+    /// Candidates that stay without a verdict: whole groups of them.
+    left_out: Vec<GroupId>,
 }
 
 impl Exploration<'_> {
@@ -145,12 +146,9 @@ impl Exploration<'_> {
 
     /// No candidate that is open gets a verdict.
     fn leave_out(&mut self) {
-        let left: usize = (0..self.level.group_count())
-            .filter(|&group| matches!(self.status[group], Status::Open { .. }))
-            .filter_map(|group| self.level.group(group as GroupId))
-            .map(|group| group.count)
-            .sum();
-        self.left_out += left as u64;
+        let groups = 0..self.level.group_count();
+        let open = groups.filter(|&group| matches!(self.status[group], Status::Open { .. }));
+        self.left_out.extend(open.map(|group| group as GroupId));
     }
 
     /// Takes the first candidate out of a group that needs an execution; it is a group of its own then.
@@ -217,7 +215,9 @@ impl Search<'_> {
         self.found.stats.candidates += all.count as u64;
         let tests = self.order(entry);
         if self.options.relations.is_singly() {
-            return self.explore_singly(unit, space, &level, cost, &tests, workers);
+            let candidates = level.members(0).collect();
+            self.explore_singly(unit, space, candidates, cost, &tests, workers)?;
+            return Ok(());
         }
         let mut exploration = Exploration {
             unit,
@@ -231,7 +231,7 @@ impl Search<'_> {
             waiting: BTreeMap::new(),
             pending: BTreeMap::new(),
             decided: Vec::new(),
-            left_out: 0,
+            left_out: Vec::new(),
         };
         let ended = self.explore_groups(&mut exploration, workers);
         self.found.stats.evaluations += exploration.level.evaluations;
@@ -298,7 +298,7 @@ impl Search<'_> {
                 let (first, test, code) = &batch[at];
                 let own = exploration.take_first(*first);
                 let Lone::Verdict { verdict, parts } = lone else {
-                    exploration.left_out += 1;
+                    exploration.left_out.extend(own);
                     continue;
                 };
                 self.families[family].lone += usize::from(!parts);
@@ -450,8 +450,7 @@ impl Search<'_> {
                 }
                 Next::Known(verdict) => break verdict,
                 Next::LeaveOut => {
-                    let count = exploration.level.group(group).map_or(0, |g| g.count);
-                    exploration.left_out += count as u64;
+                    exploration.left_out.push(group);
                     exploration.status[group as usize] = Status::Dead;
                     return;
                 }
@@ -623,18 +622,40 @@ impl Search<'_> {
         Some((number, classes))
     }
 
-    /// Counts and reports the candidates that stay without a verdict.
+    /// Counts and reports the candidates that stay without a verdict, and puts them off.
     fn tell_left_out(&mut self, exploration: &Exploration<'_>) {
-        if exploration.left_out == 0 {
+        if exploration.left_out.is_empty() {
             return;
         }
-        self.found.stats.too_many_states += exploration.left_out;
+        let level = &exploration.level;
+        let groups = exploration.left_out.iter();
+        let count: usize = groups
+            .clone()
+            .filter_map(|&group| level.group(group))
+            .map(|group| group.count)
+            .sum();
+        self.found.stats.too_many_states += count as u64;
+        let defers = self.defers(count);
+        if defers {
+            let mut candidates: Vec<CandidateId> =
+                groups.flat_map(|&group| level.members(group)).collect();
+            candidates.sort_unstable();
+            self.deferred.push(Deferred {
+                cost: exploration.cost,
+                unit: exploration.unit,
+                candidates: Some(candidates),
+            });
+        }
         let unit = &self.units[exploration.unit];
         let place = &self.holes[unit.entry].place;
         if self.families[unit.family].abandoned && self.told_left_out.insert(place.clone()) {
+            let then = match defers {
+                true => "executed one by one if nothing else is found",
+                false => "left out",
+            };
             (self.surroundings.events)(Event::Warning(format!(
                 "{place}: tests visit the location in too many states, or not always alike; \
-                 its other candidates are left out"
+                 its other candidates are {then}"
             )));
         }
     }

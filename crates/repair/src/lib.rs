@@ -17,6 +17,8 @@
 //!   every distinct state of the hole that the execution visited.
 
 pub mod classes;
+mod copies;
+mod deferred;
 mod equivalence;
 pub mod error;
 mod execute;
@@ -38,6 +40,8 @@ mod read;
 pub mod relations;
 pub mod search;
 mod singly;
+mod test_sources;
+mod tree;
 pub mod unchangeable;
 pub mod verify;
 pub mod whole;

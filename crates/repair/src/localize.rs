@@ -172,7 +172,7 @@ fn selects(project: &Project, relative: &Path, line: u32) -> bool {
     project
         .files
         .iter()
-        .any(|selection| selection.file == relative && selection.contains_line(line))
+        .any(|selection| selection.covers(relative) && selection.contains_line(line))
 }
 
 /// Sets how suspicious each location is, by the tests that visit it and its nearness to crashes.

@@ -1,15 +1,15 @@
 //! The untouched program: a copy that is built, how its sources are compiled, its baseline.
 
-use std::time::Instant;
+use std::{collections::BTreeSet, path::PathBuf, time::Instant};
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Verdict,
-    Worker, WorkerOptions, record_build,
+    Worker, WorkerOptions, record, record_build,
 };
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
-    outcome::Phases,
+    outcome::Phases, test_sources::test_sources,
 };
 
 /// The built copy and what is known of the untouched program.
@@ -28,6 +28,8 @@ pub struct Prepared {
     pub failing: Vec<usize>,
     /// Tests that pass, by index.
     pub passing: Vec<usize>,
+    /// Compiled sources that are tests, in which no changes are sought.
+    pub test_sources: BTreeSet<PathBuf>,
     /// The statements to look at first, if the program was localized.
     pub focus: Option<Focus>,
     /// What is known from an earlier run, and where this one keeps what it finds.
@@ -124,7 +126,22 @@ pub fn prepare<'a>(
     let failing: Vec<usize> = baseline.failing().map(|test| test.index).collect();
     let passing: Vec<usize> = baseline.passing().map(|test| test.index).collect();
     check_baseline(&baseline, &failing, &passing, options)?;
+    let test_sources = match project.files.is_empty() {
+        true => test_sources(record::sources(&commands, &worker.sandbox).keys()),
+        false => BTreeSet::new(),
+    };
+    if let Some(first) = test_sources.first() {
+        let more = match test_sources.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        events(Event::Warning(format!(
+            "{first}{more} looks like a test by its name or folder, so no changes are sought there; --files {first} has it searched",
+            first = first.display(),
+        )));
+    }
     Ok(Prepared {
+        test_sources,
         worker,
         commands,
         baseline,

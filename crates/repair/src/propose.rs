@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Function};
 use patchwright_exec::Project;
 use patchwright_space::Schema;
 use patchwright_text::{Edit, apply_edits, unified_diff};
@@ -22,6 +23,8 @@ pub(crate) struct Proposal<'a> {
     pub(crate) schema: Schema,
     /// Its place in the class.
     pub(crate) member: usize,
+    /// See [`Comparisons::adds_one`].
+    is_familiar: bool,
     /// Bytes of the text that it takes away and adds.
     text_change: usize,
 }
@@ -63,34 +66,100 @@ fn text_change(before: &[u8], after: &[u8]) -> usize {
     before.len() + after.len() - 2 * (start + end)
 }
 
+/// The comparisons of a function and their negations: texts without blanks.
+struct Comparisons(BTreeSet<Vec<u8>>);
+
+impl Comparisons {
+    fn of(source: &[u8], function: &Function) -> Self {
+        let text = |id: ExprId| {
+            let span = function.expr(function.stripped(id)).place.editable()?;
+            Some(without_blanks(&source[span.range()]))
+        };
+        let mut found = BTreeSet::new();
+        for expr in &function.exprs {
+            if let ExprKind::Binary {
+                operator,
+                left,
+                right,
+            } = &expr.kind
+                && let Some(operators) = with_negation(*operator)
+                && let (Some(left), Some(right)) = (text(*left), text(*right))
+            {
+                found.extend(operators.map(|op| [&left[..], op.as_bytes(), &right[..]].concat()));
+            }
+        }
+        Comparisons(found)
+    }
+
+    /// Whether `after` has a comparison that the function has elsewhere, perhaps negated, and `before` has not: `c != '*'` where
+    /// it asks for `c == '*'`, too. Of conditions that no test tells apart, it is the likelier one.
+    fn adds_one(&self, before: &[u8], after: &[u8]) -> bool {
+        let (before, after) = (without_blanks(before), without_blanks(after));
+        let in_word =
+            |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        let has = |text: &[u8], wanted: &[u8]| {
+            text.windows(wanted.len()).enumerate().any(|(at, found)| {
+                let before = at.checked_sub(1).and_then(|at| text.get(at));
+                found == wanted && !in_word(before) && !in_word(text.get(at + wanted.len()))
+            })
+        };
+        let mut known = self.0.iter();
+        known.any(|comparison| has(&after, comparison) && !has(&before, comparison))
+    }
+}
+
+/// A comparing operator and its negation.
+fn with_negation(operator: BinaryOperator) -> Option<[&'static str; 2]> {
+    use BinaryOperator::*;
+    Some(match operator {
+        Eq | Ne => ["==", "!="],
+        Lt | Ge => ["<", ">="],
+        Gt | Le => [">", "<="],
+        _ => return None,
+    })
+}
+
+fn without_blanks(text: &[u8]) -> Vec<u8> {
+    let kept = text.iter().filter(|byte| !byte.is_ascii_whitespace());
+    kept.copied().collect()
+}
+
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
-/// first of each class before the others; fewer bytes of text before more; kind of change; the order of the search. The
+/// first of each class before the others, and for that what compares things that the function compares elsewhere; such comparisons before
+/// others; fewer bytes of text before more; kind of change; the order of the search. The
 /// taking out of statements comes last of all.
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
-    let mut proposals: Vec<Proposal<'_>> = found
-        .classes
-        .iter()
-        .enumerate()
-        .flat_map(|(class, found)| {
-            found
-                .members
-                .iter()
-                .enumerate()
-                .map(move |(member, (edit, schema))| {
-                    let entry = &instrumented.holes[found.entry];
-                    let source = &instrumented.files[entry.file].unit.source;
-                    Proposal {
-                        class,
-                        found,
-                        edit,
-                        schema: *schema,
-                        member,
-                        text_change: text_change(&source[edit.span.range()], &edit.text),
-                    }
-                })
-        })
-        .collect();
+    let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
+    let mut proposals: Vec<Proposal<'_>> = Vec::new();
+    for (class, found) in found.classes.iter().enumerate() {
+        let entry = &instrumented.holes[found.entry];
+        let unit = &instrumented.files[entry.file].unit;
+        let comparisons = comparisons
+            .entry((entry.file, entry.hole.function))
+            .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
+        let mut members: Vec<Proposal<'_>> = found
+            .members
+            .iter()
+            .map(|(edit, schema)| {
+                let before = &unit.source[edit.span.range()];
+                Proposal {
+                    class,
+                    found,
+                    edit,
+                    schema: *schema,
+                    member: 0,
+                    is_familiar: comparisons.adds_one(before, &edit.text),
+                    text_change: text_change(before, &edit.text),
+                }
+            })
+            .collect();
+        members.sort_by_key(|member| !member.is_familiar);
+        for (number, member) in members.iter_mut().enumerate() {
+            member.member = number;
+        }
+        proposals.extend(members);
+    }
     proposals.sort_by_key(|proposal| {
         (
             proposal.schema == Schema::Deletion,
@@ -98,6 +167,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.schema.drasticness(),
             proposal.schema == Schema::UnusualExpression,
             proposal.member,
+            !proposal.is_familiar,
             proposal.text_change,
             proposal.schema,
             proposal.class,
@@ -275,7 +345,7 @@ impl<'f> Selection<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_self_assignment, text_change};
+    use super::{Comparisons, is_self_assignment, text_change};
     use patchwright_text::{Edit, Span};
 
     #[test]
@@ -288,6 +358,15 @@ mod tests {
         assert!(is("x = @;", "x") && is("int x = @;", "x") && is("p->n =@;", "p->n"));
         assert!(!is("max = @;", "x") && !is("p->n = @;", "n") && !is("x == @;", "x"));
         assert!(!is("x += @;", "x") && !is("f(@);", "x"));
+    }
+
+    #[test]
+    fn comparisons_are_known_with_their_negations_and_as_whole_words() {
+        let known = Comparisons([b"c=='*'".to_vec(), b"c!='*'".to_vec()].into());
+        assert!(known.adds_one(b"st = BLOCK;", b"{ if (c != '*') st = BLOCK; }"));
+        assert!(!known.adds_one(b"st = BLOCK;", b"{ if (c < '*') st = BLOCK; }"));
+        assert!(!known.adds_one(b"x", b"abc != '*'"));
+        assert!(!known.adds_one(b"c == '*'", b"c == '*' && x"));
     }
 
     #[test]

@@ -125,16 +125,19 @@ pub(crate) fn selected(
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
     let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
     if project.files.is_empty() {
-        return Ok(sources.into_iter().collect());
+        let is_test = |path: &PathBuf| prepared.test_sources.contains(path);
+        return Ok(sources
+            .into_iter()
+            .filter(|(path, _)| !is_test(path))
+            .collect());
     }
     let mut chosen = BTreeMap::new();
     for selection in &project.files {
-        match sources.get(&selection.file) {
-            Some(commands) => {
-                chosen.insert(selection.file.clone(), commands.clone());
-            }
-            None => return Err(not_compiled(&selection.file, &sources, prepared, project)),
+        let covered = || sources.iter().filter(|(file, _)| selection.covers(file));
+        if covered().next().is_none() {
+            return Err(not_compiled(&selection.file, &sources, prepared, project));
         }
+        chosen.extend(covered().map(|(file, commands)| (file.clone(), commands.clone())));
     }
     Ok(chosen.into_iter().collect())
 }
@@ -308,7 +311,7 @@ fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
 pub(crate) fn is_wanted(project: &Project, relative: &Path, line: u32) -> bool {
     let mut selections = project.files.iter();
     project.files.is_empty()
-        || selections.any(|selection| selection.file == relative && selection.contains_line(line))
+        || selections.any(|selection| selection.covers(relative) && selection.contains_line(line))
 }
 
 /// Reads one source after the other.

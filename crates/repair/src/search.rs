@@ -20,6 +20,8 @@ use patchwright_space::{Space, SpaceLimits};
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
+    copies::Copies,
+    deferred::{Deferred, LAST_EXECUTIONS, SHARE},
     execute::usual,
     explore::KEPT_MEMBERS,
     family::{Family, Unit, UnitState, families},
@@ -51,6 +53,7 @@ pub(crate) struct Search<'a> {
     pub(crate) surroundings: &'a Surroundings<'a>,
     pub(crate) probe: &'a std::path::Path,
     pub(crate) files: &'a [SourceFile],
+    pub(crate) copies: Copies,
     /// Executions that an earlier run has done.
     pub(crate) resumed: AtomicU64,
     /// Executions that were forked from a program that had been started before.
@@ -72,6 +75,10 @@ pub(crate) struct Search<'a> {
     /// See [`Instrumented::unset`].
     pub(crate) unset: bool,
     pub(crate) found: Found,
+    /// What is executed one by one if nothing else is found.
+    pub(crate) deferred: Vec<Deferred>,
+    /// After so many executions the search ends.
+    pub(crate) last_execution: Option<u64>,
     /// Places of which it was said that candidates are left out there.
     pub(crate) told_left_out: BTreeSet<String>,
     /// About how much memory the states and classes of all locations take.
@@ -106,6 +113,7 @@ pub fn search(
         surroundings,
         probe: &instrumented.probe,
         files: &instrumented.files,
+        copies: Copies::take(&instrumented.workers, surroundings)?,
         resumed: AtomicU64::new(0),
         forked: AtomicU64::new(0),
         holes: &instrumented.holes,
@@ -121,6 +129,8 @@ pub fn search(
         set_aside: &instrumented.set_aside,
         unset: instrumented.unset,
         found: Found::default(),
+        deferred: Vec::new(),
+        last_execution: None,
         told_left_out: BTreeSet::new(),
         bytes: 0,
     };
@@ -132,14 +142,38 @@ pub fn search(
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
     let mut next = 0;
+    // The cost before which those that were put off got their share.
+    let mut shared_before = None;
     while let Some(&(cost, unit)) = steps.get(next) {
         let enough = !options.all && search.found.stats.plausible >= options.max_patches as u64;
         let begins_cost = next > 0 && steps[next - 1].0 != cost;
         if search.is_over() || (begins_cost && enough) {
             break;
         }
+        let none = search.found.classes.is_empty();
+        if begins_cost && none && shared_before.replace(cost) != Some(cost) {
+            let until = SHARE * search.found.stats.executions;
+            match search.explore_deferred(until, workers) {
+                Err(error) if error.is_cancelled() => {
+                    search.found.interrupted = true;
+                    break;
+                }
+                explored => explored?,
+            }
+            continue;
+        }
         next += 1;
         if !search.has_level(unit, cost) {
+            continue;
+        }
+        if search.families[search.units[unit].family].abandoned {
+            if search.defers(0) {
+                search.deferred.push(Deferred {
+                    cost,
+                    unit,
+                    candidates: None,
+                });
+            }
             continue;
         }
         let space = match spaces.remove(&unit) {
@@ -178,6 +212,16 @@ pub fn search(
             }
         }
     }
+    if next == steps.len() && search.found.classes.is_empty() {
+        let until = match search.options.budget {
+            Some(_) => u64::MAX,
+            None => search.found.stats.executions + LAST_EXECUTIONS,
+        };
+        match search.explore_deferred(until, workers) {
+            Err(error) if error.is_cancelled() => search.found.interrupted = true,
+            explored => explored?,
+        }
+    }
     search.found.stats.complete_cost = match steps[next..].iter().map(|&(cost, _)| cost).min() {
         None => Some(options.max_cost),
         Some(left) => (left > 1).then(|| left - 1),
@@ -198,7 +242,7 @@ pub fn search(
 
 impl Search<'_> {
     /// Adds what has been done since `before` to the effort at the unit's hole.
-    fn count_effort(&mut self, unit: usize, before: &Stats) {
+    pub(crate) fn count_effort(&mut self, unit: usize, before: &Stats) {
         let now = &self.found.stats;
         let entry = self.units[unit].entry;
         let effort = self.found.effort.entry(entry).or_default();
@@ -229,8 +273,8 @@ impl Search<'_> {
 
     /// Whether the unit has candidates of this cost.
     fn has_level(&self, unit: usize, cost: u32) -> bool {
-        let Unit { target, family, .. } = self.units[unit];
-        let possible = match (&self.states[unit].costs, target) {
+        let target = self.units[unit].target;
+        match (&self.states[unit].costs, target) {
             (Some(costs), _) => costs.contains(&cost),
             // Known without building a space, since there are too many of these: sums and products of one to three leaves,
             // and one more for each operator that the function does not use.
@@ -240,12 +284,11 @@ impl Search<'_> {
                 term == 1 || (3..=3 * operators + 1).contains(&term)
             }
             (None, None) => true,
-        };
-        possible && !self.families[family].abandoned
+        }
     }
 
     /// The space of a unit: for assignments as far as this cost, for others all of it.
-    fn space(&mut self, unit: usize, cost: u32) -> Space {
+    pub(crate) fn space(&mut self, unit: usize, cost: u32) -> Space {
         let entry = &self.holes[self.units[unit].entry];
         let file = &self.files[entry.file];
         let (hole, limits) = match self.units[unit].target {
@@ -296,7 +339,10 @@ impl Search<'_> {
                 .candidates
                 .is_some_and(|most| stats.candidates >= most);
         stats.out_of_bounds |= done;
-        if out_of_time || done {
+        let at_last = self
+            .last_execution
+            .is_some_and(|most| stats.executions >= most);
+        if out_of_time || done || at_last {
             return true;
         }
         if self.options.all || self.found.classes.is_empty() {

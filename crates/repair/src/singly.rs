@@ -1,17 +1,18 @@
 //! Candidates one by one: plain enumeration (f1x, algorithm 2), and the dependency relation by itself.
-//! This is what the search is measured against; a repair does not go this way.
+//! This is what the search is measured against; a repair goes this way only with candidates that have no classes.
 
 use std::collections::VecDeque;
 
 use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
-use patchwright_space::{CandidateId, HoleKind, Level, Space, term};
+use patchwright_space::{CandidateId, HoleKind, Space, term};
 
 use crate::{
     Event, RepairError,
     classes::ClassVerdict,
     execute::{Report, Run},
+    family::Unit,
     found::{Explored, ExploredCandidate, FoundClass},
     learn::Learnt,
     search::Search,
@@ -28,17 +29,28 @@ struct Single {
 }
 
 impl Search<'_> {
+    /// Explores these candidates of one cost of a unit, each by itself. Those are returned that are left when the search is over.
     pub(crate) fn explore_singly(
         &mut self,
         unit: usize,
         space: &Space,
-        level: &Level<'_>,
+        candidates: Vec<CandidateId>,
         cost: u32,
         tests: &[usize],
         workers: &mut [(Worker, Channel)],
-    ) -> Result<(), RepairError> {
-        let mut open = self.singles(unit, space, level);
-        while !open.is_empty() && !self.is_over() {
+    ) -> Result<Vec<CandidateId>, RepairError> {
+        let mut left = candidates.into_iter();
+        let mut open = VecDeque::new();
+        while !self.is_over() {
+            // Their code would take much memory all at once.
+            while open.len() < workers.len()
+                && let Some(id) = left.next()
+            {
+                open.extend(self.single(unit, space, id));
+            }
+            if open.is_empty() {
+                break;
+            }
             (self.surroundings.events)(Event::Search {
                 explored: self.found.stats.explored,
                 executions: self.found.stats.executions,
@@ -49,9 +61,9 @@ impl Search<'_> {
             while batch.len() < workers.len()
                 && let Some(mut single) = open.pop_front()
             {
-                if !self.watch_all(unit, tests, workers)? {
-                    self.found.stats.too_many_states += open.len() as u64 + 1;
-                    return Ok(());
+                if self.joins_terms(unit) && !self.watch_all(unit, tests, workers)? {
+                    self.found.stats.too_many_states += (open.len() + left.len()) as u64 + 1;
+                    return Ok(Vec::new());
                 }
                 match self.known(unit, &mut single, tests) {
                     Some(verdict) => self.decide(unit, space, cost, &single, verdict),
@@ -82,47 +94,41 @@ impl Search<'_> {
                 }
             }
         }
-        Ok(())
+        let open = open.into_iter().map(|single| single.id);
+        Ok(open.chain(left).collect())
     }
 
-    /// The candidates of a level, as far as they are in the sample and C permits them.
-    fn singles(&self, unit: usize, space: &Space, level: &Level<'_>) -> VecDeque<Single> {
+    /// Whether candidates of the unit with the same text share classes.
+    fn joins_terms(&self, unit: usize) -> bool {
         let entry = &self.holes[self.units[unit].entry];
-        let file = &self.files[entry.file];
+        let relations = self.options.relations;
+        relations.is_singly() && relations.has_classes(&entry.hole.kind)
+    }
+
+    /// A candidate, if it is in the sample and C permits it.
+    fn single(&self, unit: usize, space: &Space, id: CandidateId) -> Option<Single> {
+        let Unit { entry, family, .. } = self.units[unit];
+        let file = &self.files[self.holes[entry].file];
         let pointees = file.types.pointees();
-        let joins_terms = self.options.relations.has_classes(&entry.hole.kind);
-        level
-            .members(0)
-            .filter_map(|id| {
-                let is_left_out = !joins_terms
-                    && self
-                        .options
-                        .sample
-                        .is_some_and(|sample| !sample.contains(&(unit, id.block, id.lane)));
-                if is_left_out {
-                    return None;
-                }
-                let text = match joins_terms {
-                    true => Some(assigned_text(space, id, pointees)?),
-                    false => None,
-                };
-                let family = self.units[unit].family;
-                let is_left_out = text.as_ref().is_some_and(|text| {
-                    let sample = self.options.sample;
-                    sample.is_some_and(|sample| !sample.contains(&(family, text)))
-                });
-                if is_left_out {
-                    return None;
-                }
-                let code = space.code(id, pointees)?;
-                Some(Single {
-                    id,
-                    code,
-                    text,
-                    passed: 0,
-                })
-            })
-            .collect()
+        let sample = self.options.sample;
+        let (text, is_wanted) = match self.joins_terms(unit) {
+            true => {
+                let text = assigned_text(space, id, pointees)?;
+                let is_wanted = sample.is_none_or(|sample| sample.contains(&(family, &text)));
+                (Some(text), is_wanted)
+            }
+            false => {
+                let place = (unit, id.block, id.lane);
+                (None, sample.is_none_or(|sample| sample.contains(&place)))
+            }
+        };
+        let code = is_wanted.then(|| space.code(id, pointees))??;
+        Some(Single {
+            id,
+            code,
+            text,
+            passed: 0,
+        })
     }
 
     /// Watches the original program in all tests, where places are joined. False if that tells nothing.

@@ -8,6 +8,8 @@
 //! and the second compilation, without barriers, must have no errors. Clones behind a barrier that did not hold are asked
 //! about again.
 
+use std::borrow::Cow;
+
 use patchwright_csource::{Function, lex};
 use patchwright_exec::Worker;
 use patchwright_text::Span;
@@ -57,11 +59,16 @@ impl Clone {
         })
     }
 
-    fn head<'a>(&'a self, source: &'a [u8], function: &Function) -> &'a [u8] {
+    /// The head, without what belongs to conditions round it.
+    fn head<'a>(&'a self, source: &'a [u8], function: &Function) -> Cow<'a, [u8]> {
+        if let Some(head) = &self.head {
+            return Cow::Borrowed(head);
+        }
         let original = Span::new(function.span.start, function.body_span.start);
-        match &self.head {
-            Some(head) => head,
-            None => original.slice(source).unwrap_or_default(),
+        let head = original.slice(source).unwrap_or_default();
+        match head.contains(&b'#') {
+            true => Cow::Owned(lex::without_open_conditionals(head)),
+            false => Cow::Borrowed(head),
         }
     }
 }
@@ -165,7 +172,7 @@ pub(crate) fn cloned(
         let clone = &clones[number];
         let function = &functions[clone.function];
         let name = format!("__pw_clone_{number}");
-        let Some(head) = renamed(clone.head(source, function), function, &name) else {
+        let Some(head) = renamed(&clone.head(source, function), function, &name) else {
             continue;
         };
         let end = function.span.end as usize;
@@ -361,7 +368,7 @@ impl Isolation<'_> {
 
     fn unnamed(&self, clone: &Clone) -> Option<Compiles> {
         let function = &self.functions[clone.function];
-        let known = renamed(clone.head(self.source, function), function, "x").is_some();
+        let known = renamed(&clone.head(self.source, function), function, "x").is_some();
         (!known).then(|| Compiles::Unknown("its function's name is not in its text".into()))
     }
 

@@ -397,3 +397,26 @@ fn a_function_that_names_itself_is_not_woven_under_another_name() {
         ),
     ]);
 }
+
+#[test]
+fn a_function_with_a_head_for_each_standard_is_checked_without_the_other_head() {
+    let head = "#ifdef OLD\nstatic int size(text)\n  const char *text;\n#else\nstatic int size(const char *text)\n#endif\n";
+    let new_first = "#ifndef OLD\nstatic int size(const char *text)\n#else\nstatic int size(text)\n  const char *text;\n#endif\n";
+    for head in [head, new_first] {
+        let source = SOURCE.replacen("static int size(const char *text)\n", head, 1);
+        let subject = Subject::new(&source, &[("a1b2", "2 0\n"), ("abc", "0 0\n")]);
+        let texts = [
+            source.replacen("n = 0;", "n = 0, end = 3;", 1),
+            source.replacen("text[n])", "text[n] && n < 3)", 1),
+            source.replacen("text[n])", "text[m])", 1),
+        ];
+        let found = validate(&subject, &texts, Options::default());
+        for (fate, text) in found.fates.iter().zip(&texts) {
+            assert_eq!(
+                matches!(fate, Fate::DoesNotCompile { .. }),
+                text.contains("text[m]"),
+                "{fate:?}"
+            );
+        }
+    }
+}

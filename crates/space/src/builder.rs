@@ -23,6 +23,14 @@ use crate::{
 /// With how many leaves constants from elsewhere are compared.
 const NEAREST: usize = 8;
 
+fn is_of_bits(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, And | Or | Xor | Shl | Shr)
+}
+
+/// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
+const CALCULATED_ENUMERATOR: u32 = 2;
+
 impl Space {
     /// Builds the space of `hole`, whose leaves are given.
     pub fn build(
@@ -52,6 +60,7 @@ impl Space {
                 below_or: !hole.in_macro_argument
                     && expr.is_some_and(|id| parents.is_below_or(function, function.stripped(id))),
                 truth,
+                is_enumerator: false,
             }],
         };
         let mut builder = SpaceBuilder {
@@ -226,6 +235,14 @@ impl SpaceBuilder<'_> {
             return;
         }
         let place_is_truth = place.truth;
+        let calculates = matches!(
+            template,
+            Template::Binary(..) | Template::Unary(..) | Template::Cast(..) | Template::Extreme(..)
+        );
+        let beyond_enumeration = match place.is_enumerator && calculates {
+            true => CALCULATED_ENUMERATOR,
+            false => 0,
+        };
         let beyond = self.beyond(&place.term, template, filling.ctype);
         let Some(way) = self.way(site, filling) else {
             return;
@@ -261,7 +278,7 @@ impl SpaceBuilder<'_> {
         let block = Block {
             site: site as u32,
             template,
-            cost: cost + beyond,
+            cost: cost + beyond + beyond_enumeration,
             schema,
             length: length as u32,
             way,
@@ -283,7 +300,11 @@ impl SpaceBuilder<'_> {
             Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
                 u32::from(!calculates)
             }
-            Template::Binary(op, ..) => self.familiar.binary(op),
+            Template::Binary(op, ..) => {
+                // Bits of what a function returns are rarely what it returns it for.
+                let of_call = self.space.hole.captured.is_some();
+                self.familiar.binary(op) + u32::from(of_call && is_of_bits(op))
+            }
             Template::Unary(op, _) => self.familiar.unary(op),
             Template::Cast(to, _) if !to.is_floating() => self.familiar.cast(),
             _ => 0,

@@ -24,8 +24,9 @@ const GLOBALS: usize = 16;
 const CONSTANTS_OF_OTHERS: usize = 12;
 
 /// Numbers that programs are full of: sizes of words, of bytes, of calendars, limits of types.
-const USUAL: [i64; 24] = [
-    2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 31, 32, 60, 63, 64, 100, 127, 128, 255, 256, 365, 1000,
+const USUAL: [i64; 31] = [
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 20, 24, 26, 30, 31, 32, 50, 60, 63, 64, 100, 127, 128,
+    255, 256, 365, 400, 1000, 1024,
 ];
 
 /// What terms at a hole are made of.

@@ -9,6 +9,19 @@ use crate::{
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
 
+/// `v = e;`, or the step that it is.
+fn assignment(lvalue: &str, value: &str) -> String {
+    let stepped = match value.strip_prefix(lvalue) {
+        Some(" + 1") => "++",
+        Some(" - 1") => "--",
+        _ => return format!("{lvalue} = {value};"),
+    };
+    match lvalue.starts_with('*') {
+        true => format!("({lvalue}){stepped};"),
+        false => format!("{lvalue}{stepped};"),
+    }
+}
+
 impl Space {
     /// Whether a candidate reads elements behind a pointer to an object of unknown size that the
     /// original does not read.
@@ -62,7 +75,7 @@ impl Space {
             HoleKind::Assignment(at) => {
                 let value = filling.display(&table, pointees).to_string();
                 let lvalue = &at.target()?.lvalue;
-                let statement = format!("{lvalue} = {value};");
+                let statement = assignment(lvalue, &value);
                 let insert = match at.after {
                     true => insertion_after,
                     false => insertion,

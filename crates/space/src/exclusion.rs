@@ -93,6 +93,15 @@ impl Space {
             is_expression && matches!(site.kind(), Kind::Atom(_)) && !(a_is_fixed || b_is_fixed);
         let own_left = is_leaf.then(|| self.place_of(a, site)).flatten();
         let own_right = is_leaf.then(|| self.place_of(b, site)).flatten();
+        // One more and one less than what is assigned to are steps, which are cheaper.
+        let (step_left, step_right) = match self.assigned() {
+            Some(own)
+                if matches!(op, BinaryOp::Add | BinaryOp::Sub) && !(a_is_fixed || b_is_fixed) =>
+            {
+                (self.place_of(a, &own), self.place_of(b, &own))
+            }
+            _ => (None, None),
+        };
         // The candidate is the original, or also stands in another block with a smaller change.
         let repeats = |is_left: bool, is_right: bool| {
             if a_is_fixed || b_is_fixed {
@@ -105,8 +114,12 @@ impl Space {
         self.each_pair((a, b), take, |i, left| {
             let is_left = same_left == Some(i);
             let is_own = own_left == Some(i);
+            let (is_stepped, is_one) = (step_left == Some(i), left.constant == Some(1));
             move |j, right| {
-                !is_redundant(op, &left, &right, a == b && i == j)
+                let is_step = is_stepped && right.constant == Some(1)
+                    || is_one && op == BinaryOp::Add && step_right == Some(j);
+                !is_step
+                    && !is_redundant(op, &left, &right, a == b && i == j)
                     && !repeats(is_left, same_right == Some(j))
                     && !is_own
                     && own_right != Some(j)
@@ -148,6 +161,14 @@ impl Space {
                 }
             }
         }
+    }
+
+    /// The value of what is assigned to, as a term; `None` where nothing is, or it has none.
+    pub(crate) fn assigned(&self) -> Option<Term> {
+        let HoleKind::Assignment(at) = &self.hole.kind else {
+            return None;
+        };
+        Some(Term::atom(at.target()?.atom?, &self.hole.atoms.table))
     }
 
     /// Where a term stands in a pool of terms.

@@ -125,6 +125,12 @@ impl Pools {
         self.list[id.0 as usize].cost += more;
     }
 
+    /// The pool's terms cost so much less than their nodes.
+    pub(crate) fn discount(&mut self, id: PoolId, less: u32) {
+        let cost = &mut self.list[id.0 as usize].cost;
+        *cost = cost.saturating_sub(less).max(1);
+    }
+
     /// A pool of `op t`.
     pub fn add_unary(&mut self, op: UnaryOp, inner: PoolId) -> Result<PoolId, TypeError> {
         let pool = self.get(inner);

@@ -25,6 +25,8 @@ pub struct Site {
     pub below_or: bool,
     /// Only its truth matters to what is around.
     pub truth: bool,
+    /// It is the name of an enumerator.
+    pub is_enumerator: bool,
 }
 
 /// Operands of a term in the order of their text.
@@ -75,6 +77,13 @@ fn collect(
             },
             below_or: matches!(expr.place, Place::Written(_)) && parents.is_below_or(function, id),
             truth,
+            is_enumerator: matches!(
+                expr.kind,
+                ExprKind::Integer {
+                    enumerator: Some(_),
+                    ..
+                }
+            ),
         });
     }
     let below = |n: u8| {

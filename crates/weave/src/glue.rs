@@ -288,6 +288,32 @@ static void __attribute__((__constructor__(101),__used__)) __PW_COLD __pw_attach
 }
 "#;
 
+/// AddressSanitizer looks up names when it reports, which takes longer than most tests, and nobody reads the report. Tests set
+/// `ASAN_OPTIONS` themselves; what they do not mention is as the program says here, if it does not say so itself. (Clang's runtime has a
+/// weak definition, too, and is linked in front: there this one is not used.)
+const WITHOUT_NAMES: &str = r#"#ifndef __PW_WITHOUT_NAMES
+#define __PW_WITHOUT_NAMES
+#ifdef __SANITIZE_ADDRESS__
+#define __PW_ASAN
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define __PW_ASAN
+#endif
+#endif
+#ifdef __PW_ASAN
+extern const char *__pw_asan_options(void) __PW_WEAK("__asan_default_options");
+__attribute__((__no_sanitize_address__,__used__)) __PW_COLD const char *__pw_asan_options(void) { return "symbolize=0"; }
+#endif
+#endif
+"#;
+
+/// A woven function is several times as long as it was, and what optimises it takes more than that longer: a file of 190 lines
+/// takes 11 s with `-O2`, 3.5 s with `-Og`. That inlines what it must, too.
+const QUICKLY: &str = r#"#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
+#pragma GCC optimize ("Og")
+#endif
+"#;
+
 /// What the glue of places needs besides.
 const SHARED_PLACES: &str = r#"#ifndef __PW_PLACES
 #define __PW_PLACES
@@ -379,13 +405,14 @@ const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),_
 "#;
 
 /// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first. In `run`,
-/// if there is one, processes find the run whose environment does not name it.
+/// if there is one, processes find the run whose environment does not name it. `source` is the file's text.
 pub(crate) fn text(
     suffix: &str,
     functions: &[FunctionId],
     holes: &[HoleId],
     newline: &str,
     run: Option<&Path>,
+    source: &[u8],
 ) -> String {
     let in_run = |name: &str| {
         run.map_or("\"\"".to_owned(), |run| {
@@ -401,7 +428,12 @@ pub(crate) fn text(
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
         .replace("RUN_PROBE", &in_run(PROBE_FILE))
         .replace("RUN_CHANNEL", &in_run(CHANNEL_FILE));
-    in_front(&numbered(SHARED), suffix, &own, newline)
+    let mut shared = format!("{QUICKLY}{}", numbered(SHARED));
+    let said = b"__asan_default_options";
+    if !source.windows(said.len()).any(|text| text == said) {
+        shared += WITHOUT_NAMES;
+    }
+    in_front(&shared, suffix, &own, newline)
 }
 
 /// The glue of a file with these places, as [`text`].

@@ -139,7 +139,7 @@ pub fn weave_file(
     let ids: Vec<FunctionId> = functions.iter().map(|function| function.id).collect();
     edits.push(Edit::insert(
         after_byte_order_mark(source),
-        glue::text(&suffix, &ids, &holes, newline, run),
+        glue::text(&suffix, &ids, &holes, newline, run, source),
     ));
     Ok(apply_edits(source, &edits)?)
 }

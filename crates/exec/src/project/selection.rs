@@ -1,14 +1,14 @@
-//! `FILE[:LINE[-LINE]]`: a file, or some of its lines.
+//! `FILE[:LINE[-LINE]]`: a file, or some of its lines, or a folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// A file, or a range of its lines.
+/// A file, or a range of its lines, or all files in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSelection {
-    /// The file.
+    /// The file, or the folder.
     pub file: PathBuf,
     /// The first and the last line, from 1; all lines if `None`.
     pub lines: Option<(u32, u32)>,
@@ -54,6 +54,11 @@ impl FileSelection {
             file: OsStr::from_bytes(file).into(),
             lines,
         })
+    }
+
+    /// Whether a file is selected, or lines of it.
+    pub fn covers(&self, file: &Path) -> bool {
+        file.starts_with(&self.file)
     }
 
     /// Whether a line (from 1) is selected.

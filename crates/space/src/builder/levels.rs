@@ -2,7 +2,7 @@
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use super::SpaceBuilder;
+use super::{SpaceBuilder, contains_captured};
 use crate::{
     holes::{Added, HoleKind},
     pools::PoolId,
@@ -13,6 +13,9 @@ use crate::{
 
 /// The statement and what is assigned to.
 const ASSIGNMENT_COST: u32 = 2;
+
+/// So much less costs a comparison of which only a constant is new.
+const KNOWN_FORM: u32 = 2;
 
 const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Lt,
@@ -148,20 +151,47 @@ impl SpaceBuilder<'_> {
                 }
             }
             // The site's text by a leaf.
+            let is_compared_with_constant = self.is_compared_with_constant(site);
             for leaf in self.leaves.clone() {
+                // It would always be true, or never.
+                if is_compared_with_constant && self.space.pools.get(leaf).has_constants() {
+                    continue;
+                }
                 let cost = term.size();
                 self.block(site, Template::One(leaf), cost, expression, most);
             }
             let mut distant = self.distant.clone();
             // A constant in place of something that is calculated fits no tests but those at hand.
-            if !truth && term.size() == 1 {
+            if !truth && term.size() == 1 && !is_compared_with_constant {
                 distant.extend(&self.distant_constants);
             }
+            let varies = !matches!(term.kind(), Kind::Constant(..));
             for leaf in distant {
-                let cost = term.size() - 1 + self.cost(leaf);
+                // What varied would be the same always: `n + 1` is more likely than 365 where `n` was.
+                let loses = varies && self.space.pools.get(leaf).has_constants();
+                let cost = term.size() - 1 + self.cost(leaf) + u32::from(loses);
                 self.block(site, Template::One(leaf), cost, expression, most);
             }
         }
+    }
+
+    /// Whether the site is an operand of a comparison with a constant.
+    fn is_compared_with_constant(&self, site: usize) -> bool {
+        let Some((&last, path)) = self.space.sites[site].path.split_last() else {
+            return false;
+        };
+        let mut parent = &self.root;
+        for &operand in path {
+            match operands(parent).get(usize::from(operand)) {
+                Some(inner) => parent = inner,
+                None => return false,
+            }
+        }
+        let Kind::Binary(op, left, right) = parent.kind() else {
+            return false;
+        };
+        let other = if last == 0 { right } else { left };
+        op.is_comparison() && matches!(other.kind(), Kind::Constant(..))
     }
 
     /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
@@ -177,6 +207,23 @@ impl SpaceBuilder<'_> {
         for leaf in self.constants_first() {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
+        }
+        self.assign_steps();
+    }
+
+    /// `v++;` and `v--;`: a step that was forgotten is as likely as a value.
+    fn assign_steps(&mut self) {
+        let Some(own) = self.space.assigned() else {
+            return;
+        };
+        let one = Term::constant(1, CType::Int, "1");
+        let (Some(own), Some(one)) = (self.fixed(&own), self.fixed(&one)) else {
+            return;
+        };
+        let cost = ASSIGNMENT_COST + 1;
+        for op in [BinaryOp::Add, BinaryOp::Sub] {
+            let template = Template::Binary(op, own, one);
+            self.block(0, template, cost, Schema::Assignment, usize::MAX);
         }
     }
 
@@ -254,8 +301,45 @@ impl SpaceBuilder<'_> {
         pools.extend(self.binary_pools(&RELATIONAL, &leaves, &distant));
         pools.extend(self.binary_pools(&RELATIONAL, &distant, &leaves));
         pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
+        pools.extend(self.sibling_pools());
         self.relations = Some(pools.clone());
         pools
+    }
+
+    /// The comparisons of the expression itself, with another constant in what is calculated: beside `y % 4 == 0` and
+    /// `y % 100 != 0`, `y % 400 == 0`.
+    fn sibling_pools(&mut self) -> Vec<PoolId> {
+        let constants = self.distant_constants.clone();
+        let mut known: Vec<(BinaryOp, Term, Term)> = Vec::new();
+        let mut found = Vec::new();
+        for site in 0..self.space.sites.len() {
+            let term = self.space.sites[site].term.clone();
+            let Kind::Binary(compared, left, right) = term.kind() else {
+                continue;
+            };
+            let Kind::Binary(op, varying, constant) = left.kind() else {
+                continue;
+            };
+            let sibling = (*op, varying.clone(), right.clone());
+            if !compared.is_comparison()
+                || op.is_comparison()
+                || !matches!(constant.kind(), Kind::Constant(..))
+                || contains_captured(&term)
+                || known.contains(&sibling)
+            {
+                continue;
+            }
+            let fixed = (self.fixed(varying), self.fixed(right));
+            known.push(sibling);
+            if let (Some(varying), Some(right)) = fixed {
+                let calculated = self.binary_pools(&[*op], &[varying], &constants);
+                for pool in self.binary_pools(&RELATIONAL, &calculated, &[right]) {
+                    self.space.pools.discount(pool, KNOWN_FORM);
+                    found.push(pool);
+                }
+            }
+        }
+        found
     }
 
     fn product_pools(&mut self) -> Vec<PoolId> {
@@ -272,7 +356,8 @@ impl SpaceBuilder<'_> {
             return pools.clone();
         }
         let products = self.product_pools();
-        let pools = self.binary_pools(&RELATIONAL, &products, &self.leaves.clone());
+        let leaves = self.leaves.clone();
+        let pools = self.binary_pools(&RELATIONAL, &products, &leaves);
         self.large_relations = Some(pools.clone());
         pools
     }

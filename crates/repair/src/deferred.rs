@@ -1,0 +1,95 @@
+//! Candidates that have no classes: executions visit their location in too many states to be observed, or not always
+//! alike. What is known of others tells nothing about them, so they are put off, and executed one by one if the search has found
+//! nothing else.
+
+use patchwright_exec::Worker;
+use patchwright_probe_image::Channel;
+use patchwright_space::{CandidateId, Level};
+
+use crate::{RepairError, search::Search};
+
+/// Without a limit of time that the user has set, so many executions of tests are spent on these candidates when all others are done.
+pub(crate) const LAST_EXECUTIONS: u64 = 5000;
+
+/// As long as there are others, so many times the executions that have been done by then.
+pub(crate) const SHARE: u64 = 2;
+
+/// So many candidates are remembered one by one. Beyond, they are left out.
+const MOST_REMEMBERED: usize = 1 << 20;
+
+/// Candidates of one cost at one location.
+pub(crate) struct Deferred {
+    pub(crate) cost: u32,
+    pub(crate) unit: usize,
+    /// `None` for all of them.
+    pub(crate) candidates: Option<Vec<CandidateId>>,
+}
+
+impl Search<'_> {
+    /// Whether further candidates can be put off; those of a whole space are not, whose exploration is a measurement.
+    pub(crate) fn defers(&self, candidates: usize) -> bool {
+        let remembered: usize = self
+            .deferred
+            .iter()
+            .map(|deferred| deferred.candidates.as_ref().map_or(0, Vec::len))
+            .sum();
+        !self.options.all
+            && !self.options.relations.is_singly()
+            && remembered + candidates <= MOST_REMEMBERED
+    }
+
+    /// Executes candidates that were put off, the cheapest first, as long as nothing is found, and until so many executions of
+    /// tests have been done in all.
+    pub(crate) fn explore_deferred(
+        &mut self,
+        until: u64,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        // Within a cost they are in the order of the search.
+        deferred.sort_by_key(|deferred| deferred.cost);
+        self.last_execution = Some(until);
+        let mut last = None;
+        for mut one in deferred {
+            let begins_cost = last.replace(one.cost) != Some(one.cost);
+            let ends = self.is_over() || (begins_cost && !self.found.classes.is_empty());
+            if !ends {
+                one.candidates = Some(self.explore_one_by_one(&one, workers)?);
+            }
+            if one.candidates.as_ref().is_none_or(|left| !left.is_empty()) {
+                self.deferred.push(one);
+            }
+        }
+        self.last_execution = None;
+        Ok(())
+    }
+
+    /// Those that are left, if the search is over before.
+    fn explore_one_by_one(
+        &mut self,
+        deferred: &Deferred,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<Vec<CandidateId>, RepairError> {
+        let &Deferred { cost, unit, .. } = deferred;
+        let space = self.space(unit, cost);
+        let tests = self.order(&self.holes[self.units[unit].entry]);
+        let before = self.found.stats.clone();
+        let candidates = match &deferred.candidates {
+            Some(candidates) => candidates.clone(),
+            None => {
+                let file = self.holes[self.units[unit].entry].file;
+                let pointees = self.files[file].types.pointees();
+                let level = Level::new(&space, pointees, cost, workers.len());
+                let all: Vec<CandidateId> = level.members(0).collect();
+                self.found.stats.candidates += all.len() as u64;
+                self.found.stats.too_many_states += all.len() as u64;
+                all
+            }
+        };
+        let count = candidates.len();
+        let left = self.explore_singly(unit, &space, candidates, cost, &tests, workers)?;
+        self.count_effort(unit, &before);
+        self.found.stats.too_many_states -= (count - left.len()) as u64;
+        Ok(left)
+    }
+}
