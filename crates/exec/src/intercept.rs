@@ -382,17 +382,15 @@ fn exported_by_cmake(
     environment: &Environment,
     limits: &Limits,
 ) -> Result<Vec<CompileCommand>, InterceptError> {
-    const FOLDER: &str = "PATCHWRIGHT_CMAKE_FOLDER";
     let Some(cache) = find_file(sandbox.folder(), "CMakeCache.txt", 3)? else {
         return Ok(Vec::new());
     };
     let folder = cache.parent().unwrap_or(sandbox.folder());
     let relative = folder.strip_prefix(sandbox.folder()).unwrap_or(folder);
-    let mut environment = environment.clone();
-    let place = Path::new(".").join(relative).into_os_string();
-    environment.set.insert(FOLDER.into(), place);
-    let command = format!("cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \"${FOLDER}\"");
-    match run_build(runner, sandbox, OsStr::new(&command), &environment, limits) {
+    let mut command = b"cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ".to_vec();
+    command.extend(shell_quote(Path::new(".").join(relative).as_os_str()));
+    let command = OsStr::from_bytes(&command);
+    match run_build(runner, sandbox, command, environment, limits) {
         Ok(_) => exported_database(sandbox),
         Err(_) => Ok(Vec::new()),
     }

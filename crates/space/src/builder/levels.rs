@@ -324,7 +324,7 @@ impl SpaceBuilder<'_> {
             if !compared.is_comparison()
                 || op.is_comparison()
                 || !matches!(constant.kind(), Kind::Constant(..))
-                || contains_captured(&term)
+                || self.space.hole.captured.is_some() && contains_captured(&term)
                 || known.contains(&sibling)
             {
                 continue;
