@@ -333,7 +333,12 @@ impl SpaceBuilder<'_> {
             known.push(sibling);
             if let (Some(varying), Some(right)) = fixed {
                 let calculated = self.binary_pools(&[*op], &[varying], &constants);
-                for pool in self.binary_pools(&RELATIONAL, &calculated, &[right]) {
+                // Whether something divides a number is asked with `==`.
+                let operators = match compared {
+                    BinaryOp::Eq | BinaryOp::Ne => &[BinaryOp::Eq, BinaryOp::Ne][..],
+                    _ => &RELATIONAL,
+                };
+                for pool in self.binary_pools(operators, &calculated, &[right]) {
                     self.space.pools.discount(pool, KNOWN_FORM);
                     found.push(pool);
                 }
