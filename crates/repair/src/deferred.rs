@@ -11,9 +11,6 @@ use crate::{RepairError, search::Search};
 /// Without a limit of time that the user has set, so many executions of tests are spent on these candidates when all others are done.
 pub(crate) const LAST_EXECUTIONS: u64 = 5000;
 
-/// As long as there are others, so many times the executions that have been done by then.
-pub(crate) const SHARE: u64 = 2;
-
 /// So many candidates are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
 

@@ -21,7 +21,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
-    deferred::{Deferred, LAST_EXECUTIONS, SHARE},
+    deferred::{Deferred, LAST_EXECUTIONS},
     execute::usual,
     explore::KEPT_MEMBERS,
     family::{Family, Unit, UnitState, families},
@@ -142,25 +142,11 @@ pub fn search(
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
     let mut next = 0;
-    // The cost before which those that were put off got their share.
-    let mut shared_before = None;
     while let Some(&(cost, unit)) = steps.get(next) {
         let enough = !options.all && search.found.stats.plausible >= options.max_patches as u64;
         let begins_cost = next > 0 && steps[next - 1].0 != cost;
         if search.is_over() || (begins_cost && enough) {
             break;
-        }
-        let none = search.found.classes.is_empty();
-        if begins_cost && none && shared_before.replace(cost) != Some(cost) {
-            let until = SHARE * search.found.stats.executions;
-            match search.explore_deferred(until, workers) {
-                Err(error) if error.is_cancelled() => {
-                    search.found.interrupted = true;
-                    break;
-                }
-                explored => explored?,
-            }
-            continue;
         }
         next += 1;
         if !search.has_level(unit, cost) {
