@@ -135,22 +135,12 @@ pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
     while i < text.len() {
         match text[i] {
             b'#' if line_begins => {
-                let at = skip_horizontal(text, i + 1);
-                let mut end = at;
-                while end < text.len() && is_word(text[end]) {
-                    end += 1;
-                }
-                let name = &text[at..end];
+                let (name, end) = directive(text, i);
                 let is_end = name == b"endif";
                 if (is_end || name.starts_with(b"el"))
                     && let Some(start) = open.pop()
                 {
                     found.push((start, i));
-                }
-                while end < text.len() && text[end] != b'\n' {
-                    end = splice(text, end)
-                        .filter(|_| text[end] == b'\\')
-                        .unwrap_or_else(|| step(text, end));
                 }
                 if name.starts_with(b"if") || name.starts_with(b"el") {
                     open.push(end);
@@ -185,12 +175,7 @@ pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
         let mut drops = is_left_out;
         match text[i] {
             b'#' if line_begins => {
-                let at = skip_horizontal(text, i + 1);
-                let mut end = at;
-                while end < text.len() && is_word(text[end]) {
-                    end += 1;
-                }
-                let name = &text[at..end];
+                let (name, end) = directive(text, i);
                 if name.starts_with(b"if") {
                     depth += 1;
                 } else if name == b"endif" {
@@ -200,11 +185,6 @@ pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
                 } else if name.starts_with(b"el") && depth == 0 {
                     drops = true;
                     is_left_out = true;
-                }
-                while end < text.len() && text[end] != b'\n' {
-                    end = splice(text, end)
-                        .filter(|_| text[end] == b'\\')
-                        .unwrap_or_else(|| step(text, end));
                 }
                 i = end;
             }
@@ -226,6 +206,22 @@ pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
         }
     }
     kept
+}
+
+/// The name of the directive whose `#` is at `at`, and the end of its last line.
+fn directive(text: &[u8], at: usize) -> (&[u8], usize) {
+    let start = skip_horizontal(text, at + 1);
+    let mut end = start;
+    while end < text.len() && is_word(text[end]) {
+        end += 1;
+    }
+    let name = &text[start..end];
+    while end < text.len() && text[end] != b'\n' {
+        end = splice(text, end)
+            .filter(|_| text[end] == b'\\')
+            .unwrap_or_else(|| step(text, end));
+    }
+    (name, end)
 }
 
 fn skip_horizontal(text: &[u8], mut at: usize) -> usize {

@@ -49,7 +49,7 @@ pub struct Classes {
 }
 
 /// After so many executions that went on unobserved from one place of the tree, the other candidates that get there
-/// are left out.
+/// are put off ([`mod@crate::deferred`]).
 const LONE_EXECUTIONS: u32 = 32;
 
 /// How far a candidate has been followed.

@@ -31,6 +31,8 @@ struct State {
     /// When the copy was looked at last, and how long that took.
     looked: Instant,
     took: Duration,
+    /// It could not be put back once, and is left alone.
+    is_lost: bool,
 }
 
 impl Copies {
@@ -52,6 +54,7 @@ impl Copies {
                     snapshot,
                     looked: Instant::now(),
                     took: begun.elapsed(),
+                    is_lost: false,
                 }))
             })
             .collect::<Result<_, RepairError>>()?;
@@ -74,15 +77,17 @@ impl Copies {
     /// Puts a worker's copy back if it is time to look at it, or `must` be. Whether something had changed.
     ///
     /// # Errors
-    /// When the copy cannot be put back.
+    /// When the copy cannot be put back; that is not tried again.
     pub(crate) fn put_back(&self, worker: &Worker, must: bool) -> Result<bool, RepairError> {
         let lock = &self.states[worker.index];
         let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        if !must && state.looked.elapsed() < state.took * SHARE {
+        if state.is_lost || (!must && state.looked.elapsed() < state.took * SHARE) {
             return Ok(false);
         }
         let begun = Instant::now();
+        state.is_lost = true;
         let restored = state.snapshot.restore(&worker.sandbox, &self.pristine)?;
+        state.is_lost = false;
         state.took = begun.elapsed();
         state.looked = Instant::now();
         Ok(restored.removed + restored.copied > 0)

@@ -9,7 +9,7 @@ use patchwright_space::{CandidateId, Level};
 use crate::{RepairError, search::Search};
 
 /// Without a limit of time that the user has set, so many executions of tests are spent on these candidates when all others are done.
-pub(crate) const LAST_EXECUTIONS: u64 = 5000;
+const LAST_EXECUTIONS: u64 = 5000;
 
 /// So many candidates are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
@@ -35,58 +35,54 @@ impl Search<'_> {
             && remembered + candidates <= MOST_REMEMBERED
     }
 
-    /// Executes candidates that were put off, the cheapest first, as long as nothing is found, and until so many executions of
-    /// tests have been done in all.
+    /// Executes the candidates that were put off, the cheapest first, until the search is over or something is found.
     pub(crate) fn explore_deferred(
         &mut self,
-        until: u64,
         workers: &mut [(Worker, Channel)],
     ) -> Result<(), RepairError> {
         let mut deferred = std::mem::take(&mut self.deferred);
         // Within a cost they are in the order of the search.
         deferred.sort_by_key(|deferred| deferred.cost);
-        self.last_execution = Some(until);
+        self.last_execution = match self.options.budget {
+            Some(_) => None,
+            None => Some(self.found.stats.executions + LAST_EXECUTIONS),
+        };
         let mut last = None;
-        for mut one in deferred {
+        for one in deferred {
             let begins_cost = last.replace(one.cost) != Some(one.cost);
-            let ends = self.is_over() || (begins_cost && !self.found.classes.is_empty());
-            if !ends {
-                one.candidates = Some(self.explore_one_by_one(&one, workers)?);
+            if self.is_over() || (begins_cost && !self.found.classes.is_empty()) {
+                break;
             }
-            if one.candidates.as_ref().is_none_or(|left| !left.is_empty()) {
-                self.deferred.push(one);
-            }
+            self.explore_one_by_one(one, workers)?;
         }
-        self.last_execution = None;
         Ok(())
     }
 
-    /// Those that are left, if the search is over before.
     fn explore_one_by_one(
         &mut self,
-        deferred: &Deferred,
+        Deferred {
+            cost,
+            unit,
+            candidates,
+        }: Deferred,
         workers: &mut [(Worker, Channel)],
-    ) -> Result<Vec<CandidateId>, RepairError> {
-        let &Deferred { cost, unit, .. } = deferred;
+    ) -> Result<(), RepairError> {
         let space = self.space(unit, cost);
         let tests = self.order(&self.holes[self.units[unit].entry]);
         let before = self.found.stats.clone();
-        let candidates = match &deferred.candidates {
-            Some(candidates) => candidates.clone(),
-            None => {
-                let file = self.holes[self.units[unit].entry].file;
-                let pointees = self.files[file].types.pointees();
-                let level = Level::new(&space, pointees, cost, workers.len());
-                let all: Vec<CandidateId> = level.members(0).collect();
-                self.found.stats.candidates += all.len() as u64;
-                self.found.stats.too_many_states += all.len() as u64;
-                all
-            }
-        };
+        let candidates = candidates.unwrap_or_else(|| {
+            let file = self.holes[self.units[unit].entry].file;
+            let pointees = self.files[file].types.pointees();
+            let level = Level::new(&space, pointees, cost, workers.len());
+            let all: Vec<CandidateId> = level.members(0).collect();
+            self.found.stats.candidates += all.len() as u64;
+            self.found.stats.too_many_states += all.len() as u64;
+            all
+        });
         let count = candidates.len();
         let left = self.explore_singly(unit, &space, candidates, cost, &tests, workers)?;
         self.count_effort(unit, &before);
-        self.found.stats.too_many_states -= (count - left.len()) as u64;
-        Ok(left)
+        self.found.stats.too_many_states -= (count - left) as u64;
+        Ok(())
     }
 }

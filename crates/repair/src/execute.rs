@@ -17,7 +17,8 @@ use patchwright_text::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry, search::Search,
+    Event, RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry,
+    search::Search,
 };
 
 /// Processor time after which an execution has gone wrong: so many times what the test is expected to take
@@ -194,7 +195,7 @@ impl Search<'_> {
             self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
         let mut observation = worker.1.observation();
         // Perhaps another candidate has destroyed what the test needs.
-        if self.copies.put_back(&worker.0, observation.visits == 0)? && observation.visits == 0 {
+        if self.put_back(&worker.0, observation.visits == 0) && observation.visits == 0 {
             worker.1.set_candidate(&candidate)?;
             if let Some(patience) = patience {
                 worker.1.set_patience(patience);
@@ -269,7 +270,7 @@ impl Search<'_> {
             None => self.expected(test) * WATCHED_CPU_FACTOR,
         };
         let (verdict, took) = self.run_test(test, cpu, worker)?;
-        self.copies.put_back(&worker.0, false)?;
+        self.put_back(&worker.0, false);
         let watched = worker.1.watched();
         let verdict = if watched.undefined {
             ClassVerdict::Undefined
@@ -280,6 +281,17 @@ impl Search<'_> {
             verdict,
             report: Report::Windows(watched),
             took,
+        })
+    }
+
+    /// See [`crate::copies::Copies::put_back`]. A copy that cannot be put back is used as it is: what is found in it is verified in clean ones.
+    fn put_back(&self, worker: &Worker, must: bool) -> bool {
+        self.copies.put_back(worker, must).unwrap_or_else(|error| {
+            (self.surroundings.events)(Event::Warning(format!(
+                "a candidate has changed the copy in which it was executed, which cannot be put back ({error}); \
+                 patches may be missed"
+            )));
+            false
         })
     }
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// After so many executions of single candidates at a hole whose states cannot all be seen, the
-/// rest of its candidates is left out.
+/// rest of its candidates is put off ([`mod@crate::deferred`]).
 const LONE_EXECUTIONS: usize = 32;
 
 /// Groups of at most so many candidates are followed by themselves, many states at once. Larger ones wait for others

@@ -94,7 +94,7 @@ pub struct Stats {
     pub forked: u64,
     /// Test-equivalence classes that executions have told apart.
     pub classes: u64,
-    /// Candidates left out because a location had too many states.
+    /// Candidates without a verdict, because a location had too many states and they were not executed by themselves.
     pub too_many_states: u64,
     /// Terms evaluated in states.
     pub evaluations: u64,

@@ -5,7 +5,7 @@
 //! what has no terms (initialisation, functions, exchanged arguments, operators), then assignments, exits, moved statements; more suspicious locations
 //! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
-//! place in the space. Holes are explored one after the other at each cost, so that no more than
+//! place in the space. Candidates that cannot have classes come after all others, if nothing else is found (`deferred`). Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
 use std::{
@@ -21,7 +21,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
-    deferred::{Deferred, LAST_EXECUTIONS},
+    deferred::Deferred,
     execute::usual,
     explore::KEPT_MEMBERS,
     family::{Family, Unit, UnitState, families},
@@ -79,7 +79,7 @@ pub(crate) struct Search<'a> {
     pub(crate) deferred: Vec<Deferred>,
     /// After so many executions the search ends.
     pub(crate) last_execution: Option<u64>,
-    /// Places of which it was said that candidates are left out there.
+    /// Places of which it was said that candidates are put off or left out there.
     pub(crate) told_left_out: BTreeSet<String>,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
@@ -199,11 +199,7 @@ pub fn search(
         }
     }
     if next == steps.len() && search.found.classes.is_empty() {
-        let until = match search.options.budget {
-            Some(_) => u64::MAX,
-            None => search.found.stats.executions + LAST_EXECUTIONS,
-        };
-        match search.explore_deferred(until, workers) {
+        match search.explore_deferred(workers) {
             Err(error) if error.is_cancelled() => search.found.interrupted = true,
             explored => explored?,
         }

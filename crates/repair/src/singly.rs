@@ -29,7 +29,7 @@ struct Single {
 }
 
 impl Search<'_> {
-    /// Explores these candidates of one cost of a unit, each by itself. Those are returned that are left when the search is over.
+    /// Explores these candidates of one cost of a unit, each by itself. How many are left when the search is over.
     pub(crate) fn explore_singly(
         &mut self,
         unit: usize,
@@ -38,7 +38,7 @@ impl Search<'_> {
         cost: u32,
         tests: &[usize],
         workers: &mut [(Worker, Channel)],
-    ) -> Result<Vec<CandidateId>, RepairError> {
+    ) -> Result<usize, RepairError> {
         let mut left = candidates.into_iter();
         let mut open = VecDeque::new();
         while !self.is_over() {
@@ -63,7 +63,7 @@ impl Search<'_> {
             {
                 if self.joins_terms(unit) && !self.watch_all(unit, tests, workers)? {
                     self.found.stats.too_many_states += (open.len() + left.len()) as u64 + 1;
-                    return Ok(Vec::new());
+                    return Ok(0);
                 }
                 match self.known(unit, &mut single, tests) {
                     Some(verdict) => self.decide(unit, space, cost, &single, verdict),
@@ -94,8 +94,7 @@ impl Search<'_> {
                 }
             }
         }
-        let open = open.into_iter().map(|single| single.id);
-        Ok(open.chain(left).collect())
+        Ok(open.len() + left.len())
     }
 
     /// Whether candidates of the unit with the same text share classes.

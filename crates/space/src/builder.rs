@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     distant::Leaves,
-    familiar::Familiar,
+    familiar::{Familiar, is_of_bits},
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Parents, Site, operands, sites},
@@ -22,11 +22,6 @@ use crate::{
 
 /// With how many leaves constants from elsewhere are compared.
 const NEAREST: usize = 8;
-
-fn is_of_bits(op: BinaryOp) -> bool {
-    use BinaryOp::*;
-    matches!(op, And | Or | Xor | Shl | Shr)
-}
 
 /// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
 const CALCULATED_ENUMERATOR: u32 = 2;
@@ -235,15 +230,7 @@ impl SpaceBuilder<'_> {
             return;
         }
         let place_is_truth = place.truth;
-        let calculates = matches!(
-            template,
-            Template::Binary(..) | Template::Unary(..) | Template::Cast(..) | Template::Extreme(..)
-        );
-        let beyond_enumeration = match place.is_enumerator && calculates {
-            true => CALCULATED_ENUMERATOR,
-            false => 0,
-        };
-        let beyond = self.beyond(&place.term, template, filling.ctype);
+        let beyond = self.beyond(place, template, filling.ctype);
         let Some(way) = self.way(site, filling) else {
             return;
         };
@@ -278,7 +265,7 @@ impl SpaceBuilder<'_> {
         let block = Block {
             site: site as u32,
             template,
-            cost: cost + beyond + beyond_enumeration,
+            cost: cost + beyond,
             schema,
             length: length as u32,
             way,
@@ -291,24 +278,37 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// What a template costs beyond its nodes, where it gives a value of type `filled` in place of `term`.
-    fn beyond(&self, term: &Term, template: Template, filled: CType) -> u32 {
+    /// What a template costs beyond its nodes, where it gives a value of type `filled` at a site.
+    fn beyond(&self, site: &Site, template: Template, filled: CType) -> u32 {
         let is_pointer = |ctype: CType| matches!(ctype, CType::Pointer(_));
-        let calculates = is_pointer(term.ctype()) && matches!(term.kind(), Kind::Binary(..));
-        match template {
-            // Where nothing is known of what lies round an object, what is read beside it passes by chance.
-            Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
-                u32::from(!calculates)
+        let calculates =
+            is_pointer(site.term.ctype()) && matches!(site.term.kind(), Kind::Binary(..));
+        let of_enumeration = match template {
+            Template::Binary(..)
+            | Template::Unary(..)
+            | Template::Cast(..)
+            | Template::Extreme(..)
+                if site.is_enumerator =>
+            {
+                CALCULATED_ENUMERATOR
             }
-            Template::Binary(op, ..) => {
-                // Bits of what a function returns are rarely what it returns it for.
-                let of_call = self.space.hole.captured.is_some();
-                self.familiar.binary(op) + u32::from(of_call && is_of_bits(op))
-            }
-            Template::Unary(op, _) => self.familiar.unary(op),
-            Template::Cast(to, _) if !to.is_floating() => self.familiar.cast(),
             _ => 0,
-        }
+        };
+        of_enumeration
+            + match template {
+                // Where nothing is known of what lies round an object, what is read beside it passes by chance.
+                Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
+                    u32::from(!calculates)
+                }
+                Template::Binary(op, ..) => {
+                    // Bits of what a function returns are rarely what it returns it for.
+                    let of_call = self.space.hole.captured.is_some();
+                    self.familiar.binary(op) + u32::from(of_call && is_of_bits(op))
+                }
+                Template::Unary(op, _) => self.familiar.unary(op),
+                Template::Cast(to, _) if !to.is_floating() => self.familiar.cast(),
+                _ => 0,
+            }
     }
 
     /// Pointers are compared with the leaf for the null pointer, not with the number 0 as well.

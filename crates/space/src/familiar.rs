@@ -17,6 +17,12 @@ pub struct Familiar {
     casts: bool,
 }
 
+/// Whether the operator works on bits.
+pub(crate) fn is_of_bits(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, And | Or | Xor | Shl | Shr)
+}
+
 impl Familiar {
     /// What `function` uses.
     pub fn of(function: &Function) -> Self {
@@ -53,8 +59,7 @@ impl Familiar {
         use BinaryOp::*;
         u32::from(match op {
             Mul | Div | Rem => !self.products,
-            And | Or | Xor | Shl | Shr => !self.bits,
-            _ => false,
+            op => is_of_bits(op) && !self.bits,
         })
     }
 
