@@ -25,6 +25,8 @@ pub(crate) struct Proposal<'a> {
     pub(crate) member: usize,
     /// See [`Comparisons::adds_one`].
     is_familiar: bool,
+    /// See [`repeats_operand`].
+    repeats: bool,
     /// Bytes of the text that it takes away and adds.
     text_change: usize,
 }
@@ -108,6 +110,27 @@ impl Comparisons {
     }
 }
 
+/// Whether an operator has one name on both sides: `from + from` does what `from + stay` does in tests where both are alike, and
+/// is rarely meant.
+fn repeats_operand(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let tokens: Vec<&str> = text.split_ascii_whitespace().collect();
+    let is_operator = |text: &str| text.chars().all(|c| "+-*/%<>=!&|^".contains(c));
+    let joins = |text: &str| matches!(text, "&&" | "||" | "=");
+    tokens.windows(3).enumerate().any(|(at, three)| {
+        let [left, operator, right] = three else {
+            return false;
+        };
+        // In `a + b > b` it is not `b` that is compared.
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        let is_whole = before.is_none_or(|before| joins(before) || !is_operator(before));
+        let left = left.trim_start_matches(['(', '!']);
+        let right = right.trim_end_matches([')', ';', ',']);
+        let is_name = left.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        is_whole && is_name && left == right && is_operator(operator) && !joins(operator)
+    })
+}
+
 /// A comparing operator and its negation.
 fn with_negation(operator: BinaryOperator) -> Option<[&'static str; 2]> {
     use BinaryOperator::*;
@@ -127,7 +150,7 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
 /// first of each class before the others, and for that what compares things that the function compares elsewhere; such comparisons before
-/// others; fewer bytes of text before more; kind of change; the order of the search. The
+/// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search. The
 /// taking out of statements comes last of all.
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
@@ -150,11 +173,12 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     schema: *schema,
                     member: 0,
                     is_familiar: comparisons.adds_one(before, &edit.text),
+                    repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(before, &edit.text),
                 }
             })
             .collect();
-        members.sort_by_key(|member| !member.is_familiar);
+        members.sort_by_key(|member| (!member.is_familiar, member.repeats));
         for (number, member) in members.iter_mut().enumerate() {
             member.member = number;
         }
@@ -168,6 +192,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.schema == Schema::UnusualExpression,
             proposal.member,
             !proposal.is_familiar,
+            proposal.repeats,
             proposal.text_change,
             proposal.schema,
             proposal.class,
@@ -345,7 +370,7 @@ impl<'f> Selection<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparisons, is_self_assignment, text_change};
+    use super::{Comparisons, is_self_assignment, repeats_operand, text_change};
     use patchwright_text::{Edit, Span};
 
     #[test]
@@ -367,6 +392,18 @@ mod tests {
         assert!(!known.adds_one(b"st = BLOCK;", b"{ if (c < '*') st = BLOCK; }"));
         assert!(!known.adds_one(b"x", b"abc != '*'"));
         assert!(!known.adds_one(b"c == '*'", b"c == '*' && x"));
+    }
+
+    #[test]
+    fn an_operand_that_stands_twice_is_seen() {
+        assert!(repeats_operand(b"from + from > NIGHT"));
+        assert!(repeats_operand(b"(p->n - p->n)"));
+        assert!(!repeats_operand(b"from + stay > from"));
+        assert!(!repeats_operand(b"rest > cap && cap"));
+        assert!(!repeats_operand(b"a + b > b"));
+        assert!(repeats_operand(b"a > 1 && b > b"));
+        assert!(!repeats_operand(b"1 + 1"));
+        assert!(!repeats_operand(b"x = x + 1;"));
     }
 
     #[test]
