@@ -62,7 +62,7 @@ pub struct Family {
     pub classes: BTreeMap<usize, Classes>,
     /// Executions that told about one candidate only.
     pub lone: usize,
-    /// Its other candidates are put off or left out ([`mod@crate::deferred`]).
+    /// Its other candidates are put off or left out.
     pub abandoned: bool,
     /// For the places of a variable.
     pub watch: Option<WatchState>,
