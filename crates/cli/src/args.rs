@@ -301,7 +301,7 @@ pub struct RepairArgs {
     pub no_virtualize: bool,
 
     /// Number of workers [default: the number of processors]
-    #[arg(short, value_name = "N", help_heading = "Search")]
+    #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Search")]
     pub jobs: Option<usize>,
 
     #[command(flatten)]
@@ -375,7 +375,7 @@ pub struct LocalizeArgs {
     pub formula: Formula,
 
     /// Sources to read at once, four at most [default: the number of processors]
-    #[arg(short, value_name = "N", help_heading = "Ranking")]
+    #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Ranking")]
     pub jobs: Option<usize>,
 
     /// Most statements, functions and files to print; 0 prints all
@@ -465,7 +465,7 @@ pub struct ValidateArgs {
     pub build_timeout: std::time::Duration,
 
     /// Number of workers [default: the number of processors]
-    #[arg(short, value_name = "N", help_heading = "Validation")]
+    #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Validation")]
     pub jobs: Option<usize>,
 
     #[command(flatten)]
@@ -486,6 +486,14 @@ pub struct ValidateArgs {
     /// Also print where the time went, and why patches could not be woven
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// A number of workers.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is no number of workers; write 1 or more")),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

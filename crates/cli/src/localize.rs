@@ -52,7 +52,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     let options = RepairOptions {
         // Without passing tests there are still coverage and crashes.
         allow_all_failing: true,
-        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
+        jobs: args.jobs.unwrap_or_else(default_jobs),
         ..Default::default()
     };
     let mut phases = outcome::Phases::default();

@@ -48,6 +48,12 @@ pub fn load_described(
         ..ProjectFlags::default()
     };
     if project.is_dir() {
+        if let Some(folder) = cases {
+            return Err(ProjectError::CasesOfFolder {
+                folder: folder.to_path_buf(),
+                root: project.to_path_buf(),
+            });
+        }
         return Project::load(project, &flags);
     }
     let cases = match cases.or(args.cases.as_deref()) {

@@ -109,7 +109,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let space = patchwright_space::SpaceLimits::wanting(args.candidates, args.term_size);
     let options = RepairOptions {
-        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
+        jobs: args.jobs.unwrap_or_else(default_jobs),
         all: args.all,
         first: args.first,
         max_patches: args.max_patches.max(1),

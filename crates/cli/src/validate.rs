@@ -159,7 +159,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     )
     .map_err(|error| about_project(error, args))?;
     let options = ValidateOptions {
-        jobs: args.jobs.unwrap_or_else(default_jobs).max(1),
+        jobs: args.jobs.unwrap_or_else(default_jobs),
         keep_going: args.keep_going,
         stop_after: args.stop_after.map(|number| number as usize),
         prioritize: !args.no_prioritize,

@@ -102,6 +102,36 @@ fn tests_that_all_fail() {
 }
 
 #[test]
+fn tests_that_all_fail_and_say_why() {
+    let place = driven();
+    place.script("driver.sh", "#!/bin/sh\nexec ./maxx 1 2\n");
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &[]));
+}
+
+#[test]
+fn no_workers() {
+    insta::assert_snapshot!(with_driver(&driven(), &BUILD, &["less", "same"], &["-j", "0"]));
+}
+
+#[test]
+fn cases_after_a_folder() {
+    insta::assert_snapshot!(report(&Place::with_max2(), &["project", "project/cases"]));
+}
+
+#[test]
+fn cases_of_a_single_file_that_are_not_there() {
+    insta::assert_snapshot!(report(&Place::with_max2(), &["project/max.c", "tests"]));
+}
+
+#[test]
+fn lines_of_a_folder() {
+    let place = driven();
+    fs::create_dir(place.project().join("src")).unwrap();
+    let files = ["--files", "src:3"];
+    insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "same"], &files));
+}
+
+#[test]
 fn a_selected_file_that_no_build_compiles() {
     let place = driven();
     place.write("unused.c", "int unused(int a) { return a + 1; }\n");

@@ -330,6 +330,38 @@ fn where_a_class_does_not_keep_its_promise_the_search_goes_on() {
 }
 
 #[test]
+fn a_test_that_fails_once_with_a_patch_and_then_passes_twice_is_named_and_does_not_reject_it() {
+    let place = Place::with_max2();
+    fs::remove_dir_all(place.project().join("cases")).unwrap();
+    place.script(
+        "driver",
+        "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\n\
+         same) test \"$(./max 3 3)\" = 0 ;;\n\
+         moody) ! grep -q 'a >= b' max.c || [ -e seen ] || { touch seen; exit 1; } ;;\n*) exit 2 ;;\nesac\n",
+    );
+    let output = place.run([
+        "repair",
+        "project",
+        "--build",
+        "cc -o max max.c",
+        "--driver",
+        "./driver",
+        "--tests",
+        "less",
+        "same",
+        "moody",
+        "--first",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("a >= b"), "{text}");
+    assert!(
+        text.contains("with it failed once and then passed twice: moody"),
+        "{text}"
+    );
+}
+
+#[test]
 fn that_more_classes_are_plausible_than_reported_is_said_with_the_option_that_shows_them() {
     let place = Place::new();
     // Either condition can be the one that is changed.

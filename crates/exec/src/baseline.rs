@@ -37,9 +37,28 @@ pub struct BaselineTest {
     /// The time to expect of a run: the longer of the two; of a test that hangs, which tells nothing about its time, a
     /// little more than that of the slowest of the others.
     pub expected: Duration,
+    /// The last lines that a failing test printed, for messages.
+    #[serde(default)]
+    pub said: Option<String>,
 }
 
 impl BaselineTest {
+    /// How the test failed and what it printed, if it failed: ` (test NAME: exit status 127; it printed: sh: prog: not found)`.
+    pub fn failure(&self) -> String {
+        match &self.verdict {
+            Verdict::Pass => String::new(),
+            Verdict::Fail(reason) => {
+                let said = self.said.as_deref();
+                let said = said.map(|text| format!("; it printed: {text}"));
+                format!(
+                    " (test {}: {reason}{})",
+                    self.name,
+                    said.unwrap_or_default()
+                )
+            }
+        }
+    }
+
     /// The limits of a run of this test: `limits` with its time-out, and if that is wanted with a look whether it provably
     /// never ends once it has used more processor time than can be expected.
     pub fn limits(&self, limits: &Limits, prove_endless: bool) -> Limits {
@@ -146,6 +165,30 @@ impl Default for TimeoutRule {
             slack: Duration::from_secs(1),
         }
     }
+}
+
+/// Most lines, and most characters of each, that are kept of what a failing test printed.
+const WORDS: (usize, usize) = (3, 160);
+
+/// What a test that failed printed last: on standard error, else on standard output.
+fn last_words(run: &TestRun) -> Option<String> {
+    if run.verdict.is_pass() {
+        return None;
+    }
+    let streams = [&run.outcome.stderr, &run.outcome.stdout];
+    streams.into_iter().find_map(|bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let last = &lines[lines.len().saturating_sub(WORDS.0)..];
+        let last = last
+            .iter()
+            .map(|line| line.trim_end().chars().take(WORDS.1).collect());
+        let last: Vec<String> = last.collect();
+        (!last.is_empty()).then(|| last.join("\n"))
+    })
 }
 
 impl Baseline {
@@ -256,6 +299,7 @@ impl Baseline {
                 name: test.name.clone(),
                 flaky: first.verdict.is_pass() != second.verdict.is_pass(),
                 lost_patience: hangs(&first) && !endless(&first) && waited[index] < first_wall,
+                said: last_words(&first),
                 verdict: first.verdict,
                 durations,
                 timeout,

@@ -131,6 +131,11 @@ impl Project {
             .build
             .clone()
             .unwrap_or_else(|| single_file_build(name, program.as_os_str(), folder, cflags));
+        if !cases.is_dir() {
+            return Err(ProjectError::FileCasesMissing {
+                folder: cases.to_path_buf(),
+            });
+        }
         let cases = std::path::absolute(cases).unwrap_or_else(|_| cases.to_path_buf());
         let selections = flags.files.iter().map(|selection| {
             let named = fs::canonicalize(&selection.file).is_ok_and(|path| path == source);
@@ -508,12 +513,14 @@ fn selections(
             });
         }
         let path = root.join(&file);
-        let is_folder = path.is_dir() && selection.lines.is_none();
-        if !path.is_file() && !is_folder {
-            return Err(ProjectError::FileMissing {
+        if path.is_dir() && selection.lines.is_some() {
+            return Err(ProjectError::LinesOfFolder {
                 place,
-                file: root.join(file),
+                folder: path,
             });
+        }
+        if !path.is_file() && !path.is_dir() {
+            return Err(ProjectError::FileMissing { place, file: path });
         }
         selections.push(FileSelection {
             file,

@@ -18,11 +18,13 @@ pub enum LocalizeError {
     },
     /// The marked program does not report.
     #[error(
-        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically"
+        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes, clears its environment, or the program is linked statically{failure}"
     )]
     NothingAttached {
         /// The test.
         test: String,
+        /// How it fails without instrumentation.
+        failure: String,
     },
     /// No failing test executes a statement.
     #[error(

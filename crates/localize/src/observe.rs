@@ -450,6 +450,7 @@ fn run_tests(
         if !attached && done + 1 == failing {
             return Err(LocalizeError::NothingAttached {
                 test: tests[0].name.clone(),
+                failure: tests[0].failure(),
             });
         }
         if run.verdict.is_pass() != known.verdict.is_pass() {

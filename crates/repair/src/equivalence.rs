@@ -2,11 +2,15 @@
 //!
 //! Texts whose optimised code is the same do the same in every execution that C gives a meaning to. The reverse does
 //! not hold: what differs in code may still be equivalent.
+//!
+//! Most of the time of such a compilation goes to functions that are the same in both texts. So those are compiled without
+//! their bodies, where that is possible ([`alone`]).
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
+use patchwright_csource::{Function, TranslationUnit};
 use patchwright_exec::{CompileCommand, Limits, Project, Worker, files, record, runner::Request};
-use patchwright_text::{Digest, Hasher};
+use patchwright_text::{Digest, Edit, Hasher, Span};
 
 use crate::{
     RepairError, Surroundings,
@@ -46,11 +50,17 @@ impl Compilations {
         Ok(Compilations { worker, commands })
     }
 
-    /// The code of `text` in the place of `file`; `None` if it does not compile, or it is not known how.
+    /// The code of `text` in the place of `file`; `None` if it does not compile, or it is not known how, or if it has no
+    /// code of the function `wanted`.
     ///
     /// # Errors
     /// When the compiler cannot be run, or files cannot be written.
-    pub(crate) fn code(&mut self, file: &Path, text: &[u8]) -> Result<Option<Code>, RepairError> {
+    pub(crate) fn code(
+        &mut self,
+        file: &Path,
+        text: &[u8],
+        wanted: Option<&str>,
+    ) -> Result<Option<Code>, RepairError> {
         let Some(commands) = record::sources(&self.commands, &self.worker.sandbox).remove(file)
         else {
             return Ok(None);
@@ -59,14 +69,19 @@ impl Compilations {
         let original = files::read(&path)?;
         files::replace(&path, text)?;
         let mut hash = Hasher::new();
-        let mut complete = true;
+        let label = wanted.map(|name| format!("\n{name}:"));
+        let (mut complete, mut has_wanted) = (true, label.is_none());
         for command in &commands {
             let outcome = self.worker.runner.run(&assembly(command))?;
             complete &= outcome.ending.is_success();
+            has_wanted |= label.as_ref().is_some_and(|label| {
+                let mut places = outcome.stdout.windows(label.len());
+                places.any(|text| text == label.as_bytes())
+            });
             hash.field(&outcome.stdout);
         }
         files::replace(&path, &original)?;
-        Ok(complete.then(|| Code(hash.finish())))
+        Ok((complete && has_wanted).then(|| Code(hash.finish())))
     }
 
     /// Removes the copy.
@@ -78,6 +93,52 @@ impl Compilations {
         drop(self.worker);
         Ok(files::remove_tree(&folder)?)
     }
+}
+
+/// Edits that make declarations of all functions of a source but one.
+///
+/// What is left keeps its meaning: the function and all variables of the file are named in a table that other files could see,
+/// so that the compiler neither leaves the function out nor believes that nobody else writes the variables.
+pub fn alone(unit: &TranslationUnit, function: usize) -> Vec<Edit> {
+    let mut edits: Vec<Edit> = unit
+        .functions
+        .iter()
+        .enumerate()
+        .filter(|(index, other)| *index != function && is_removable(&unit.source, other))
+        .map(|(_, other)| Edit::replace(other.body_span, ";"))
+        .collect();
+    let mut kept = BTreeSet::from([unit.functions[function].name.clone()]);
+    for (variable, declared) in unit.variables.iter().zip(&unit.declared) {
+        // `static` locals are declared so, too, but cannot be named here.
+        let is_global = variable.storage == patchwright_csource::Storage::Global;
+        if is_global && declared.internal && !variable.thread_local {
+            kept.insert(format!("&{}", variable.name));
+        }
+    }
+    let kept: Vec<String> = kept
+        .iter()
+        .map(|name| format!("(const volatile void *){name}"))
+        .collect();
+    let table = format!(
+        "\nconst volatile void *patchwright_kept[] = {{ {} }};\n",
+        kept.join(", ")
+    );
+    let end = unit.source.len() as u32;
+    edits.push(Edit::replace(Span::empty(end), table));
+    edits
+}
+
+/// Whether a declaration is what remains of a function without its body: it is written in the file, with a list of parameters that ends
+/// before the body (in a definition of the old style the parameters' types follow), and has no directives in it.
+fn is_removable(source: &[u8], function: &Function) -> bool {
+    let (head, body) = (
+        &source[..function.body_span.start as usize],
+        &source[function.body_span.range()],
+    );
+    let has_directive = body
+        .split(|&byte| byte == b'\n')
+        .any(|line| line.trim_ascii_start().starts_with(b"#"));
+    !function.body_span.is_empty() && head.trim_ascii_end().ends_with(b")") && !has_directive
 }
 
 /// A command that prints optimised assembly without what tells where the text came from.

@@ -89,11 +89,13 @@ pub enum RepairError {
     },
     /// The woven program does not report.
     #[error(
-        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes in this tree, or starts it where the files of the run cannot be seen (in a chroot)"
+        "the instrumented program never reported to Patchwright in test {test}: the test does not start the program that the build makes in this tree, or starts it where the files of the run cannot be seen (in a chroot){failure}"
     )]
     NothingAttached {
         /// The test.
         test: String,
+        /// How it fails without instrumentation.
+        failure: String,
     },
     /// What tests execute cannot be observed.
     #[error(transparent)]

@@ -423,6 +423,7 @@ mod tests {
             durations: [Duration::ZERO; 2],
             timeout: Duration::MAX,
             expected: Duration::from_millis(expected),
+            said: None,
         };
         let of = |times: &[u64]| {
             let passing = times

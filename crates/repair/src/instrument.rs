@@ -599,6 +599,7 @@ fn coverage(
     {
         return Err(RepairError::NothingAttached {
             test: prepared.baseline.tests[test].name.clone(),
+            failure: prepared.baseline.tests[test].failure(),
         });
     }
     Ok(found_by_path)

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{execute::Run, verify::Rejection};
+use crate::{execute::Run, verify::Checked};
 
 const VERSION: u32 = 3;
 
@@ -30,7 +30,7 @@ enum Line<R> {
     /// What an execution has shown.
     Execution(String, R),
     /// What the final verification says of a diff.
-    Verification(String, Option<Rejection>),
+    Verification(String, Checked),
 }
 
 /// An open journal.
@@ -39,7 +39,7 @@ pub struct Journal {
     baseline: Option<Baseline>,
     /// Of executions, the text: it is read when it is needed.
     executions: FxHashMap<String, Box<RawValue>>,
-    verifications: FxHashMap<String, Option<Rejection>>,
+    verifications: FxHashMap<String, Checked>,
 }
 
 impl Journal {
@@ -118,16 +118,12 @@ impl Journal {
     }
 
     /// What the final verification has said of a diff, if it is known.
-    pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Option<Rejection>> {
+    pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Checked> {
         self.verifications.get(&name_of(diff))
     }
 
     /// Keeps what the final verification has said of a diff.
-    pub(crate) fn keep_verification(
-        &self,
-        diff: &[u8],
-        found: &Option<Rejection>,
-    ) -> Result<(), FileError> {
+    pub(crate) fn keep_verification(&self, diff: &[u8], found: &Checked) -> Result<(), FileError> {
         self.add(&Line::<()>::Verification(name_of(diff), found.clone()))
     }
 

@@ -19,7 +19,7 @@
 pub mod classes;
 mod copies;
 mod deferred;
-mod equivalence;
+pub mod equivalence;
 pub mod error;
 mod execute;
 mod explore;

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Verdict,
-    Worker, WorkerOptions, record, record_build,
+    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Worker,
+    WorkerOptions, record, record_build,
 };
 
 use crate::{
@@ -172,15 +172,9 @@ fn check_baseline(
         });
     }
     if passing.is_empty() && !options.allow_all_failing {
-        let reason = match &baseline.tests[failing[0]].verdict {
-            Verdict::Fail(reason) => {
-                format!(" (test {}: {reason})", baseline.tests[failing[0]].name)
-            }
-            Verdict::Pass => String::new(),
-        };
         return Err(RepairError::EverythingFails {
             tests: baseline.tests.len(),
-            reason,
+            reason: baseline.tests[failing[0]].failure(),
         });
     }
     Ok(())

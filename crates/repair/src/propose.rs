@@ -9,7 +9,7 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    equivalence::{Code, Compilations},
+    equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
     instrument::Instrumented,
     prepare::Prepared,
@@ -29,6 +29,8 @@ pub(crate) struct Proposal<'a> {
     repeats: bool,
     /// Bytes of the text that it takes away and adds.
     text_change: usize,
+    /// Enough candidates before it differ from it in a number only.
+    is_crowd: bool,
 }
 
 /// So many members of a class are compiled, to see how many programs they are.
@@ -36,6 +38,10 @@ const MEMBERS_COMPILED: usize = 6;
 
 /// So many texts are compiled at most for that, over all classes.
 const MOST_COMPILED: usize = 300;
+
+/// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
+/// they would leave no room for anything else.
+const NUMBERS_REPORTED: usize = 2;
 
 /// Most patches of one class in a report that has room for other classes.
 const MEMBERS_REPORTED: usize = 4;
@@ -110,10 +116,13 @@ impl Comparisons {
     }
 }
 
-/// Whether an operator has one name on both sides: `from + from` does what `from + stay` does in tests where both are alike, and
-/// is rarely meant.
+/// Whether an operator has one name on both sides, or a call has one name as two arguments in a row: `from + from` does what
+/// `from + stay` does in tests where both are alike, and is rarely meant, as `strcmp(b, b)`.
 fn repeats_operand(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
+    if repeats_argument(&text) {
+        return true;
+    }
     let tokens: Vec<&str> = text.split_ascii_whitespace().collect();
     let is_operator = |text: &str| text.chars().all(|c| "+-*/%<>=!&|^".contains(c));
     let joins = |text: &str| matches!(text, "&&" | "||" | "=");
@@ -129,6 +138,38 @@ fn repeats_operand(text: &[u8]) -> bool {
         let is_name = left.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         is_whole && is_name && left == right && is_operator(operator) && !joins(operator)
     })
+}
+
+/// Whether a list has one name twice in a row.
+fn repeats_argument(text: &str) -> bool {
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_.->".contains(c))
+    };
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    parts.windows(2).any(|two| {
+        let left = two[0].rsplit('(').next().unwrap_or_default();
+        let right = two[1].split(')').next().unwrap_or_default();
+        is_name(left) && left == right
+    })
+}
+
+/// A text with `#` in the place of each number: what is alike but for a constant.
+fn without_numbers(text: &[u8]) -> Vec<u8> {
+    let mut kept: Vec<u8> = Vec::with_capacity(text.len());
+    let mut in_word = false;
+    for &byte in text {
+        let is_word = byte.is_ascii_alphanumeric() || byte == b'_';
+        match (in_word, byte.is_ascii_digit()) {
+            (false, true) => kept.push(b'#'),
+            (true, _) if is_word && kept.last() == Some(&b'#') => {}
+            _ => kept.push(byte),
+        }
+        in_word = is_word;
+    }
+    kept
 }
 
 /// A comparing operator and its negation.
@@ -150,8 +191,9 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
 /// first of each class before the others, and for that what compares things that the function compares elsewhere; such comparisons before
-/// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search. The
-/// taking out of statements comes last of all.
+/// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
+/// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, and after them
+/// the taking out of statements.
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
@@ -175,6 +217,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     is_familiar: comparisons.adds_one(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(before, &edit.text),
+                    is_crowd: false,
                 }
             })
             .collect();
@@ -198,6 +241,14 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.class,
         )
     });
+    let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
+    for proposal in &mut proposals {
+        let key = (proposal.found.entry, without_numbers(&proposal.edit.text));
+        let count = alike.entry(key).or_default();
+        *count += 1;
+        proposal.is_crowd = *count > NUMBERS_REPORTED;
+    }
+    proposals.sort_by_key(|proposal| (proposal.schema == Schema::Deletion, proposal.is_crowd));
     proposals
 }
 
@@ -215,6 +266,16 @@ pub(crate) struct Proposed<'f> {
     pub(crate) distinct: usize,
 }
 
+/// What is known of the code of a function.
+struct Codes {
+    /// What makes declarations of all other functions; empty if they are compiled, too.
+    alone: Vec<Edit>,
+    /// Of the untouched program.
+    original: Option<Code>,
+    /// Of what was proposed.
+    proposed: Vec<Code>,
+}
+
 /// The candidates to verify, best first.
 pub(crate) struct Selection<'f> {
     proposals: std::vec::IntoIter<Proposal<'f>>,
@@ -223,8 +284,8 @@ pub(crate) struct Selection<'f> {
     seen: BTreeSet<Vec<u8>>,
     /// Where texts are compiled.
     compilations: Option<Compilations>,
-    /// The codes of each file: of the untouched program, then of what was proposed.
-    codes: BTreeMap<usize, (Option<Code>, Vec<Code>)>,
+    /// What is known of the code of each function, by file and number.
+    codes: BTreeMap<(usize, usize), Codes>,
     duplicates: usize,
     compiled: usize,
     all: bool,
@@ -284,26 +345,19 @@ impl<'f> Selection<'f> {
             if diff.is_empty() || !self.seen.insert(diff.clone()) {
                 continue;
             }
-            let code = self.code(file, &text)?;
+            let code = self.code(proposal.found.entry, proposal.edit)?;
             if let Some(code) = &code {
-                let original = match self.codes.get(&file) {
-                    Some((original, _)) => original.clone(),
-                    None => self.code(file, before)?,
-                };
-                let (original, known) = self
-                    .codes
-                    .entry(file)
-                    .or_insert_with(|| (original, Vec::new()));
+                let known = self.codes(proposal.found.entry)?;
                 // Of what an uninitialised variable holds, the compiler may assume that it is zero.
-                let is_original =
-                    original.as_ref() == Some(code) && proposal.schema != Schema::Initialization;
-                if is_original || known.contains(code) {
+                let is_original = known.original.as_ref() == Some(code)
+                    && proposal.schema != Schema::Initialization;
+                if is_original || known.proposed.contains(code) {
                     self.duplicates += 1;
                     continue;
                 }
-                known.push(code.clone());
+                known.proposed.push(code.clone());
             }
-            let distinct = self.distinct(&proposal, file, code.as_ref())?;
+            let distinct = self.distinct(&proposal, code.as_ref())?;
             return Ok(Some(Proposed {
                 proposal,
                 text,
@@ -326,25 +380,66 @@ impl<'f> Selection<'f> {
         Ok(self.duplicates)
     }
 
-    fn code(&mut self, file: usize, text: &[u8]) -> Result<Option<Code>, RepairError> {
-        let relative = &self.instrumented.files[file].relative;
-        match &mut self.compilations {
-            Some(compilations) => compilations.code(relative, text),
-            None => Ok(None),
+    /// What is known of the code of the function that a hole is in.
+    fn codes(&mut self, entry: usize) -> Result<&mut Codes, RepairError> {
+        let instrumented = self.instrumented;
+        let hole = &instrumented.holes[entry];
+        let key = (hole.file, hole.hole.function);
+        if !self.codes.contains_key(&key) {
+            let file = &instrumented.files[hole.file];
+            let mut alone = alone(&file.unit, hole.hole.function);
+            let mut original = self.compiled(entry, &alone, None)?;
+            if original.is_none() {
+                alone.clear();
+                original = self.compiled(entry, &alone, None)?;
+            }
+            let proposed = Vec::new();
+            let codes = Codes {
+                alone,
+                original,
+                proposed,
+            };
+            self.codes.insert(key, codes);
         }
+        Ok(self.codes.get_mut(&key).expect("it has just been added"))
+    }
+
+    /// The code of a candidate.
+    fn code(&mut self, entry: usize, edit: &Edit) -> Result<Option<Code>, RepairError> {
+        let alone = self.codes(entry)?.alone.clone();
+        self.compiled(entry, &alone, Some(edit))
+    }
+
+    /// The code of a function with an edit, or without one.
+    fn compiled(
+        &mut self,
+        entry: usize,
+        alone: &[Edit],
+        edit: Option<&Edit>,
+    ) -> Result<Option<Code>, RepairError> {
+        let edits: Vec<Edit> = alone.iter().chain(edit).cloned().collect();
+        let hole = &self.instrumented.holes[entry];
+        let file = &self.instrumented.files[hole.file];
+        let (Some(compilations), Ok(text)) = (
+            &mut self.compilations,
+            apply_edits(&file.unit.source, &edits),
+        ) else {
+            return Ok(None);
+        };
+        let name = &file.unit.functions[hole.hole.function].name;
+        let wanted = (!alone.is_empty()).then_some(name.as_str());
+        compilations.code(&file.relative, &text, wanted)
     }
 
     /// How many programs the first members of a candidate's class are, where a whole space is reported.
     fn distinct(
         &mut self,
         proposal: &Proposal<'f>,
-        file: usize,
         code: Option<&Code>,
     ) -> Result<usize, RepairError> {
         let Some(code) = code.filter(|_| self.all && proposal.found.members.len() > 1) else {
             return Ok(0);
         };
-        let before = &self.instrumented.files[file].unit.source;
         let mut codes = vec![code.clone()];
         for (edit, _) in proposal
             .found
@@ -357,8 +452,7 @@ impl<'f> Selection<'f> {
                 return Ok(0);
             }
             self.compiled += 1;
-            if let Ok(text) = apply_edits(before, std::slice::from_ref(edit))
-                && let Some(code) = self.code(file, &text)?
+            if let Some(code) = self.code(proposal.found.entry, edit)?
                 && !codes.contains(&code)
             {
                 codes.push(code);
@@ -370,7 +464,7 @@ impl<'f> Selection<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparisons, is_self_assignment, repeats_operand, text_change};
+    use super::{Comparisons, is_self_assignment, repeats_operand, text_change, without_numbers};
     use patchwright_text::{Edit, Span};
 
     #[test]
@@ -404,6 +498,20 @@ mod tests {
         assert!(repeats_operand(b"a > 1 && b > b"));
         assert!(!repeats_operand(b"1 + 1"));
         assert!(!repeats_operand(b"x = x + 1;"));
+        assert!(repeats_operand(b"strcmp(b, b)"));
+        assert!(repeats_operand(b"f(1, p->n, p->n)"));
+        assert!(!repeats_operand(b"strcmp(a, b)"));
+        assert!(!repeats_operand(b"f(0, 0)"));
+        assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn candidates_that_differ_in_a_number_only_are_alike() {
+        let alike =
+            |a: &str, b: &str| without_numbers(a.as_bytes()) == without_numbers(b.as_bytes());
+        assert!(alike("n + 1", "n + 255") && alike("x % 10 == 0", "x % 16 == 1"));
+        assert!(alike("0x1Fu", "7"));
+        assert!(!alike("n + 1", "m + 1") && !alike("a1", "a2") && !alike("n", "n + 1"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is reported has been applied to a clean copy, built without instrumentation, and tested.
 
 use patchwright_exec::{
-    BuildError, Limits, Project, Worker, files, run_build, run_test, runner::Environment,
+    BuildError, Limits, Project, Verdict, Worker, files, run_build, run_test, runner::Environment,
 };
 use patchwright_text::LineMap;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub fn verify<'a>(
         if batch.is_empty() {
             break;
         }
-        let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
+        let results: Vec<Result<Checked, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
                 .map(|proposed| {
@@ -88,12 +88,12 @@ pub fn verify<'a>(
                         }
                         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
                         let tests = prepared.failing.iter().chain(&prepared.passing);
-                        let rejection = copy.check(relative, text, tests.copied())?;
+                        let checked = copy.check(relative, text, tests.copied())?;
                         copy.remove()?;
                         if let Some(journal) = journal {
-                            journal.keep_verification(diff, &rejection)?;
+                            journal.keep_verification(diff, &checked)?;
                         }
-                        Ok(rejection)
+                        Ok(checked)
                     })
                 })
                 .collect();
@@ -110,7 +110,7 @@ pub fn verify<'a>(
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
             let path = file.relative.display();
-            let verdict = match result {
+            let checked = match result {
                 Err(error) if error.is_cancelled() => {
                     // What has been verified stays so.
                     verified.interrupted = true;
@@ -118,8 +118,12 @@ pub fn verify<'a>(
                 }
                 result => result?,
             };
-            match verdict {
+            match checked.rejection {
                 None => {
+                    let tests = checked.unstable.iter();
+                    let unstable = tests
+                        .map(|&test| prepared.baseline.tests[test].name.clone())
+                        .collect();
                     let class = match numbers.iter().position(|&class| class == proposal.class) {
                         Some(at) => at + 1,
                         None => {
@@ -139,6 +143,7 @@ pub fn verify<'a>(
                         representative: proposal.member == 0,
                         code_differs: proposed.code_differs,
                         distinct: proposed.distinct,
+                        unstable,
                     });
                 }
                 Some(reason) => {
@@ -168,6 +173,24 @@ pub struct CleanCopy<'a> {
     worker: Worker,
     project: &'a Project,
     prepared: &'a Prepared,
+}
+
+/// What a clean build and the tests say of a changed program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// Why it is no repair.
+    pub rejection: Option<Rejection>,
+    /// The tests, by index, that failed and then passed twice.
+    pub unstable: Vec<usize>,
+}
+
+impl From<Rejection> for Checked {
+    fn from(rejection: Rejection) -> Self {
+        Checked {
+            rejection: Some(rejection),
+            unstable: Vec::new(),
+        }
+    }
 }
 
 /// Why a changed program is no repair.
@@ -213,7 +236,7 @@ impl<'a> CleanCopy<'a> {
     }
 
     /// Builds the program with `text` as its file `file` and runs tests, by index, until one
-    /// fails.
+    /// fails. One that fails is run twice again: if it passes both times, it says nothing.
     ///
     /// # Errors
     /// When the build or a test cannot be run.
@@ -222,7 +245,7 @@ impl<'a> CleanCopy<'a> {
         file: &std::path::Path,
         text: &[u8],
         tests: impl IntoIterator<Item = usize>,
-    ) -> Result<Option<Rejection>, RepairError> {
+    ) -> Result<Checked, RepairError> {
         let worker = &mut self.worker;
         files::replace(&worker.sandbox.folder().join(file), text)?;
         let build = self.project.build.as_deref().unwrap_or_default();
@@ -241,32 +264,40 @@ impl<'a> CleanCopy<'a> {
                 first_error: Some(error),
                 ..
             }) => {
-                return Ok(Some(Rejection::Build(format!(
-                    "the clean program does not build with it ({error})"
-                ))));
+                let reason = format!("the clean program does not build with it ({error})");
+                return Ok(Rejection::Build(reason).into());
             }
             Err(error) => {
-                return Ok(Some(Rejection::Build(format!(
-                    "the clean program does not build with it: {error}"
-                ))));
+                let reason = format!("the clean program does not build with it: {error}");
+                return Ok(Rejection::Build(reason).into());
             }
         }
+        let mut checked = Checked::default();
         for test in tests {
-            let known = &self.prepared.baseline.tests[test];
-            let limits = known.limits(&self.project.limits, true);
-            let run = run_test(
-                &mut worker.runner,
-                &worker.sandbox,
-                &self.prepared.suite.tests[test],
-                &self.prepared.suite.environment,
-                &limits,
-            )?;
-            if let patchwright_exec::Verdict::Fail(why) = run.verdict {
-                let reason = format!("test {} fails in the clean program: {why}", known.name);
-                return Ok(Some(Rejection::Test { test, reason }));
+            let Verdict::Fail(why) = self.run(test)? else {
+                continue;
+            };
+            // A test that passes and fails as it likes speaks against no patch.
+            if self.run(test)?.is_pass() && self.run(test)?.is_pass() {
+                checked.unstable.push(test);
+                continue;
             }
+            let name = &self.prepared.baseline.tests[test].name;
+            let reason = format!("test {name} fails in the clean program: {why}");
+            return Ok(Rejection::Test { test, reason }.into());
         }
-        Ok(None)
+        Ok(checked)
+    }
+
+    fn run(&mut self, test: usize) -> Result<Verdict, RepairError> {
+        let run = run_test(
+            &mut self.worker.runner,
+            &self.worker.sandbox,
+            &self.prepared.suite.tests[test],
+            &self.prepared.suite.environment,
+            &self.prepared.baseline.tests[test].limits(&self.project.limits, true),
+        )?;
+        Ok(run.verdict)
     }
 
     /// Removes the copy.

@@ -96,6 +96,12 @@ pub enum ProjectError {
     /// The folder of cases does not exist.
     #[error("{place}: the folder of cases {} does not exist; paths are relative to the project's root", folder.display())]
     CasesMissing { place: Place, folder: PathBuf },
+    /// The folder of cases of a single C file does not exist.
+    #[error("the folder of cases {} does not exist; name it after the C file, or with --cases", folder.display())]
+    FileCasesMissing { folder: PathBuf },
+    /// A folder of cases after the folder of a project.
+    #[error("{}: only a single C file is followed by its folder of cases; for the project {}, say --program PATH --cases FOLDER", folder.display(), root.display())]
+    CasesOfFolder { folder: PathBuf, root: PathBuf },
     /// The folder of cases has none.
     #[error("{place}: {} has no cases; a case NAME has its expected output in NAME.out", folder.display())]
     CasesEmpty { place: Place, folder: PathBuf },
@@ -137,4 +143,7 @@ pub enum ProjectError {
     /// A selected file that does not exist.
     #[error("{place}: {} does not exist; paths are relative to the project's root", file.display())]
     FileMissing { place: Place, file: PathBuf },
+    /// Lines of a selected folder.
+    #[error("{place}: {} is a folder; lines are chosen of a file", folder.display())]
+    LinesOfFolder { place: Place, folder: PathBuf },
 }
