@@ -110,7 +110,12 @@ fn tests_that_all_fail_and_say_why() {
 
 #[test]
 fn no_workers() {
-    insta::assert_snapshot!(with_driver(&driven(), &BUILD, &["less", "same"], &["-j", "0"]));
+    insta::assert_snapshot!(with_driver(
+        &driven(),
+        &BUILD,
+        &["less", "same"],
+        &["-j", "0"]
+    ));
 }
 
 #[test]

@@ -290,3 +290,67 @@ fn a_killed_run_can_be_resumed() {
     assert!(known >= 1);
     assert_eq!(all, 60);
 }
+
+#[test]
+fn what_the_build_itself_executes_is_built_with_each_patch() {
+    let place = Place::new();
+    place.write(
+        "Makefile",
+        "prog: main.c power.o table.h\n\tcc -o prog main.c power.o\ntable.h: generate\n\t./generate > table.h\n\
+         generate: generate.c power.o\n\tcc -o generate generate.c power.o\npower.o: power.c\n\tcc -c power.c\n",
+    );
+    place.write(
+        "power.c",
+        "int cube(int x)\n{\n  return x * x * x + 1;\n}\n\nint square(int x)\n{\n  return x * x;\n}\n",
+    );
+    place.write(
+        "generate.c",
+        "#include <stdio.h>\nint cube(int);\nint main(void)\n{\n  printf(\"static const int table[] = {\");\n\
+         \x20 for (int i = 0; i < 10; i++)\n    printf(\" %d,\", cube(i));\n  printf(\" };\\n\");\n  return 0;\n}\n",
+    );
+    place.write(
+        "main.c",
+        "#include <stdio.h>\n#include <stdlib.h>\n#include \"table.h\"\nint square(int);\n\
+         int main(int argc, char **argv)\n{\n  int i = atoi(argv[1]);\n  printf(\"%d %d\\n\", table[i], square(i));\n\
+         \x20 return 0;\n}\n",
+    );
+    place.script(
+        "driver",
+        "#!/bin/sh\ncase $1 in\ntwo) test \"$(./prog 2)\" = '8 4' ;;\nruns) ./prog 1 ;;\nesac\n",
+    );
+    let change = |from: &str, to: &str, line: u32| {
+        format!("--- a/power.c\n+++ b/power.c\n@@ -{line} +{line} @@\n-{from}\n+{to}\n")
+    };
+    let cube = |to: &str| change("  return x * x * x + 1;", to, 3);
+    let input = line("right", &cube("  return x * x * x;"))
+        + &line("still_one_more", &cube("  return x * x * x + (x >= 0);"))
+        + &line("aborts", &cube("  __builtin_abort();"))
+        + &line(
+            "elsewhere",
+            &change("  return x * x;", "  return x + x;", 8),
+        );
+    let arguments = [
+        "project", "-", "--build", "make", "--driver", "driver", "--tests", "two", "runs", "--json",
+    ];
+    let output = run(&place, &arguments, &input);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found: Vec<(&str, bool)> = json["patches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|patch| {
+            let verdict = patch["verdict"].as_str().unwrap();
+            (verdict, patch["way"] == "woven")
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("plausible", false),
+            ("implausible", false),
+            ("does_not_compile", false),
+            ("implausible", true),
+        ],
+        "{json}"
+    );
+}

@@ -10,13 +10,13 @@ use patchwright_exec::{
     TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
 };
 use patchwright_patches::Patch;
-use patchwright_probe_image::PROBE;
+use patchwright_probe_image::{PROBE, PatchChannel};
 
 use crate::batch::{Batch, Batched, Batcher};
 use crate::leftovers::Leftovers;
 use crate::missing::{self, missing_symbols};
 use crate::plan::{Plan, Planner};
-use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock};
+use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
 use crate::state::{Maker, State};
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
@@ -150,16 +150,20 @@ impl<'a> Engine<'a> {
             let mut worker =
                 self.worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
             number += 1;
-            match self.build(&mut worker, &batch)? {
-                Ok(()) => {}
+            let executed = match self.build(&mut worker, &batch)? {
+                Ok(executed) => executed,
                 Err(error) => {
                     worker.sandbox.remove()?;
                     self.split(&batch, &error, halvings, &mut batches, sink);
                     continue;
                 }
+            };
+            for patch in &executed {
+                let member = batch.members[*patch as usize];
+                self.set_apart(member, Apart::ExecutedByBuild, sink);
             }
             sink(Event::Phase("running tests"));
-            self.run_batch(worker, &batch, number, tests, sink)?;
+            self.run_batch(worker, &batch, &executed, number, tests, sink)?;
         }
         Ok(())
     }
@@ -184,11 +188,13 @@ impl<'a> Engine<'a> {
         )?)
     }
 
+    /// Builds the woven program. What the build itself executes of it, as a generator of sources, it executes without any patch: the
+    /// result has the patches of the batch to which that matters.
     fn build(
         &mut self,
         worker: &mut Worker,
         batch: &Batch,
-    ) -> Result<Result<(), BuildError>, EngineError> {
+    ) -> Result<Result<Vec<u32>, BuildError>, EngineError> {
         let build = self.context.project.build.as_ref();
         let build = build.ok_or(EngineError::NoBuild)?;
         for (file, text) in &batch.files {
@@ -199,15 +205,26 @@ impl<'a> Engine<'a> {
             files::replace(&path, text)?;
         }
         self.stats.builds += 1;
+        let folder = self.context.scratch.shared_path();
+        let mut channel = PatchChannel::create(folder, batch.table.clone())?;
+        channel.set_visits();
+        let mut environment = Environment::default();
+        for (name, value) in channel.environment(&self.probe) {
+            environment.set.insert(name.into(), value);
+        }
+        let unobserved_before = unobserved_size(&self.unobserved);
         let built = run_build(
             &mut worker.runner,
             &worker.sandbox,
             build,
-            &Environment::default(),
+            &environment,
             &Limits::for_build(),
         );
         match built {
-            Ok(_) => Ok(Ok(())),
+            Ok(_) if unobserved_size(&self.unobserved) != unobserved_before => {
+                Ok(Ok((0..batch.members.len() as u32).collect()))
+            }
+            Ok(_) => Ok(Ok(channel.patches_at(&channel.report().visited))),
             Err(BuildError::Run(error)) => Err(error.into()),
             Err(error) => Ok(Err(error)),
         }
@@ -254,6 +271,7 @@ impl<'a> Engine<'a> {
         &mut self,
         built: Worker,
         batch: &Batch,
+        executed: &[u32],
         number: usize,
         tests: &[usize],
         sink: &mut dyn FnMut(Event),
@@ -279,6 +297,9 @@ impl<'a> Engine<'a> {
             open: vec![false; batch.members.len()],
             classes: self.classes,
         };
+        for patch in executed {
+            told.open[*patch as usize] = true;
+        }
         let second = tests.iter().filter(|_| leaves && self.options.twice);
         let runs = tests.iter().map(|test| (*test, false));
         let mut outcome = Ok(());
@@ -409,7 +430,7 @@ impl<'a> Engine<'a> {
 struct Told {
     /// They have failed a test.
     failed: Vec<bool>,
-    /// They were handed back.
+    /// They were handed back, or are not to be run at all.
     open: Vec<bool>,
     /// Classes that were told.
     classes: u32,

@@ -134,6 +134,8 @@ pub enum Apart {
     NotWoven,
     /// The woven program does not link.
     NotLinked,
+    /// The build itself executes what it changes.
+    ExecutedByBuild,
 }
 
 impl Apart {
@@ -154,6 +156,7 @@ impl Apart {
             Apart::NotIsolated => "has compile errors that could not be assigned",
             Apart::NotWoven => "cannot be woven with the others",
             Apart::NotLinked => "does not link with the others",
+            Apart::ExecutedByBuild => "changes what the build executes",
         }
     }
 }

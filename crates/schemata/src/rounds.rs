@@ -334,10 +334,6 @@ impl Rounds<'_> {
         }
     }
 
-    fn unobserved_size(&self) -> u64 {
-        std::fs::metadata(self.unobserved).map_or(0, |data| data.len())
-    }
-
     fn round(
         &self,
         worker: &mut RoundWorker,
@@ -352,7 +348,7 @@ impl Rounds<'_> {
             task.alone = true;
             tasks.extend(alone(std::mem::take(&mut task.live)));
         }
-        let observed_before = self.unobserved_size();
+        let observed_before = unobserved_size(self.unobserved);
         match (is_root, self.dedup) {
             (true, false) => worker.channel.set_visits(),
             _ if task.alone => worker.channel.set_patch(task.representative),
@@ -385,7 +381,7 @@ impl Rounds<'_> {
                 .into_iter()
                 .chain(task.live.iter().copied())
         };
-        if self.unobserved_size() != observed_before {
+        if unobserved_size(self.unobserved) != observed_before {
             deliver(RoundResult::Open {
                 patches: patches().collect(),
                 reason: OpenReason::Unobserved,
@@ -481,6 +477,11 @@ impl Rounds<'_> {
         }
         Ok(tasks)
     }
+}
+
+/// Grows with every process that visits a place and cannot tell which patch it should execute.
+pub(crate) fn unobserved_size(unobserved: &Path) -> u64 {
+    std::fs::metadata(unobserved).map_or(0, |data| data.len())
 }
 
 fn alone(patches: Vec<u32>) -> impl Iterator<Item = Task> {
