@@ -354,3 +354,34 @@ fn what_the_build_itself_executes_is_built_with_each_patch() {
         "{json}"
     );
 }
+
+#[test]
+fn a_patch_of_comments_does_what_the_untouched_program_does_unless_it_is_another_program() {
+    let place = Place::with_max2();
+    let comment = |text: &str| {
+        format!("--- a/max.c\n+++ b/max.c\n@@ -7,2 +7,3 @@\n \n+{text}\n   if (a > b) {{\n")
+    };
+    let input = line("comment", &comment("  /* The greater one. */"))
+        + &line("open", &comment("  /* The greater one."))
+        + &line("spliced", &comment("  // The greater one. \\"));
+    let output = run(&place, &["project/max.c", "-", "--json"], &input);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found: Vec<(&str, &str)> = json["patches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|patch| {
+            let text = |key: &str| patch[key].as_str().unwrap();
+            (text("verdict"), text("way"))
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("implausible", "woven"),
+            ("does_not_compile", "woven"),
+            ("does_not_compile", "woven"),
+        ],
+        "{json}"
+    );
+}

@@ -22,6 +22,8 @@ pub struct Limits {
     pub address_space: Option<u64>,
     /// Bytes of captured output, standard output and standard error together.
     pub output: u64,
+    /// How many times the stack that it would have by itself each process gets, as far as the system allows.
+    pub stack_factor: u64,
     /// Size in bytes *of each file* that is written (`RLIMIT_FSIZE`).
     pub file_size: Option<u64>,
     /// Number of processes alive at once. Sampled.
@@ -45,6 +47,7 @@ impl Default for Limits {
             endless_after: None,
             memory: Some(4096 * MIB),
             address_space: None,
+            stack_factor: 1,
             output: 64 * MIB,
             file_size: Some(1024 * MIB),
             processes: Some(512),
@@ -55,6 +58,15 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The same with room for the frames of a woven program, whose functions have the variables of all candidates: a recursion
+    /// that the program itself has room for shall not end there.
+    pub fn for_woven(self) -> Self {
+        Limits {
+            stack_factor: 8,
+            ..self
+        }
+    }
+
     /// The default limits with another wall-clock limit.
     pub fn with_wall(wall: Duration) -> Self {
         Limits {

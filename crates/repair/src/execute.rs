@@ -371,7 +371,7 @@ impl Search<'_> {
             .min(self.limits.cpu.unwrap_or(Duration::MAX));
         let limits = Limits {
             cpu: Some(cpu),
-            ..known.limits(self.limits, cpu >= WORTH_A_PROOF)
+            ..known.limits(self.limits, cpu >= WORTH_A_PROOF).for_woven()
         };
         let started = Instant::now();
         let run = run_test(

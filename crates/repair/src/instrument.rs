@@ -574,7 +574,7 @@ fn coverage(
     for &test in tests {
         let known = &prepared.baseline.tests[test];
         channel.set_coverage();
-        let limits = known.limits(&project.limits, true);
+        let limits = known.limits(&project.limits, true).for_woven();
         let run = run_test(
             &mut worker.runner,
             &worker.sandbox,

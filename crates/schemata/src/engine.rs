@@ -1,6 +1,6 @@
 //! From patches to verdicts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 
@@ -295,6 +295,7 @@ impl<'a> Engine<'a> {
         let mut told = Told {
             failed: vec![false; batch.members.len()],
             open: vec![false; batch.members.len()],
+            untold: BTreeMap::new(),
             classes: self.classes,
         };
         for patch in executed {
@@ -317,7 +318,7 @@ impl<'a> Engine<'a> {
             let mut rounds = Rounds {
                 test: &suite.tests[test],
                 environment: &suite.environment,
-                limits: &known.limits(limits, self.options.prove_endless),
+                limits: &known.limits(limits, self.options.prove_endless).for_woven(),
                 passes: known.verdict.is_pass(),
                 probe: &self.probe,
                 unobserved: &self.unobserved,
@@ -356,6 +357,19 @@ impl<'a> Engine<'a> {
             }
             if outcome.is_err() {
                 break;
+            }
+        }
+        // No other test has spoken against them.
+        let untold = std::mem::take(&mut told.untold);
+        for (patch, (test, reason)) in untold {
+            let is_over = told.failed[patch as usize] || told.open[patch as usize];
+            if outcome.is_ok() && !is_over {
+                let patch = self.plan.patches[batch.members[patch as usize]].patch;
+                sink(Event::Open {
+                    patch,
+                    test,
+                    reason,
+                });
             }
         }
         self.classes = told.classes;
@@ -412,7 +426,14 @@ impl<'a> Engine<'a> {
                 }
             }
             RoundResult::Open { patches, reason } => {
+                // Other tests can still speak against them; if each test begins where the one before it has ended, they cannot.
+                let goes_on =
+                    reason.is_of_test() && !self.options.keep_going && !self.context.leaves;
                 for patch in patches {
+                    if goes_on {
+                        told.untold.entry(patch).or_insert((test, reason));
+                        continue;
+                    }
                     told.open[patch as usize] = true;
                     let patch = index(patch);
                     sink(Event::Open {
@@ -432,6 +453,8 @@ struct Told {
     failed: Vec<bool>,
     /// They were handed back, or are not to be run at all.
     open: Vec<bool>,
+    /// The first test that could not be told, and why.
+    untold: BTreeMap<u32, (usize, OpenReason)>,
     /// Classes that were told.
     classes: u32,
 }

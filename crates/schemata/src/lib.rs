@@ -25,6 +25,7 @@ mod compiler;
 mod edits;
 mod engine;
 mod isolate;
+mod large;
 mod leftovers;
 mod library;
 mod linked;
@@ -128,6 +129,8 @@ pub enum Apart {
     Undeclared,
     /// It may use a variable without a value, or end a function without the value that it has to give.
     Undefined,
+    /// It adds an array that takes much memory.
+    LargeArray,
     /// The compiler's errors could not be assigned to patches.
     NotIsolated,
     /// Its woven text is not accepted.
@@ -153,6 +156,7 @@ impl Apart {
             Apart::Unbalanced => "has directives or brackets that are not balanced",
             Apart::Undeclared => "uses a function that is not declared",
             Apart::Undefined => "may use a variable, or end a function, without a value",
+            Apart::LargeArray => "adds a large array",
             Apart::NotIsolated => "has compile errors that could not be assigned",
             Apart::NotWoven => "cannot be woven with the others",
             Apart::NotLinked => "does not link with the others",

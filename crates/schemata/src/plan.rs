@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::trimmed;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
+use crate::large::has_large_array;
 use crate::linked::Symbols;
 use crate::outside::{self, Brought, KnownNames};
 use crate::planned::{PlannedFile, PlannedPatch, SourceFile, planned_file};
@@ -66,7 +67,7 @@ impl Planner<'_> {
         let doubtful = self.compile_functions(&mut plan, patches, fates)?;
         self.reject_functions(&mut plan, patches, fates)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
-        self.compile_apart(&plan, patches, fates, sink)?;
+        self.compile_apart(&mut plan, patches, fates, sink)?;
         // Only now: where warnings are errors, they do not compile.
         plan.patches
             .retain(|planned| !doubtful.contains(&planned.patch));
@@ -129,6 +130,9 @@ impl Planner<'_> {
         }
         if planned.files.is_empty() {
             return Ok(Err(Apart::Nothing));
+        }
+        if planned.texts().any(has_large_array) {
+            return Ok(Err(Apart::LargeArray));
         }
         Ok(Ok(planned))
     }
@@ -402,7 +406,7 @@ impl Planner<'_> {
     /// function, or leave a bracket open.
     fn compile_apart(
         &mut self,
-        plan: &Plan,
+        plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
         sink: &mut dyn FnMut(Event),
@@ -425,16 +429,49 @@ impl Planner<'_> {
             let Some(changes) = changes.collect::<Option<Vec<_>>>() else {
                 continue;
             };
+            let is_nothing = *fate == Some(Fate::Apart(Apart::Nothing));
+            // Compilers read comments, too: that a case falls through may be said in one.
+            let depth = if is_nothing {
+                Depth::Full
+            } else {
+                Depth::Syntax
+            };
+            let mut is_same = is_nothing;
             for (file, text) in changes {
                 let source = &plan.sources[file];
-                let said = self.file_said(file, source, text, Depth::Syntax, &mut known)?;
+                let said = self.file_said(file, source, text, depth, &mut known)?;
                 if let Some(error) = said.error(source) {
                     *fate = Some(error);
+                    is_same = false;
                     break;
                 }
+                is_same = is_same && self.is_same_program(source, text)?;
+            }
+            if is_same {
+                *fate = None;
+                plan.patches.push(PlannedPatch {
+                    patch: number,
+                    files: Vec::new(),
+                    brought: Brought::default(),
+                });
             }
         }
+        plan.patches.sort_by_key(|planned| planned.patch);
         Ok(())
+    }
+
+    /// Whether the compiler gets to see the same text as without the patch, what says on which line it stands included.
+    fn is_same_program(
+        &mut self,
+        source: &SourceFile,
+        text: &NewText,
+    ) -> Result<bool, EngineError> {
+        let worker = &mut *self.worker;
+        let before = source.compiler.preprocess(worker, &source.unit.source)?;
+        let after = source.compiler.preprocess(worker, &text.to_vec())?;
+        Ok(before.zip(after).is_some_and(|(before, after)| {
+            Preprocessed::read(&before).is_same_text(&Preprocessed::read(&after))
+        }))
     }
 
     /// Of the patches that change the head of a function or leave brackets unbalanced, those that surely do not compile,

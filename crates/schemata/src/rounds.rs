@@ -104,6 +104,11 @@ pub enum OpenReason {
 }
 
 impl OpenReason {
+    /// Whether the reason lies in the test, and not in a patch.
+    pub fn is_of_test(self) -> bool {
+        matches!(self, OpenReason::WovenDiffers | OpenReason::Unobserved)
+    }
+
     /// A phrase for tables and messages.
     pub fn reason(self) -> &'static str {
         match self {

@@ -244,7 +244,7 @@ fn stepped(finder: &Finder<'_, '_, '_>, span: Span, operand: ExprId, is_used: bo
     found
 }
 
-/// Other operators for `target op= value`.
+/// Other operators for `target op= value`, and none.
 fn compound(
     finder: &mut Finder<'_, '_, '_>,
     ctype: CType,
@@ -267,11 +267,16 @@ fn compound(
     let Some(place) = operator_between(finder, target, value, &format!("{old}=")) else {
         return Vec::new();
     };
-    others
+    let mut edits: Vec<Edit> = others
         .iter()
         .filter(|other| **other != old)
         .map(|other| Edit::replace(place, format!("{other}=")))
-        .collect()
+        .collect();
+    // `sum += a[0]` of what has no value to begin with.
+    if !matches!(ctype, CType::Pointer(_)) {
+        edits.push(Edit::replace(place, "="));
+    }
+    edits
 }
 
 /// `target == value` for `target = value`.

@@ -5,7 +5,7 @@
 //! (`p->x`, `a[i]`, `*p`) is read by the probe, so that looking at it never crashes the program.
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, VarId,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, VarId,
     types::{Field, IntegerKind, TypeId, TypeKind},
 };
 use patchwright_semantics::Ty;
@@ -82,6 +82,68 @@ enum Reach {
         index: Option<(usize, i64)>,
         length: Option<u64>,
     },
+}
+
+/// A pointer value: the address in a slot, and what is added to it.
+struct Pointer {
+    slot: usize,
+    text: String,
+    precedence: Precedence,
+    /// C text, a number of bytes; none for 0.
+    offset: Option<String>,
+    index: Option<(usize, i64)>,
+    /// Bytes of the object at the address in the slot, if known.
+    length: Option<u64>,
+}
+
+impl Pointer {
+    /// The address in a slot itself.
+    fn to_slot(slot: usize, text: String, precedence: Precedence, length: Option<u64>) -> Self {
+        Pointer {
+            slot,
+            text,
+            precedence,
+            offset: None,
+            index: None,
+            length,
+        }
+    }
+
+    /// Adds a number of bytes, which C text gives.
+    fn add(&mut self, bytes: String) {
+        self.offset = Some(match self.offset.take() {
+            Some(offset) => format!("{offset} + {bytes}"),
+            None => bytes,
+        });
+    }
+
+    /// Adds steps of `size` bytes; `None` if two indices would have to be read from slots.
+    fn step(&mut self, index: &Index, size: i64) -> Option<()> {
+        match (index.slot, self.index) {
+            (Some(slot), None) => self.index = Some((slot, size)),
+            _ if index.is_simple => self.add(format!("(long long)({}) * {size}", index.text)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn reach(self) -> Reach {
+        Reach::Memory {
+            base: self.slot,
+            offset: self.offset.unwrap_or_else(|| "0".to_owned()),
+            index: self.index,
+            length: self.length,
+        }
+    }
+}
+
+/// An index of an element.
+struct Index {
+    text: String,
+    /// The slot that holds it, unless it is a constant or the compiler evaluates it.
+    slot: Option<usize>,
+    /// The compiler can evaluate it without a check.
+    is_simple: bool,
 }
 
 /// Makes atoms of expressions of one function.
@@ -277,13 +339,8 @@ impl AtomBuilder<'_> {
         atoms.add(path.text, path.precedence, ctype, slot, pointees)
     }
 
-    /// The slot that holds the pointer value of `id` (an rvalue of pointer type), and its text.
-    fn pointer(
-        &mut self,
-        atoms: &mut Atoms,
-        function: &Function,
-        id: ExprId,
-    ) -> Option<(usize, String, Precedence, Option<u64>)> {
+    /// The pointer value of `id` (an rvalue of pointer type).
+    fn pointer(&mut self, atoms: &mut Atoms, function: &Function, id: ExprId) -> Option<Pointer> {
         let id = function.without_parens(id);
         match &function.expr(id).kind {
             ExprKind::Cast {
@@ -292,13 +349,13 @@ impl AtomBuilder<'_> {
                 ..
             } => {
                 let atom = self.read(atoms, function, *operand)?;
-                let atom = &atoms.table[atom];
-                Some((
-                    atom.slot as usize,
-                    atom.spelling.clone(),
-                    atom.precedence,
-                    None,
-                ))
+                let Atom {
+                    slot,
+                    spelling,
+                    precedence,
+                    ..
+                } = atoms.table[atom].clone();
+                Some(Pointer::to_slot(slot as usize, spelling, precedence, None))
             }
             ExprKind::Cast {
                 operand,
@@ -306,19 +363,54 @@ impl AtomBuilder<'_> {
                 ..
             } => {
                 let path = self.path(atoms, function, *operand)?;
-                if !matches!(path.reach, Reach::Direct) {
-                    return None;
-                }
-                let length = self.unit.types.size(path.ty);
                 let (text, precedence) = (path.text.clone(), path.precedence);
-                let atom = self.read_path(atoms, path)?;
-                Some((atoms.table[atom].slot as usize, text, precedence, length))
+                match path.reach {
+                    Reach::Direct => {
+                        let length = self.unit.types.size(path.ty);
+                        let atom = self.read_path(atoms, path)?;
+                        let slot = atoms.table[atom].slot as usize;
+                        Some(Pointer::to_slot(slot, text, precedence, length))
+                    }
+                    // A row of an array, an array in what a pointer points to: its address is computed.
+                    Reach::Memory {
+                        base,
+                        offset,
+                        index,
+                        length,
+                    } => Some(Pointer {
+                        slot: base,
+                        text,
+                        precedence,
+                        offset: Some(offset).filter(|offset| offset != "0"),
+                        index,
+                        length,
+                    }),
+                }
             }
             ExprKind::Cast {
                 operand,
                 implicit: true,
                 cast: CastKind::NoOp,
             } => self.pointer(atoms, function, *operand),
+            ExprKind::Binary {
+                operator: BinaryOperator::Add,
+                left,
+                right,
+            } => {
+                let element = self.unit.types.element(function.expr(*left).ty)?;
+                let size = self.unit.types.size(element)? as i64;
+                let mut pointer = self.pointer(atoms, function, *left)?;
+                let index = self.index(atoms, function, *right)?;
+                pointer.step(&index, size)?;
+                pointer.text = format!("{} + {}", pointer.text, index.text);
+                // What stands on the right is an operand of `+` without brackets.
+                let is_operand = matches!(
+                    function.expr(function.stripped(*right)).kind,
+                    ExprKind::Binary { .. }
+                );
+                pointer.precedence = Precedence::Additive;
+                (!is_operand).then_some(pointer)
+            }
             _ => None,
         }
     }
@@ -411,26 +503,26 @@ impl AtomBuilder<'_> {
                 if *bit_field || name.is_empty() || self.unit.replaced_names.contains(name) {
                     return None;
                 }
-                let (slot, text, precedence, length) = self.pointer(atoms, function, *base)?;
-                self.arrow(slot, &text, precedence, length, name, ty)
+                let pointer = self.pointer(atoms, function, *base)?;
+                Some(arrow(pointer, name, ty))
             }
             ExprKind::Subscript { base, index } => {
-                let (slot, text, precedence, length) = self.pointer(atoms, function, *base)?;
-                let (index_text, index_slot) = self.index(atoms, function, *index)?;
-                self.element(slot, &text, precedence, length, &index_text, index_slot, ty)
+                let pointer = self.pointer(atoms, function, *base)?;
+                let index = self.index(atoms, function, *index)?;
+                self.element(pointer, &index, ty)
             }
             ExprKind::Unary {
                 operator: UnaryOperator::Dereference,
                 operand,
             } => {
-                let (slot, text, precedence, length) = self.pointer(atoms, function, *operand)?;
+                let pointer = self.pointer(atoms, function, *operand)?;
                 if matches!(
                     self.unit.types.kind(ty),
                     TypeKind::Function | TypeKind::Void
                 ) {
                     return None;
                 }
-                Some(self.dereference(slot, &text, precedence, length, ty))
+                Some(dereference(pointer, ty))
             }
             _ => None,
         }
@@ -464,107 +556,39 @@ impl AtomBuilder<'_> {
         Some(if unsigned { CType::UInt } else { CType::Int })
     }
 
-    fn arrow(
-        &mut self,
-        slot: usize,
-        text: &str,
-        precedence: Precedence,
-        length: Option<u64>,
-        name: &str,
-        ty: TypeId,
-    ) -> Option<Path> {
-        let text = postfix(text, precedence);
-        Some(Path {
-            precedence: Precedence::Postfix,
-            ty,
-            promoted: None,
-            reach: Reach::Memory {
-                base: slot,
-                offset: format!("__builtin_offsetof(__typeof__(*{text}), {name})"),
-                index: None,
-                length,
-            },
-            text: format!("{text}->{name}"),
-        })
-    }
-
-    fn dereference(
-        &self,
-        slot: usize,
-        text: &str,
-        precedence: Precedence,
-        length: Option<u64>,
-        ty: TypeId,
-    ) -> Path {
-        let text = if precedence >= Precedence::Unary {
-            text.to_owned()
-        } else {
-            format!("({text})")
-        };
-        Path {
-            text: format!("*{text}"),
-            precedence: Precedence::Unary,
-            ty,
-            promoted: None,
-            reach: Reach::Memory {
-                base: slot,
-                offset: "0".to_owned(),
-                index: None,
-                length,
-            },
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn element(
-        &mut self,
-        slot: usize,
-        text: &str,
-        precedence: Precedence,
-        length: Option<u64>,
-        index_text: &str,
-        index: Option<usize>,
-        ty: TypeId,
-    ) -> Option<Path> {
+    fn element(&mut self, mut pointer: Pointer, index: &Index, ty: TypeId) -> Option<Path> {
         let size = self.unit.types.size(ty)? as i64;
-        let text = postfix(text, precedence);
+        pointer.step(index, size)?;
         Some(Path {
+            text: format!(
+                "{}[{}]",
+                postfix(&pointer.text, pointer.precedence),
+                index.text
+            ),
             precedence: Precedence::Postfix,
             ty,
             promoted: None,
-            reach: Reach::Memory {
-                base: slot,
-                offset: match index {
-                    Some(_) => "0".to_owned(),
-                    None => format!("(long long)({index_text}) * {size}"),
-                },
-                index: index.map(|slot| (slot, size)),
-                length,
-            },
-            text: format!("{text}[{index_text}]"),
+            reach: pointer.reach(),
         })
     }
 
-    /// The text of an index, and the slot that holds it unless it is a constant.
-    fn index(
-        &mut self,
-        atoms: &mut Atoms,
-        function: &Function,
-        id: ExprId,
-    ) -> Option<(String, Option<usize>)> {
+    /// An index that is a constant, is read, or is evaluated by the compiler.
+    fn index(&mut self, atoms: &mut Atoms, function: &Function, id: ExprId) -> Option<Index> {
         let stripped = function.stripped(id);
         let expr = function.expr(stripped);
+        let simple = is_simple(self.unit, function, stripped);
         match &expr.kind {
             ExprKind::Integer {
                 value, enumerator, ..
-            } => Some((
-                match (enumerator, expr.place.editable()) {
+            } => Some(Index {
+                text: match (enumerator, expr.place.editable()) {
                     (_, Some(span)) => self.unit.text(span).into_owned(),
                     (Some(name), None) => name.clone(),
                     (None, None) => value.to_string(),
                 },
-                None,
-            )),
+                slot: None,
+                is_simple: true,
+            }),
             ExprKind::Variable(_)
             | ExprKind::Member { .. }
             | ExprKind::Subscript { .. }
@@ -575,12 +599,20 @@ impl AtomBuilder<'_> {
                 self.unit.types.integer_kind(expr.ty)?;
                 let atom = self.read(atoms, function, stripped)?;
                 let atom = &atoms.table[atom];
-                Some((atom.spelling.clone(), Some(atom.slot as usize)))
+                Some(Index {
+                    text: atom.spelling.clone(),
+                    slot: Some(atom.slot as usize),
+                    is_simple: simple,
+                })
             }
             // `! x`, `i + 1`: pure expressions of variables, evaluated by the compiler.
-            _ if is_simple(self.unit, function, stripped) => {
+            _ if simple => {
                 let span = expr.place.editable()?;
-                Some((self.unit.text(span).into_owned(), None))
+                Some(Index {
+                    text: self.unit.text(span).into_owned(),
+                    slot: None,
+                    is_simple: true,
+                })
             }
             _ => None,
         }
@@ -608,8 +640,8 @@ impl AtomBuilder<'_> {
         }
         let pointer = self.variable(atoms, base)?;
         let slot = atoms.table[pointer].slot as usize;
-        let path = self.arrow(slot, &base_name, Precedence::Primary, None, name, ty)?;
-        self.read_path(atoms, path)
+        let pointer = Pointer::to_slot(slot, base_name, Precedence::Primary, None);
+        self.read_path(atoms, arrow(pointer, name, ty))
     }
 
     /// The atom for `*variable` or `variable[index]` (`index` a variable or constant text).
@@ -630,30 +662,25 @@ impl AtomBuilder<'_> {
         };
         let pointer = self.variable(atoms, base)?;
         let slot = atoms.table[pointer].slot as usize;
+        let pointer = Pointer::to_slot(slot, name, Precedence::Primary, length);
         let path = match index {
-            None => self.dereference(slot, &name, Precedence::Primary, length, element),
-            Some(ElementIndex::Constant(value)) => self.element(
-                slot,
-                &name,
-                Precedence::Primary,
-                length,
-                &value.to_string(),
-                None,
-                element,
-            )?,
+            None => dereference(pointer, element),
+            Some(ElementIndex::Constant(value)) => {
+                let index = Index {
+                    text: value.to_string(),
+                    slot: None,
+                    is_simple: true,
+                };
+                self.element(pointer, &index, element)?
+            }
             Some(ElementIndex::Variable(index)) => {
-                let index_name = self.unit.variable(index).name.clone();
                 let atom = self.variable(atoms, index)?;
-                let index_slot = atoms.table[atom].slot as usize;
-                self.element(
-                    slot,
-                    &name,
-                    Precedence::Primary,
-                    length,
-                    &index_name,
-                    Some(index_slot),
-                    element,
-                )?
+                let index = Index {
+                    text: self.unit.variable(index).name.clone(),
+                    slot: Some(atoms.table[atom].slot as usize),
+                    is_simple: false,
+                };
+                self.element(pointer, &index, element)?
             }
         };
         self.read_path(atoms, path)
@@ -699,6 +726,34 @@ fn is_simple(unit: &TranslationUnit, function: &Function, id: ExprId) -> bool {
             right,
         } => small(*left) && small(*right),
         _ => false,
+    }
+}
+
+/// The member `name` of what a pointer points to.
+fn arrow(mut pointer: Pointer, name: &str, ty: TypeId) -> Path {
+    let text = postfix(&pointer.text, pointer.precedence);
+    pointer.add(format!("__builtin_offsetof(__typeof__(*{text}), {name})"));
+    Path {
+        text: format!("{text}->{name}"),
+        precedence: Precedence::Postfix,
+        ty,
+        promoted: None,
+        reach: pointer.reach(),
+    }
+}
+
+/// What a pointer points to.
+fn dereference(pointer: Pointer, ty: TypeId) -> Path {
+    let text = match pointer.precedence >= Precedence::Unary {
+        true => pointer.text.clone(),
+        false => format!("({})", pointer.text),
+    };
+    Path {
+        text: format!("*{text}"),
+        precedence: Precedence::Unary,
+        ty,
+        promoted: None,
+        reach: pointer.reach(),
     }
 }
 

@@ -130,9 +130,18 @@ impl Woven<'_> {
                 *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
                 known[patch] = None;
             }
-            EngineEvent::Open { patch, reason, .. } => {
+            EngineEvent::Open {
+                patch,
+                reason,
+                test,
+            } => {
                 if known[patch].is_some() {
-                    *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
+                    let name = &prepared.untouched.baseline.tests[test].name;
+                    let reason = match reason.is_of_test() {
+                        true => format!("{} ({name})", reason.reason()),
+                        false => reason.reason().to_owned(),
+                    };
+                    *stats.apart.entry(reason).or_default() += 1;
                     known[patch] = None;
                 }
             }

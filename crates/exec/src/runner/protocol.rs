@@ -291,6 +291,7 @@ impl Encoder {
         self.option(limits.endless_after.map(nanoseconds));
         self.option(limits.memory);
         self.option(limits.address_space);
+        self.u64(limits.stack_factor);
         self.u64(limits.output);
         self.option(limits.file_size);
         self.option(limits.processes.map(u64::from));
@@ -424,6 +425,7 @@ impl<'a> Decoder<'a> {
                 endless_after: self.option()?.map(Duration::from_nanos),
                 memory: self.option()?,
                 address_space: self.option()?,
+                stack_factor: self.u64()?,
                 output: self.u64()?,
                 file_size: self.option()?,
                 processes: self.option()?.map(|n| u32::try_from(n).unwrap_or(u32::MAX)),

@@ -236,6 +236,7 @@ fn key(request: &Request) -> Option<Vec<u8>> {
         limits: Limits {
             file_size: limits.file_size,
             address_space: limits.address_space,
+            stack_factor: limits.stack_factor,
             processes: limits.processes,
             ..Limits::default()
         },

@@ -388,6 +388,9 @@ fn set_limits(request: &Request, inherited: &Inherited, cpu: Option<(u64, u64)>)
     if let Some(bytes) = limits.address_space {
         limit(libc::RLIMIT_AS, bytes, bytes);
     }
+    if limits.stack_factor > 1 {
+        widen_stack(limits.stack_factor);
+    }
     if let Some(processes) = limits.processes {
         // The sampled limit comes first. This one counts all threads of the user, so it can only
         // keep a fork bomb from filling the system; and the kernel does not apply it to root.
@@ -418,6 +421,24 @@ fn limit(resource: libc::__rlimit_resource_t, soft: u64, hard: u64) {
             current.rlim_max = current.rlim_max.min(hard);
             current.rlim_cur = current.rlim_cur.min(soft).min(current.rlim_max);
             libc::setrlimit(resource, &current);
+        }
+    }
+}
+
+/// Raises the soft limit of the stack, to the hard one at most. None at all is as large already.
+fn widen_stack(factor: u64) {
+    let mut current = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: both pointers are to live locals.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_STACK, &mut current) == 0
+            && current.rlim_cur != libc::RLIM_INFINITY
+        {
+            let wanted = current.rlim_cur.saturating_mul(factor);
+            current.rlim_cur = wanted.min(current.rlim_max);
+            libc::setrlimit(libc::RLIMIT_STACK, &current);
         }
     }
 }
