@@ -95,6 +95,7 @@ impl Journal {
             path: path.clone(),
             reason,
         };
+        remove_oldest(&options.folder, &path, MOST_KEPT);
         let (mut log, mut text) = match Log::open(&path) {
             Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {
                 return Err(unusable(
@@ -170,6 +171,39 @@ impl Journal {
     /// When it cannot be removed.
     pub fn remove(self) -> Result<(), FileError> {
         files::remove_file(&self.path)
+    }
+}
+
+/// So many bytes of journals are kept in a folder.
+const MOST_KEPT: u64 = 512 << 20;
+
+/// Removes journals that nobody uses, those first that were written longest ago, until what is left in the folder is no more than
+/// so many bytes. `wanted` is kept. What cannot be removed stays.
+fn remove_oldest(folder: &Path, wanted: &Path, most: u64) {
+    let is_journal = |path: &PathBuf| {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let is_key = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        path.extension().is_some_and(|kind| kind == "jsonl") && name.is_some_and(is_key)
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut journals: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_journal(path) && path != wanted)
+        .filter_map(|path| {
+            let data = fs::metadata(&path).ok()?;
+            Some((data.modified().ok()?, data.len(), path))
+        })
+        .collect();
+    journals.sort();
+    let mut size: u64 = journals.iter().map(|(_, size, _)| size).sum();
+    for (_, bytes, path) in journals {
+        if size <= most {
+            break;
+        }
+        // Whoever uses it holds its lock.
+        if Log::open(&path).is_ok() && files::remove_file(&path).is_ok() {
+            size -= bytes;
+        }
     }
 }
 
@@ -260,4 +294,32 @@ fn hash_tree(root: &Path, relative: &Path, hasher: &mut Hasher) -> Result<(), Fi
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_longest_ago_makes_room_unless_it_is_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = |number: u32, age: u64| {
+            let path = folder.path().join(format!("{number:032x}.jsonl"));
+            files::write_atomic(&path, &b"x\n".repeat(50)).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age);
+            file.set_modified(time).unwrap();
+            path
+        };
+        let other = folder.path().join("notes.jsonl");
+        files::write_atomic(&other, &[b'x'; 1000]).unwrap();
+        let [used, old, older, new, wanted] =
+            [(1, 9), (2, 3), (3, 7), (4, 1), (5, 10)].map(|(number, age)| journal(number, age));
+        let _held = Log::open(&used).unwrap();
+        remove_oldest(folder.path(), &wanted, 250);
+        let left = [&used, &old, &older, &new, &wanted, &other].map(|path| path.exists());
+        assert_eq!(left, [true, false, false, true, true, true]);
+    }
 }

@@ -75,6 +75,9 @@ enum Status {
     Dead,
 }
 
+/// So many locations are named whose candidates cannot be told apart.
+const PLACES_TOLD: usize = 3;
+
 impl Status {
     const NEW: Status = Status::Open {
         passed: 0,
@@ -653,10 +656,17 @@ impl Search<'_> {
                 true => "executed one by one if nothing else is found",
                 false => "left out",
             };
-            (self.surroundings.events)(Event::Warning(format!(
-                "{place}: tests visit the location in too many states, or not always alike; \
-                 its other candidates are {then}"
-            )));
+            let text = match self.told_left_out.len() {
+                0..=PLACES_TOLD => format!(
+                    "{place}: tests visit the location in too many states, or not always alike; \
+                     its other candidates are {then}"
+                ),
+                n if n == PLACES_TOLD + 1 => {
+                    "so it is with further locations, which are not named".to_owned()
+                }
+                _ => return,
+            };
+            (self.surroundings.events)(Event::Warning(text));
         }
     }
 }

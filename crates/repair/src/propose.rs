@@ -29,6 +29,8 @@ pub(crate) struct Proposal<'a> {
     repeats: bool,
     /// Bytes of the text that it takes away and adds.
     text_change: usize,
+    /// It takes a statement out, or memory is not freed any more.
+    is_removal: bool,
     /// Enough candidates before it differ from it in a number only.
     is_crowd: bool,
 }
@@ -62,6 +64,26 @@ fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
             .is_some_and(|c| c.is_ascii_alphanumeric() || b"_.>*".contains(c)),
         None => false,
     }
+}
+
+/// Whether the edit keeps memory from being freed, as `free(0)` and `atoi(p)` in place of `free(p)` do: that lets tests pass in which it is
+/// used later, and is hardly ever meant.
+fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
+    let (before, old) = (
+        source[..edit.span.start as usize].trim_ascii_end(),
+        &source[edit.span.range()],
+    );
+    let is_name = |text: &[u8]| {
+        let last = text.last();
+        !last.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_')
+    };
+    let argument = before.strip_suffix(b"(").map(<[u8]>::trim_ascii_end);
+    let is_argument = argument
+        .and_then(|text| text.strip_suffix(b"free"))
+        .is_some_and(is_name);
+    let frees = |text: &[u8]| text.starts_with(b"free");
+    is_argument && matches!(edit.text.trim_ascii(), b"0" | b"NULL")
+        || frees(old) && !frees(&edit.text) && is_name(before)
 }
 
 /// Bytes that differ between two texts, between what they begin and end with alike.
@@ -193,7 +215,7 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 /// first of each class before the others, and for that what compares things that the function compares elsewhere; such comparisons before
 /// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, and after them
-/// the taking out of statements.
+/// the taking out of statements, and what keeps memory from being freed.
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
@@ -217,6 +239,8 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     is_familiar: comparisons.adds_one(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(before, &edit.text),
+                    is_removal: *schema == Schema::Deletion
+                        || keeps_from_freeing(&unit.source, edit),
                     is_crowd: false,
                 }
             })
@@ -229,7 +253,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
     }
     proposals.sort_by_key(|proposal| {
         (
-            proposal.schema == Schema::Deletion,
+            proposal.is_removal,
             proposal.found.cost,
             proposal.schema.drasticness(),
             proposal.schema == Schema::UnusualExpression,
@@ -248,7 +272,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
         *count += 1;
         proposal.is_crowd = *count > NUMBERS_REPORTED;
     }
-    proposals.sort_by_key(|proposal| (proposal.schema == Schema::Deletion, proposal.is_crowd));
+    proposals.sort_by_key(|proposal| (proposal.is_removal, proposal.is_crowd));
     proposals
 }
 
@@ -464,7 +488,10 @@ impl<'f> Selection<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparisons, is_self_assignment, repeats_operand, text_change, without_numbers};
+    use super::{
+        Comparisons, is_self_assignment, keeps_from_freeing, repeats_operand, text_change,
+        without_numbers,
+    };
     use patchwright_text::{Edit, Span};
 
     #[test]
@@ -503,6 +530,19 @@ mod tests {
         assert!(!repeats_operand(b"strcmp(a, b)"));
         assert!(!repeats_operand(b"f(0, 0)"));
         assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn what_is_not_freed_any_more_is_seen() {
+        let keeps = |source: &str, old: &str, new: &str| {
+            let start = source.find(old).unwrap() as u32;
+            let edit = Edit::replace(Span::new(start, start + old.len() as u32), new);
+            keeps_from_freeing(source.as_bytes(), &edit)
+        };
+        assert!(keeps("free(p);", "p", "0") && keeps("free (p);", "p", "NULL"));
+        assert!(keeps("  free(p);", "free", "atoi") && keeps("free(p);", "free(p)", "f(p)"));
+        assert!(!keeps("free(p);", "p", "q") && !keeps("unfree(p);", "p", "0"));
+        assert!(!keeps("f(p);", "p", "0") && !keeps("f(p);", "f(p)", "g(p)"));
     }
 
     #[test]

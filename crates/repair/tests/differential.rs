@@ -93,6 +93,59 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+fn verdicts_of_candidates_with_rows_and_arrays_behind_pointers_are_those_of_plain_execution() {
+    assert_telling(compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+struct item {
+  int count;
+  short part[3];
+};
+
+struct store {
+  int limit;
+  int level[4];
+  struct item items[3];
+};
+
+static struct store store = {
+  6, {1, 4, 7, 9}, {{2, {1, 2, 3}}, {5, {4, 5, 6}}, {8, {7, 8, 9}}}};
+static int grid[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+
+static int rate(struct store *s, int i, int j) {
+  int rated = 0;
+  if (grid[i][j] >= s->limit)
+    rated += 1;
+  if (s->level[i + 1] > s->items[j].count)
+    rated += 2;
+  if (s->items[i].part[j] < (s->items + j)->count)
+    rated += 4;
+  if (*(s->level + j) == *(grid[j] + i))
+    rated += 8;
+  return rated;
+}
+
+int main(int argc, char **argv) {
+  int i = atoi(argv[1]), j = atoi(argv[2]);
+  printf("%d\n", rate(&store, i, j));
+  return 0;
+}
+"#,
+        names: &["store", "grid", "rate"],
+        cases: &[
+            ("0 0", "14\n"),
+            ("1 2", "4\n"),
+            ("2 1", "3\n"),
+            ("1 1", "2\n"),
+            ("0 2", "4\n"),
+        ],
+        schemas: ALL,
+        max_cost: 3,
+    }));
+}
+
+#[test]
 fn verdicts_of_candidates_with_characters_in_a_loop_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>

@@ -258,13 +258,18 @@ pub fn leaves(
             _ => in_scope.contains(&id),
         }
     };
-    // Variables, by how near they are mentioned; the last declared first among those that are not.
+    // Variables, by how near they are mentioned.
     let mut variables: Vec<(u32, usize, VarId)> = Vec::new();
     for (i, &id) in hole.scope.assigned.iter().rev().enumerate() {
-        let near = mentions
-            .variables
-            .get(&id)
-            .map_or(u32::MAX, |places| distance(places, hole.span));
+        let near = match mentions.variables.get(&id) {
+            Some(places) => distance(places, hole.span),
+            // What has a value and is never used may be what is missing. (Programs without arguments have the parameters of `main` all the same.)
+            None => match builder.unit.variable(id).storage {
+                Storage::Parameter if mentions.name == "main" => u32::MAX,
+                Storage::Global => u32::MAX,
+                _ => 0,
+            },
+        };
         variables.push((near, i, id));
     }
     for (&id, places) in &mentions.variables {
