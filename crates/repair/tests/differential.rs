@@ -132,13 +132,13 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#,
-        names: &["store", "grid", "rate"],
+        names: &["store", "grid", "rate", "item"],
         cases: &[
             ("0 0", "14\n"),
             ("1 2", "4\n"),
             ("2 1", "3\n"),
             ("1 1", "2\n"),
-            ("0 2", "4\n"),
+            ("0 2", "12\n"),
         ],
         schemas: ALL,
         max_cost: 3,

@@ -4,7 +4,7 @@ mod common;
 
 use std::{collections::BTreeSet, fs};
 
-use common::{Subject, explore};
+use common::{Location, Subject, explore};
 use patchwright_repair::{Relations, RepairOptions, found::Found};
 use patchwright_space::Schemas;
 use patchwright_text::apply_edits;
@@ -14,7 +14,7 @@ const ASSIGNMENT: Schemas = Schemas {
     ..Schemas::NONE
 };
 
-fn explored(subject: &Subject, change: fn(&mut RepairOptions)) -> (Found, Vec<u32>) {
+fn explored(subject: &Subject, change: fn(&mut RepairOptions)) -> (Found, Vec<Location>) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(temporary.path()).unwrap();
     explore(&folder, subject, change)
@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
         },
         max_cost: 3,
     };
-    let (found, lines) = explored(&subject, |_| {});
-    let condition = lines.iter().position(|&line| line == 6).unwrap();
+    let (found, locations) = explored(&subject, |_| {});
+    let condition = locations.iter().position(|at| at.line == 6).unwrap();
     // The failing test has two classes, true and false; so has the other one.
     let effort = found.effort[&condition];
     assert_eq!(effort.classes, 2);

@@ -53,12 +53,20 @@ struct Verdict {
     verdict: ClassVerdict,
 }
 
-/// Explores the space of the subject. The result has what was found, and the line of each hole.
+/// Where a hole is.
+#[derive(Clone, Copy)]
+pub struct Location {
+    pub line: u32,
+    /// Its value selects an element: which of them there are, nobody checks but the sanitizers.
+    pub selects: bool,
+}
+
+/// Explores the space of the subject. The result has what was found, and where each hole is.
 pub fn explore(
     folder: &Path,
     subject: &Subject,
     change: fn(&mut RepairOptions),
-) -> (Found, Vec<u32>) {
+) -> (Found, Vec<Location>) {
     let file = folder.join("subject.c");
     fs::write(&file, subject.source).unwrap();
     let cases = folder.join("cases");
@@ -111,14 +119,21 @@ pub fn explore(
     .unwrap();
     let found = search(&mut instrumented, &prepared, &options, &surroundings).unwrap();
     assert!(!found.interrupted);
-    let lines = instrumented.holes.iter().map(|entry| entry.line);
-    let lines = lines.collect();
-    (found, lines)
+    let locations = instrumented.holes.iter().map(|entry| {
+        let (file, function) = (&instrumented.files[entry.file], entry.hole.function);
+        let selects = |expr| file.parents[function].selects(&file.unit.functions[function], expr);
+        Location {
+            line: entry.line,
+            selects: entry.expr.is_some_and(selects),
+        }
+    });
+    let locations = locations.collect();
+    (found, locations)
 }
 
 /// The verdicts on all candidates of the subject.
 fn verdicts(folder: &Path, subject: &Subject) -> Vec<Verdict> {
-    let (found, lines) = explore(folder, subject, |_| {});
+    let (found, locations) = explore(folder, subject, |_| {});
     let explored: usize = found
         .verdicts
         .iter()
@@ -130,8 +145,9 @@ fn verdicts(folder: &Path, subject: &Subject) -> Vec<Verdict> {
     found
         .verdicts
         .into_iter()
+        .filter(|group| !locations[group.entry].selects)
         .flat_map(|group| {
-            let line = lines[group.entry];
+            let line = locations[group.entry].line;
             let verdict = group.verdict;
             group.candidates.into_iter().map(move |candidate| Verdict {
                 line,
