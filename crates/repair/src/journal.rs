@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::{execute::Run, verify::Checked};
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// So many bytes are kept at most. What is executed beyond is executed again by a resumed run.
 const MOST_BYTES: u64 = 128 << 20;

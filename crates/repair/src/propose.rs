@@ -69,21 +69,20 @@ fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
 /// Whether the edit keeps memory from being freed, as `free(0)` and `atoi(p)` in place of `free(p)` do: that lets tests pass in which it is
 /// used later, and is hardly ever meant.
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
-    let (before, old) = (
-        source[..edit.span.start as usize].trim_ascii_end(),
-        &source[edit.span.range()],
-    );
-    let is_name = |text: &[u8]| {
-        let last = text.last();
+    let before = source[..edit.span.start as usize].trim_ascii_end();
+    let after = &source[edit.span.start as usize..];
+    let begins_name = |before: &[u8]| {
+        let last = before.last();
         !last.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_')
     };
     let argument = before.strip_suffix(b"(").map(<[u8]>::trim_ascii_end);
     let is_argument = argument
         .and_then(|text| text.strip_suffix(b"free"))
-        .is_some_and(is_name);
-    let frees = |text: &[u8]| text.starts_with(b"free");
+        .is_some_and(begins_name);
+    let called = after.strip_prefix(b"free").map(<[u8]>::trim_ascii_start);
+    let is_call = called.is_some_and(|rest| rest.starts_with(b"(")) && begins_name(before);
     is_argument && matches!(edit.text.trim_ascii(), b"0" | b"NULL")
-        || frees(old) && !frees(&edit.text) && is_name(before)
+        || is_call && !edit.text.starts_with(b"free")
 }
 
 /// Bytes that differ between two texts, between what they begin and end with alike.
@@ -543,6 +542,7 @@ mod tests {
         assert!(keeps("  free(p);", "free", "atoi") && keeps("free(p);", "free(p)", "f(p)"));
         assert!(!keeps("free(p);", "p", "q") && !keeps("unfree(p);", "p", "0"));
         assert!(!keeps("f(p);", "p", "0") && !keeps("f(p);", "f(p)", "g(p)"));
+        assert!(!keeps("free_count > 0", "free_count", "n") && !keeps("free = 1", "free", "n"));
     }
 
     #[test]
