@@ -112,6 +112,7 @@ struct store {
 static struct store store = {
   6, {1, 4, 7, 9}, {{2, {1, 2, 3}}, {5, {4, 5, 6}}, {8, {7, 8, 9}}}};
 static int grid[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+static int flat[9] = {5, 3, 6, 2, 7, 1, 8, 0, 9};
 
 static int rate(struct store *s, int i, int j) {
   int rated = 0;
@@ -123,6 +124,8 @@ static int rate(struct store *s, int i, int j) {
     rated += 4;
   if (*(s->level + j) == *(grid[j] + i))
     rated += 8;
+  if (flat[i * 3 + j] > flat[(i + j) / 2 % 9])
+    rated += 16;
   return rated;
 }
 
@@ -132,13 +135,13 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#,
-        names: &["store", "grid", "rate", "item"],
+        names: &["store", "grid", "flat", "rate", "item"],
         cases: &[
             ("0 0", "14\n"),
             ("1 2", "4\n"),
             ("2 1", "3\n"),
-            ("1 1", "2\n"),
-            ("0 2", "12\n"),
+            ("1 1", "18\n"),
+            ("0 2", "28\n"),
         ],
         schemas: ALL,
         max_cost: 3,

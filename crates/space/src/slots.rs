@@ -719,12 +719,21 @@ fn is_simple(unit: &TranslationUnit, function: &Function, id: ExprId) -> bool {
         ExprKind::Unary { operator, operand } => {
             matches!(operator, UnaryOperator::Not | UnaryOperator::Complement) && small(*operand)
         }
-        // Overflow of + and - with sanitizers would be reported twice at the worst.
+        // Overflow of +, - and * with sanitizers would be reported twice at the worst.
         ExprKind::Binary {
-            operator: Add | Sub | And | Or | Xor | Lt | Le | Gt | Ge | Eq | Ne,
+            operator: Add | Sub | Mul | And | Or | Xor | Lt | Le | Gt | Ge | Eq | Ne,
             left,
             right,
         } => small(*left) && small(*right),
+        // By a positive constant everything can be divided.
+        ExprKind::Binary {
+            operator: Div | Rem,
+            left,
+            right,
+        } => {
+            let by = &function.expr(function.stripped(*right)).kind;
+            matches!(by, ExprKind::Integer { value, .. } if *value > 0) && small(*left)
+        }
         _ => false,
     }
 }
