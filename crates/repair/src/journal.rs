@@ -15,9 +15,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{execute::Run, verify::Checked};
+use crate::{execute::Run, verify::Rejection};
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 3;
 
 /// So many bytes are kept at most. What is executed beyond is executed again by a resumed run.
 const MOST_BYTES: u64 = 128 << 20;
@@ -30,7 +30,7 @@ enum Line<R> {
     /// What an execution has shown.
     Execution(String, R),
     /// What the final verification says of a diff.
-    Verification(String, Checked),
+    Verification(String, Option<Rejection>),
 }
 
 /// An open journal.
@@ -39,7 +39,7 @@ pub struct Journal {
     baseline: Option<Baseline>,
     /// Of executions, the text: it is read when it is needed.
     executions: FxHashMap<String, Box<RawValue>>,
-    verifications: FxHashMap<String, Checked>,
+    verifications: FxHashMap<String, Option<Rejection>>,
 }
 
 impl Journal {
@@ -118,12 +118,16 @@ impl Journal {
     }
 
     /// What the final verification has said of a diff, if it is known.
-    pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Checked> {
+    pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Option<Rejection>> {
         self.verifications.get(&name_of(diff))
     }
 
     /// Keeps what the final verification has said of a diff.
-    pub(crate) fn keep_verification(&self, diff: &[u8], found: &Checked) -> Result<(), FileError> {
+    pub(crate) fn keep_verification(
+        &self,
+        diff: &[u8],
+        found: &Option<Rejection>,
+    ) -> Result<(), FileError> {
         self.add(&Line::<()>::Verification(name_of(diff), found.clone()))
     }
 

@@ -38,8 +38,6 @@ pub struct Patch {
     /// With `all`: of the first candidates of the class, itself included, how many are programs of their own, by the code that the
     /// compiler makes of them. 0 where that is not known.
     pub distinct: usize,
-    /// Tests that failed with it once and then passed twice.
-    pub unstable: Vec<String>,
 }
 
 /// Time by phase.

@@ -71,7 +71,7 @@ pub fn verify<'a>(
         if batch.is_empty() {
             break;
         }
-        let results: Vec<Result<Checked, RepairError>> = std::thread::scope(|scope| {
+        let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
                 .map(|proposed| {
@@ -88,12 +88,12 @@ pub fn verify<'a>(
                         }
                         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
                         let tests = prepared.failing.iter().chain(&prepared.passing);
-                        let checked = copy.check(relative, text, tests.copied())?;
+                        let rejection = copy.check(relative, text, tests.copied())?;
                         copy.remove()?;
                         if let Some(journal) = journal {
-                            journal.keep_verification(diff, &checked)?;
+                            journal.keep_verification(diff, &rejection)?;
                         }
-                        Ok(checked)
+                        Ok(rejection)
                     })
                 })
                 .collect();
@@ -110,7 +110,7 @@ pub fn verify<'a>(
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
             let path = file.relative.display();
-            let checked = match result {
+            let verdict = match result {
                 Err(error) if error.is_cancelled() => {
                     // What has been verified stays so.
                     verified.interrupted = true;
@@ -118,12 +118,8 @@ pub fn verify<'a>(
                 }
                 result => result?,
             };
-            match checked.rejection {
+            match verdict {
                 None => {
-                    let tests = checked.unstable.iter();
-                    let unstable = tests
-                        .map(|&test| prepared.baseline.tests[test].name.clone())
-                        .collect();
                     let class = match numbers.iter().position(|&class| class == proposal.class) {
                         Some(at) => at + 1,
                         None => {
@@ -143,7 +139,6 @@ pub fn verify<'a>(
                         representative: proposal.member == 0,
                         code_differs: proposed.code_differs,
                         distinct: proposed.distinct,
-                        unstable,
                     });
                 }
                 Some(reason) => {
@@ -173,24 +168,6 @@ pub struct CleanCopy<'a> {
     worker: Worker,
     project: &'a Project,
     prepared: &'a Prepared,
-}
-
-/// What a clean build and the tests say of a changed program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checked {
-    /// Why it is no repair.
-    pub rejection: Option<Rejection>,
-    /// The tests, by index, that failed and then passed twice.
-    pub unstable: Vec<usize>,
-}
-
-impl From<Rejection> for Checked {
-    fn from(rejection: Rejection) -> Self {
-        Checked {
-            rejection: Some(rejection),
-            unstable: Vec::new(),
-        }
-    }
 }
 
 /// Why a changed program is no repair.
@@ -236,7 +213,7 @@ impl<'a> CleanCopy<'a> {
     }
 
     /// Builds the program with `text` as its file `file` and runs tests, by index, until one
-    /// fails. One that fails is run twice again: if it passes both times, it says nothing.
+    /// fails.
     ///
     /// # Errors
     /// When the build or a test cannot be run.
@@ -245,7 +222,7 @@ impl<'a> CleanCopy<'a> {
         file: &std::path::Path,
         text: &[u8],
         tests: impl IntoIterator<Item = usize>,
-    ) -> Result<Checked, RepairError> {
+    ) -> Result<Option<Rejection>, RepairError> {
         let worker = &mut self.worker;
         files::replace(&worker.sandbox.folder().join(file), text)?;
         let build = self.project.build.as_deref().unwrap_or_default();
@@ -264,29 +241,31 @@ impl<'a> CleanCopy<'a> {
                 first_error: Some(error),
                 ..
             }) => {
-                let reason = format!("the clean program does not build with it ({error})");
-                return Ok(Rejection::Build(reason).into());
+                return Ok(Some(Rejection::Build(format!(
+                    "the clean program does not build with it ({error})"
+                ))));
             }
             Err(error) => {
-                let reason = format!("the clean program does not build with it: {error}");
-                return Ok(Rejection::Build(reason).into());
+                return Ok(Some(Rejection::Build(format!(
+                    "the clean program does not build with it: {error}"
+                ))));
             }
         }
-        let mut checked = Checked::default();
         for test in tests {
             let Verdict::Fail(why) = self.run(test)? else {
                 continue;
             };
-            // A test that passes and fails as it likes speaks against no patch.
-            if self.run(test)?.is_pass() && self.run(test)?.is_pass() {
-                checked.unstable.push(test);
-                continue;
-            }
+            // Whoever reads why a patch is not reported has to know whether the patch is to blame, or the test.
+            let is_unstable = self.run(test)?.is_pass() && self.run(test)?.is_pass();
+            let how = match is_unstable {
+                true => "is unstable in the clean program: it fails once and then passes twice",
+                false => "fails in the clean program",
+            };
             let name = &self.prepared.baseline.tests[test].name;
-            let reason = format!("test {name} fails in the clean program: {why}");
-            return Ok(Rejection::Test { test, reason }.into());
+            let reason = format!("test {name} {how}: {why}");
+            return Ok(Some(Rejection::Test { test, reason }));
         }
-        Ok(checked)
+        Ok(None)
     }
 
     fn run(&mut self, test: usize) -> Result<Verdict, RepairError> {

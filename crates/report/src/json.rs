@@ -29,7 +29,6 @@ struct Patch<'a> {
     representative: bool,
     code_differs: bool,
     distinct_in_class: usize,
-    unstable_tests: &'a [String],
     diff: String,
 }
 
@@ -144,7 +143,6 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 representative: patch.representative,
                 code_differs: patch.code_differs,
                 distinct_in_class: patch.distinct,
-                unstable_tests: &patch.unstable,
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
             .collect(),

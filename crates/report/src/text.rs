@@ -82,13 +82,6 @@ pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
             };
             let _ = writeln!(text, "{}", style.paint("2", &note));
         }
-        if !patch.unstable.is_empty() {
-            let _ = writeln!(
-                text,
-                "  with it failed once and then passed twice: {}",
-                patch.unstable.join(", ")
-            );
-        }
         for line in String::from_utf8_lossy(&patch.diff).lines() {
             let code = match line.as_bytes().first() {
                 _ if line.starts_with("+++") || line.starts_with("---") => "1",
