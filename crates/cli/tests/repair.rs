@@ -339,10 +339,9 @@ fn a_patch_that_an_unstable_test_rejects_is_not_reported_and_the_warning_says_wh
          same) test \"$(./max 3 3)\" = 0 ;;\n\
          moody) ! grep -q 'a >= b' max.c || [ -e seen ] || { touch seen; exit 1; } ;;\n*) exit 2 ;;\nesac\n",
     );
-    let output = place.run(
-        "repair project --build=cc$IFS-o$IFS./max$IFS./max.c --driver ./driver --tests less same moody --first"
-            .split(' '),
-    );
+    let options = "--driver ./driver --tests less same moody --first";
+    let project = ["repair", "project", "--build", "cc -o max max.c"];
+    let output = place.run(project.into_iter().chain(options.split(' ')));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(!stdout(&output).contains("a >= b"), "{}", stdout(&output));
     let said = "test moody is unstable in the clean program: it fails once and then passes twice";
