@@ -2,7 +2,7 @@
 
 use crate::{
     BinaryOp, Ty, UnaryOp, binary, convert, pointer_add, pointer_difference, pointer_index,
-    pointer_sub, shift, unary,
+    pointer_sub, shift, unary, within,
 };
 
 /// The largest number of values that an expression under evaluation may hold; code that needs more
@@ -39,10 +39,12 @@ pub enum Opcode {
     /// Pops a; skips the next `immediate` instructions if it is zero. The condition must have been
     /// converted to `Bool` before.
     JumpIfZero = 10,
+    /// Pops a, pushes [`within`]`(a, immediate)`.
+    Within = 11,
 }
 
 impl Opcode {
-    const ALL: [Opcode; 11] = [
+    const ALL: [Opcode; 12] = [
         Opcode::Constant,
         Opcode::Slot,
         Opcode::Binary,
@@ -54,6 +56,7 @@ impl Opcode {
         Opcode::PointerDifference,
         Opcode::Jump,
         Opcode::JumpIfZero,
+        Opcode::Within,
     ];
 
     /// The opcode with this discriminant, if there is one.
@@ -80,7 +83,7 @@ pub struct Instruction {
     pub other_ty: u8,
     /// Always zero.
     pub reserved: u32,
-    /// A canonical value, a slot's number, a size in bytes or a number of instructions.
+    /// A canonical value, a slot's number, a size in bytes, or a number of instructions or elements.
     pub immediate: u64,
 }
 
@@ -142,6 +145,11 @@ impl Instruction {
     /// The distance between two pointers in elements of `size` bytes.
     pub const fn pointer_difference(size: u64) -> Self {
         Self::new(Opcode::PointerDifference, 0, 0, 0, size)
+    }
+
+    /// Demands that a `Long` selects one of `count` elements.
+    pub const fn within(count: u64) -> Self {
+        Self::new(Opcode::Within, 0, Ty::I64 as u8, 0, count)
     }
 
     /// Skips the next `count` instructions.
@@ -237,6 +245,7 @@ pub fn evaluate(code: &[Instruction], slots: &[u64], undefined: &[u8]) -> Option
                 let (b, a) = (stack.pop()?, stack.pop()?);
                 pointer_difference(a, b, immediate)?
             }
+            Opcode::Within => within(stack.pop()?, immediate)?,
             opcode @ (Opcode::Jump | Opcode::JumpIfZero) => {
                 if opcode == Opcode::Jump || stack.pop()? == 0 {
                     next = next.checked_add(usize::try_from(immediate).ok()?)?;

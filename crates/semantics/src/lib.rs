@@ -25,7 +25,8 @@
 //!   operation (code compiled for a processor with fused multiply-add may differ): division by
 //!   zero and overflow are defined. Sign and payload of a NaN are whatever the hardware gives;
 //! - pointers are flat addresses. Arithmetic that leaves the address space, or that starts or ends
-//!   at a null pointer without staying there, is undefined; object bounds are not modelled.
+//!   at a null pointer without staying there, is undefined; object bounds are not modelled; those of
+//!   an array are where an index is said to be [`within`] them.
 //!
 //! # What must not exist here
 //! Allocation, `std`, dependencies, and panics in release builds: the crate runs inside programs
@@ -42,6 +43,6 @@ pub use bytecode::{Instruction, MAX_STACK, Opcode, evaluate};
 pub use op::{BinaryOp, UnaryOp};
 pub use scalar::{
     binary, convert, pointer_add, pointer_difference, pointer_index, pointer_sub, shift, truth,
-    unary,
+    unary, within,
 };
 pub use ty::{Ty, binary_result, common, conversion_is_identity, promote};

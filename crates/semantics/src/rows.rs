@@ -10,7 +10,7 @@
 
 use crate::{
     BinaryOp, Ty, UnaryOp, binary, convert, pointer_add, pointer_difference, pointer_index,
-    pointer_sub, shift, unary,
+    pointer_sub, shift, unary, within,
 };
 
 /// An operand of a whole row.
@@ -323,6 +323,13 @@ pub fn pointer_difference_row(
 ) {
     map2(left, right, Output::new(out, out_undefined), |a, b| {
         pointer_difference(a, b, size)
+    });
+}
+
+/// [`within`] on a row of indices.
+pub fn within_row(count: u64, indices: Operand, out: &mut [u64], out_undefined: &mut [u8]) {
+    map(indices, Output::new(out, out_undefined), |a| {
+        within(a, count)
     });
 }
 

@@ -323,6 +323,13 @@ pub fn pointer_sub(a: u64, index: i64, size: u64) -> Option<u64> {
     pointer_add(a, index.checked_neg()?, size)
 }
 
+/// The index `a`, an `I64`, of one of `count` elements; `None` is ⊥: it is negative, or too large.
+#[inline(always)]
+pub fn within(a: u64, count: u64) -> Option<u64> {
+    // Negative ones are huge ones without a sign.
+    (a < count).then_some(a)
+}
+
 /// `a - b` in elements of `size` bytes, as an `I64`; `None` is ⊥.
 ///
 /// ⊥ when `size` is 0, when the distance in bytes is no multiple of it (the pointers cannot be to

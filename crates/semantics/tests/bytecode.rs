@@ -54,6 +54,8 @@ fn every_instruction_computes_its_operator() {
         Instruction::pointer_add(Ty::I32, 8),
     ];
     assert_eq!(run(&pointer), Some(0x1028));
+    let index = |count| run(&[Instruction::slot(1), Instruction::within(count)]);
+    assert_eq!((index(6), index(5)), (Some(5), None));
     pointer.extend([Instruction::slot(0), Instruction::pointer_difference(8)]);
     assert_eq!(run(&pointer), Some(5));
     pointer[2] = Instruction::pointer_sub(Ty::I32, 8);

@@ -3,10 +3,11 @@
 use patchwright_semantics::rows::{
     Operand, binary_row, convert_row, logical_and_row, logical_or_row, pointer_add_row,
     pointer_difference_row, pointer_sub_row, select_row, shift_row, truth_row, unary_row,
+    within_row,
 };
 use patchwright_semantics::{
     BinaryOp, Ty, UnaryOp, binary, convert, pointer_add, pointer_difference, pointer_index,
-    pointer_sub, shift, truth, unary,
+    pointer_sub, shift, truth, unary, within,
 };
 
 /// Canonical values of a type where its operators have their corners.
@@ -236,6 +237,14 @@ fn unary_and_conversion_rows_agree_with_the_scalar_operators() {
             (ty, Ty::Bool),
             &|a, out, undefined| truth_row(ty, a, out, undefined),
             &|a| Some(u64::from(truth(ty, a))),
+        );
+    }
+    for count in [1, 4, 100, u64::MAX] {
+        check(
+            format!("within {count}"),
+            (Ty::I64, Ty::I64),
+            &|a, out, undefined| within_row(count, a, out, undefined),
+            &|a| within(a, count),
         );
     }
 }

@@ -378,7 +378,7 @@ impl SpaceBuilder<'_> {
         match self.space.hole.context {
             Context::Convert(to) => to.is_floating(),
             Context::Same => self.root.ctype().is_floating(),
-            Context::Truth => false,
+            Context::Truth | Context::Index(_) => false,
         }
     }
 
@@ -417,6 +417,7 @@ impl SpaceBuilder<'_> {
         let fits = |result: Operand| match self.space.hole.context {
             Context::Truth => true,
             Context::Convert(to) => term::is_assignable(result, to, self.pointees),
+            Context::Index(_) => term::is_assignable(result, CType::Long, self.pointees),
             Context::Same => term::promote(result.ctype) == term::promote(self.root.ctype()),
         };
         let way = result.filter(|&result| fits(result)).map(|result| {

@@ -155,7 +155,7 @@ impl<'s> Columns<'s> {
             }
             let (pops, pushes) = match Opcode::from_u8(instruction.opcode)? {
                 Opcode::Constant | Opcode::Slot => (0, 1),
-                Opcode::Unary | Opcode::Convert => (1, 1),
+                Opcode::Unary | Opcode::Convert | Opcode::Within => (1, 1),
                 Opcode::Binary
                 | Opcode::Shift
                 | Opcode::PointerAdd
@@ -213,6 +213,10 @@ impl<'s> Columns<'s> {
             Opcode::Convert => {
                 let to = Ty::from_u8(instruction.other_ty)?;
                 rows::convert_row(ty?, to, operand(depth - 1), values, undefined);
+                return Some(depth - 1);
+            }
+            Opcode::Within => {
+                rows::within_row(immediate, operand(depth - 1), values, undefined);
                 return Some(depth - 1);
             }
             Opcode::Slot | Opcode::Jump | Opcode::JumpIfZero => return None,

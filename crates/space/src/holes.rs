@@ -144,6 +144,8 @@ enum Position {
 pub(crate) enum Use {
     Truth,
     Convert(CType),
+    /// It selects one of so many elements of an array.
+    Index(u64),
     /// The type matters to what is around: it must stay.
     Same,
     /// The value is not used.
@@ -157,6 +159,7 @@ impl Use {
         match self {
             Use::Truth => Some((Context::Truth, None)),
             Use::Convert(to) => Some((Context::Convert(to), Some(to))),
+            Use::Index(count) => Some((Context::Index(count), Some(CType::Long))),
             Use::Same => Some((Context::Same, Some(promote(own)))),
             Use::Discard => None,
         }
@@ -400,7 +403,7 @@ impl Finder<'_, '_, '_> {
     }
 
     /// Places a hole at `id` or, where it is not pure, at what is below.
-    fn expr(&mut self, id: ExprId, usage: Use) {
+    pub(crate) fn expr(&mut self, id: ExprId, usage: Use) {
         if !self.function.expr(id).evaluated {
             return;
         }
@@ -465,7 +468,7 @@ impl Finder<'_, '_, '_> {
     }
 
     /// The type of the pointer that an array decays to, if `id` is one.
-    fn decayed(&self, id: ExprId) -> Option<patchwright_csource::types::TypeId> {
+    pub(crate) fn decayed(&self, id: ExprId) -> Option<patchwright_csource::types::TypeId> {
         let id = self.function.without_parens(id);
         match self.function.expr(id).kind {
             ExprKind::Cast {
@@ -485,48 +488,8 @@ impl Finder<'_, '_, '_> {
         self.builder.model(atoms, self.function, id)
     }
 
-    /// Holes for the subscripts and pointers inside of a pure expression.
-    fn selectors(&mut self, id: ExprId) {
-        if !self.function.expr(id).evaluated {
-            return;
-        }
-        match self.function.expr(id).kind.clone() {
-            ExprKind::Subscript { base, index } => {
-                self.index(index);
-                self.base(base);
-            }
-            ExprKind::Member {
-                base, arrow: true, ..
-            } => self.base(base),
-            ExprKind::Unary {
-                operator: UnaryOperator::Dereference,
-                operand,
-            } => self.base(operand),
-            _ => {
-                for child in self.function.children(id) {
-                    self.selectors(child);
-                }
-            }
-        }
-    }
-
-    fn index(&mut self, index: ExprId) {
-        self.expr(index, Use::Convert(CType::Long));
-    }
-
-    /// What `->`, `*` and `[ ]` work on: nothing converts it, so it keeps its type.
-    fn base(&mut self, base: ExprId) {
-        let ty = self.function.expr(base).ty;
-        match self.builder.ctype(ty) {
-            Some(CType::Pointer(_)) if self.decayed(base).is_none() => {
-                self.expr(base, Use::Same);
-            }
-            _ => self.below(base, Use::Same),
-        }
-    }
-
     /// `id` itself is no hole: looks below.
-    fn below(&mut self, id: ExprId, usage: Use) {
+    pub(crate) fn below(&mut self, id: ExprId, usage: Use) {
         let expr = self.function.expr(id);
         if !expr.evaluated {
             return;
@@ -545,7 +508,7 @@ impl Finder<'_, '_, '_> {
                 _ => {
                     let inner = match usage {
                         Use::Truth => Use::Truth,
-                        Use::Convert(to) => Use::Convert(to),
+                        Use::Convert(_) | Use::Index(_) => usage,
                         _ => Use::Same,
                     };
                     self.below(operand, inner);
@@ -585,9 +548,13 @@ impl Finder<'_, '_, '_> {
                 self.expr(right, Use::Same);
             }
             ExprKind::Unary { operator, operand } => match operator {
-                UnaryOperator::Step | UnaryOperator::AddressOf => {
+                UnaryOperator::Step => {
                     self.refinement(id, usage);
                     self.lvalue(operand);
+                }
+                UnaryOperator::AddressOf => {
+                    self.refinement(id, usage);
+                    self.address_of(operand);
                 }
                 UnaryOperator::Not => {
                     self.refinement(id, usage);
@@ -671,30 +638,6 @@ impl Finder<'_, '_, '_> {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// What selects the object that is read, written or passed on.
-    fn lvalue(&mut self, id: ExprId) {
-        match self.function.expr(id).kind.clone() {
-            ExprKind::Paren(inner) => self.lvalue(inner),
-            ExprKind::Subscript { base, index } => {
-                self.index(index);
-                self.base(base);
-            }
-            ExprKind::Member { base, arrow, .. } => {
-                if arrow {
-                    self.base(base);
-                } else {
-                    self.lvalue(base);
-                }
-            }
-            ExprKind::Unary {
-                operator: UnaryOperator::Dereference,
-                operand,
-            } => self.base(operand),
-            ExprKind::Variable(_) => {}
-            _ => self.below(id, Use::Same),
         }
     }
 }

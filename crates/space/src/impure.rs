@@ -24,7 +24,7 @@ impl Finder<'_, '_, '_> {
             return;
         };
         // What is 0 or 1 is a condition, even if it is kept.
-        let is_kept = matches!(usage, Use::Convert(_) | Use::Same) && is_truth_value(&expr.kind);
+        let is_kept = !matches!(usage, Use::Truth | Use::Discard) && is_truth_value(&expr.kind);
         if usage != Use::Truth && !is_kept {
             return;
         }

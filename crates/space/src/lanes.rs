@@ -97,9 +97,16 @@ impl<'a> Evaluation<'a> {
         let to = match self.space.hole.context {
             Context::Truth => Ty::Bool,
             Context::Convert(to) => to.value_type(),
+            Context::Index(_) => Ty::I64,
             Context::Same => return row,
         };
-        in_type(row, way.result.value_type(), to)
+        let row = in_type(row, way.result.value_type(), to);
+        match self.space.hole.context {
+            Context::Index(count) => made(row.values.len(), |values, undefined| {
+                rows::within_row(count, row.whole(), values, undefined);
+            }),
+            _ => row,
+        }
     }
 
     /// The values of what candidates put at their site.

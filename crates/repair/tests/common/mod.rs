@@ -18,7 +18,7 @@ use patchwright_repair::{
     RepairOptions, Surroundings, classes::ClassVerdict, found::Found, instrument::instrument,
     outcome::Phases, prepare::prepare, search::search,
 };
-use patchwright_space::{LeafLimits, Schemas, SpaceLimits};
+use patchwright_space::{LeafLimits, Schemas, SpaceLimits, term::Context};
 use patchwright_text::{Edit, apply_edits};
 
 /// Candidates compared for each program; all, if it has fewer.
@@ -57,7 +57,8 @@ struct Verdict {
 #[derive(Clone, Copy)]
 pub struct Location {
     pub line: u32,
-    /// Its value selects an element: which of them there are, nobody checks but the sanitizers.
+    /// Its value selects an element, of an array whose length is not declared: which of them there are, nobody checks
+    /// but the sanitizers.
     pub selects: bool,
 }
 
@@ -122,9 +123,10 @@ pub fn explore(
     let locations = instrumented.holes.iter().map(|entry| {
         let (file, function) = (&instrumented.files[entry.file], entry.hole.function);
         let selects = |expr| file.parents[function].selects(&file.unit.functions[function], expr);
+        let is_bounded = matches!(entry.hole.context, Context::Index(_));
         Location {
             line: entry.line,
-            selects: entry.expr.is_some_and(selects),
+            selects: !is_bounded && entry.expr.is_some_and(selects),
         }
     });
     let locations = locations.collect();

@@ -15,6 +15,9 @@ pub enum Context {
     Truth,
     /// It is converted to this type as if by assignment.
     Convert(CType),
+    /// It is converted to `long` and selects one of so many elements of an array; other values are
+    /// undefined.
+    Index(u64),
     /// It is used as it is, as a value of the term's own type.
     Same,
 }
@@ -65,6 +68,11 @@ pub fn compile(
         Context::Convert(to) => {
             check_assignment(term.operand(pointees), to, pointees)?;
             emitter.converted(term, to)?;
+        }
+        Context::Index(count) => {
+            check_assignment(term.operand(pointees), CType::Long, pointees)?;
+            emitter.converted(term, CType::Long)?;
+            emitter.emit(1, Instruction::within(count));
         }
         Context::Same => emitter.value(term)?,
     }

@@ -99,6 +99,9 @@ pub fn source(world: &World, terms: &[(Term, Context)], states: usize, purpose: 
         }
         let ctype = result_type(term, *context);
         let _ = writeln!(c, "    {} r = {text};", world.type_name(ctype));
+        if let Context::Index(count) = context {
+            let _ = writeln!(c, "    static volatile char a[{count}];\n    (void)a[r];");
+        }
         c.push_str(match ctype {
             CType::Float => "    uint32_t bits; memcpy(&bits, &r, 4); return bits;\n}\n",
             CType::Double => "    uint64_t bits; memcpy(&bits, &r, 8); return bits;\n}\n",

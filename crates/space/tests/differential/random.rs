@@ -196,6 +196,7 @@ impl World {
             (0..2, _) => Context::Truth,
             (2..4, CType::Pointer(_)) => Context::Convert(CType::Bool),
             (2..4, _) => Context::Convert(random.pick(&CType::ARITHMETIC)),
+            (4, ctype) if ctype.is_integer() => Context::Index(1 + random.below(12) as u64),
             _ => Context::Same,
         }
     }

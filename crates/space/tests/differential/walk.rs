@@ -6,10 +6,11 @@
 use patchwright_semantics::rows::{
     Operand, binary_row, convert_row, logical_and_row, logical_or_row, pointer_add_row,
     pointer_difference_row, pointer_sub_row, select_row, shift_row, truth_row, unary_row,
+    within_row,
 };
 use patchwright_semantics::{
     BinaryOp, Ty, UnaryOp, binary, convert, pointer_add, pointer_difference, pointer_index,
-    pointer_sub, shift, truth, unary,
+    pointer_sub, shift, truth, unary, within,
 };
 use patchwright_space::term::{
     AtomTable, CType, Context, Kind, PointeeId, Pointees, Term, promote, usual_conversions,
@@ -50,6 +51,7 @@ pub fn result_type(term: &Term, context: Context) -> CType {
     match context {
         Context::Truth => CType::Int,
         Context::Convert(to) => to,
+        Context::Index(_) => CType::Long,
         Context::Same => term.ctype(),
     }
 }
@@ -65,6 +67,7 @@ impl Scalar<'_> {
         match context {
             Context::Truth => self.truth(term).map(u64::from),
             Context::Convert(to) => self.converted(term, to.value_type()),
+            Context::Index(count) => within(self.converted(term, Ty::I64)?, count),
             Context::Same => self.value(term),
         }
     }
@@ -156,6 +159,10 @@ impl Rows<'_> {
         match context {
             Context::Truth => self.truth(term),
             Context::Convert(to) => self.converted(term, to.value_type()),
+            Context::Index(count) => {
+                let index = self.converted(term, Ty::I64);
+                self.filled(|out, undefined| within_row(count, index.operand(), out, undefined))
+            }
             Context::Same => self.value(term),
         }
     }
