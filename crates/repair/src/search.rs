@@ -15,7 +15,7 @@ use std::{
 };
 
 use patchwright_exec::{Limits, TestSuite};
-use patchwright_space::{Space, SpaceLimits};
+use patchwright_space::{ASSIGNMENT_COST, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -41,9 +41,6 @@ const EFFORT_BEYOND_FIRST: u64 = 2;
 
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
-
-/// Node count of the smallest assignment that is inserted, its term apart.
-const ASSIGNMENT_COST: u32 = 2;
 
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
@@ -261,6 +258,11 @@ impl Search<'_> {
             // Known without building a space, since there are too many of these: sums and products of one to three leaves,
             // and one more for each operator that the function does not use.
             (None, Some(_)) => {
+                if cost == ASSIGNMENT_COST {
+                    let unit = &self.units[unit];
+                    let target = unit.target(&self.holes[unit.entry]);
+                    return target.is_some_and(|target| !target.given.is_empty());
+                }
                 let term = cost.saturating_sub(ASSIGNMENT_COST);
                 let operators = (self.options.space.term_size.min(5) / 2).min(2);
                 term == 1 || (3..=3 * operators + 1).contains(&term)
@@ -278,7 +280,9 @@ impl Search<'_> {
             Some(target) => (
                 entry.hole.assigning(target),
                 SpaceLimits {
-                    term_size: (cost - ASSIGNMENT_COST).min(self.options.space.term_size),
+                    term_size: (cost - ASSIGNMENT_COST)
+                        .max(1)
+                        .min(self.options.space.term_size),
                     ..self.options.space
                 },
             ),

@@ -7,6 +7,7 @@
 //! touches memory, and by every mention of the pointer itself. Where a touch cannot be woven, the
 //! variables concerned are touched at every place, so that each place is a class of its own.
 
+pub(crate) mod given;
 mod members;
 
 use patchwright_csource::{
@@ -44,6 +45,8 @@ pub struct Target {
     pub ctype: CType,
     /// Its value at the place, if it has one.
     pub atom: Option<AtomId>,
+    /// What it is given elsewhere in the function, as text without blanks.
+    pub given: Vec<String>,
 }
 
 /// A place for assignments: before a statement, or behind the last one of a block.
@@ -153,6 +156,8 @@ struct Planner<'b, 'a, 'f> {
     function: &'f Function,
     scopes: &'f ScopeMap,
     watchables: Vec<Watchable>,
+    /// See [`given::given_values`].
+    given: FxHashMap<String, Vec<String>>,
     places: Vec<PlaceFound>,
     touches: Vec<(Option<ExprId>, Span, u64, Vec<VarId>)>,
 }
@@ -175,8 +180,10 @@ pub fn assignments(
     mentions: &Mentions,
     limits: LeafLimits,
 ) -> Assignments {
+    let given = given::given_values(builder.unit, function);
     let mut planner = Planner {
         builder,
+        given,
         function_index,
         function,
         scopes,
@@ -654,6 +661,11 @@ impl Planner<'_, '_, '_> {
                 lvalue: watchable.lvalue.clone(),
                 ctype: watchable.ctype,
                 atom: None,
+                given: self
+                    .given
+                    .get(&given::without_blanks(&watchable.lvalue))
+                    .cloned()
+                    .unwrap_or_default(),
             })
             .collect()
     }

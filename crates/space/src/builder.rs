@@ -3,6 +3,8 @@
 mod choices;
 mod levels;
 
+pub use levels::ASSIGNMENT_COST;
+
 use patchwright_csource::{ExprId, Function};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use rustc_hash::FxHashMap;
@@ -66,6 +68,7 @@ impl Space {
                 sites,
                 blocks: Vec::new(),
                 ways: Vec::new(),
+                given: Vec::new(),
                 candidates: 0,
             },
             pointees,

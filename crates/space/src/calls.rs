@@ -198,17 +198,7 @@ fn call(finder: &mut Finder<'_, '_, '_>, id: ExprId, discarded: bool) -> Option<
         TypeKind::Void => None,
         _ => {
             let value = finder.builder.ctype(ty);
-            let named = match value {
-                Some(CType::Pointer(to)) => finder
-                    .builder
-                    .types
-                    .pointees()
-                    .pointer_spelling(to)
-                    .is_some(),
-                Some(_) => true,
-                None => false,
-            };
-            if !named {
+            if !value.is_some_and(|value| finder.can_spell(value)) {
                 finder
                     .found
                     .refuse("calls whose value is of a type that is not modelled");

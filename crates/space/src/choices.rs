@@ -19,6 +19,7 @@ use crate::{
     initialization, moves, operators,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
+    subscripts,
     term::{CType, Context},
 };
 
@@ -154,6 +155,9 @@ pub fn choices(
     if schemas.function || schemas.swap || schemas.initialization {
         calls::find(&mut finder, schemas, callees);
     }
+    if schemas.swap {
+        subscripts::find(&mut finder);
+    }
     if schemas.operator {
         operators::find(&mut finder);
     }
@@ -212,6 +216,17 @@ impl Finder<'_, '_, '_> {
         declared.is_some_and(|declared| {
             !declared.implicit && declared.order < self.function.details.position
         }) && !self.is_hidden(name)
+    }
+
+    /// Whether the glue can name the type of a value.
+    pub(crate) fn can_spell(&self, ctype: CType) -> bool {
+        match ctype {
+            CType::Pointer(to) => {
+                let pointees = self.builder.types.pointees();
+                pointees.pointer_spelling(to).is_some()
+            }
+            _ => true,
+        }
     }
 
     /// Whether an expression contains statements: repeating it would repeat what they declare.

@@ -29,7 +29,12 @@ impl Space {
         match block.template {
             Template::One(a) => {
                 let original = self.place_of(a, site);
-                self.each_single(a, take, |i, facts| !facts.redundant && Some(i) != original);
+                // What is given to a variable elsewhere, too, is cheaper.
+                let given = self.given.iter().filter(|_| !self.pools.is_fixed(a));
+                let cheaper: Vec<usize> = given.filter_map(|term| self.place_of(a, term)).collect();
+                self.each_single(a, take, |i, facts| {
+                    !facts.redundant && Some(i) != original && !cheaper.contains(&i)
+                });
             }
             Template::Unary(_, a) => self.each_single(a, take, |_, facts| {
                 !facts.redundant && facts.constant.is_none()

@@ -49,10 +49,12 @@ mod sites;
 pub mod slots;
 pub mod space;
 pub mod states;
+mod subscripts;
 pub mod term;
 pub mod types;
 
 pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
+pub use builder::ASSIGNMENT_COST;
 pub use choices::{Callees, Choice, Choices, Form, choices};
 pub use distant::{Leaves, Shown, distant};
 pub use holes::{Added, Captured, Hole, HoleKind, holes};

@@ -24,7 +24,7 @@ const OPERATOR_COST: u32 = 1;
 const BREAK_COST: u32 = 2;
 
 /// Text that is longer is left alone: it would be repeated for each alternative.
-const LONGEST: u32 = 400;
+pub(crate) const LONGEST: u32 = 400;
 
 /// Operators of assignments that people write for each other; the first two also fit pointers, the first four floating
 /// types.
@@ -65,16 +65,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         };
         let is_used = !discarded.contains(&id);
-        let named = match ctype {
-            CType::Pointer(to) => finder
-                .builder
-                .types
-                .pointees()
-                .pointer_spelling(to)
-                .is_some(),
-            _ => true,
-        };
-        if is_used && !named {
+        if is_used && !finder.can_spell(ctype) {
             continue;
         }
         let texts = match kind {
@@ -118,7 +109,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
 }
 
 /// The text of a span with one edit inside of it.
-fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
+pub(crate) fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
     let before = finder.text(Span::new(span.start, edit.span.start));
     let after = finder.text(Span::new(edit.span.end, span.end));
     let replacement = String::from_utf8_lossy(&edit.text);
@@ -126,7 +117,7 @@ fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
 }
 
 /// Expressions whose value nobody looks at.
-fn discarded(function: &Function) -> FxHashSet<ExprId> {
+pub(crate) fn discarded(function: &Function) -> FxHashSet<ExprId> {
     let mut found = FxHashSet::default();
     let mut add = |mut id: ExprId| {
         // Of a comma, the right operand is the value.

@@ -286,6 +286,8 @@ pub struct Space {
     pub blocks: Vec<Block>,
     /// What leads from sites to the whole.
     pub(crate) ways: Vec<Way>,
+    /// Of the leaves those that the assigned variable is given elsewhere in the function: they cost less than others.
+    pub(crate) given: Vec<Term>,
     /// Number of candidates.
     pub candidates: usize,
 }

@@ -4,15 +4,17 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use super::{SpaceBuilder, contains_captured};
 use crate::{
+    assign::given::without_blanks,
     holes::{Added, HoleKind},
-    pools::PoolId,
+    pools::{PoolId, PoolKind},
     sites::{Site, operands},
     space::{Schema, Template},
     term::{CType, Context, Kind, Term},
 };
 
-/// The statement and what is assigned to.
-const ASSIGNMENT_COST: u32 = 2;
+/// What an inserted assignment costs beside its term: the statement and what is assigned to. A value that the variable is
+/// given elsewhere in the function costs nothing.
+pub const ASSIGNMENT_COST: u32 = 2;
 
 /// So much less costs a comparison of which only a constant is new.
 const KNOWN_FORM: u32 = 2;
@@ -204,11 +206,40 @@ impl SpaceBuilder<'_> {
 
     /// What is assigned as it is.
     pub(super) fn assign_leaves(&mut self) {
+        self.space.given = self.given();
+        for term in self.space.given.clone() {
+            if let Some(pool) = self.fixed(&term) {
+                let template = Template::One(pool);
+                self.block(0, template, ASSIGNMENT_COST, Schema::Assignment, usize::MAX);
+            }
+        }
         for leaf in self.constants_first() {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
         }
         self.assign_steps();
+    }
+
+    /// The leaves that the assigned variable is given elsewhere in the function.
+    fn given(&self) -> Vec<Term> {
+        let target = match &self.space.hole.kind {
+            HoleKind::Assignment(at) => at.target(),
+            _ => None,
+        };
+        let Some(target) = target else {
+            return Vec::new();
+        };
+        let atoms = &self.space.hole.atoms.table;
+        let pools = self.leaves.iter().map(|&pool| self.space.pools.get(pool));
+        let terms = pools.filter_map(|pool| match &pool.kind {
+            PoolKind::Terms { terms, .. } => Some(terms),
+            _ => None,
+        });
+        let is_given = |term: &&Term| {
+            let text = term.display(atoms, self.pointees).to_string();
+            target.given.contains(&without_blanks(&text))
+        };
+        terms.flatten().filter(is_given).cloned().collect()
     }
 
     /// `v++;` and `v--;`: a step that was forgotten is as likely as a value.
