@@ -211,7 +211,8 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
-/// first of each class before the others, and for that what compares things that the function compares elsewhere; such comparisons before
+/// first of each class before the others, and for that what compares things that the function compares elsewhere, and what keeps a condition
+/// and adds to it; such comparisons before
 /// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, and after them
 /// the taking out of statements, and what keeps memory from being freed.
@@ -244,7 +245,10 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                 }
             })
             .collect();
-        members.sort_by_key(|member| (!member.is_familiar, member.repeats));
+        members.sort_by_key(|member| {
+            let keeps_condition = member.schema == Schema::Refinement;
+            (!member.is_familiar, member.repeats, !keeps_condition)
+        });
         for (number, member) in members.iter_mut().enumerate() {
             member.member = number;
         }

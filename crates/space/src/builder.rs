@@ -25,6 +25,9 @@ use crate::{
 /// With how many leaves constants from elsewhere are compared.
 const NEAREST: usize = 8;
 
+/// What it costs beyond its nodes to compare what a comparison gives.
+const CHAINED_COMPARISON: u32 = 2;
+
 /// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
 const CALCULATED_ENUMERATOR: u32 = 2;
 
@@ -256,6 +259,12 @@ impl SpaceBuilder<'_> {
             {
                 Schema::UnusualExpression
             }
+            // So is what the function does nowhere else.
+            Template::Binary(op, ..)
+                if schema == Schema::Expression && self.familiar.binary(op) > 0 =>
+            {
+                Schema::UnusualExpression
+            }
             Template::Cast(to, _) if to.is_floating() => schema,
             Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
                 Schema::UnusualExpression
@@ -302,6 +311,11 @@ impl SpaceBuilder<'_> {
                 // Where nothing is known of what lies round an object, what is read beside it passes by chance.
                 Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
                     u32::from(!calculates)
+                }
+                // `n < most >= x` passes by chance.
+                Template::Binary(op, a, b) if op.is_comparison() => {
+                    let is_chain = self.is_truth_value(a) || self.is_truth_value(b);
+                    if is_chain { CHAINED_COMPARISON } else { 0 }
                 }
                 Template::Binary(op, ..) => {
                     // Bits of what a function returns are rarely what it returns it for.

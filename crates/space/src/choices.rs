@@ -19,7 +19,7 @@ use crate::{
     initialization, moves, operators,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
-    subscripts,
+    strings, subscripts,
     term::{CType, Context},
 };
 
@@ -154,6 +154,9 @@ pub fn choices(
     }
     if schemas.function || schemas.swap || schemas.initialization {
         calls::find(&mut finder, schemas, callees);
+    }
+    if schemas.function {
+        strings::find(&mut finder);
     }
     if schemas.swap {
         subscripts::find(&mut finder);

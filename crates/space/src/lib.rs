@@ -49,6 +49,7 @@ mod sites;
 pub mod slots;
 pub mod space;
 pub mod states;
+mod strings;
 mod subscripts;
 pub mod term;
 pub mod types;
