@@ -4,8 +4,9 @@ mod common;
 
 use patchwright_csource::scopes;
 use patchwright_space::{
-    AtomBuilder, Callees, CandidateId, HoleKind, LeafLimits, Leaves, Parents, Schemas, Shown,
-    Space, SpaceLimits, TermTypes, choices, distant, holes, leaves, mentions,
+    AtomBuilder, Callees, CandidateId, Hole, HoleKind, LeafLimits, Leaves, Parents, Schemas, Shown,
+    Space, SpaceLimits, TermTypes, assignments, choices, distant, holes, leaves, mentions,
+    term::{CType, Context},
 };
 
 fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u32, String)> {
@@ -62,6 +63,28 @@ fn candidates_of(
             (hole, Leaves { near, distant })
         })
         .collect();
+    let placed = assignments(
+        &mut builder,
+        0,
+        function,
+        &scope_map,
+        &mentioned[own],
+        LeafLimits::default(),
+    );
+    let mut with_leaves = with_leaves;
+    for (hole, near) in placed.places {
+        let is_wanted = wanted(&hole.kind) && &source[hole.span.range()] == text;
+        let HoleKind::Assignment(at) = &hole.kind else {
+            continue;
+        };
+        for target in 0..at.targets.len() * usize::from(is_wanted) {
+            let leaves = Leaves {
+                near: near.clone(),
+                distant: Vec::new(),
+            };
+            with_leaves.push((hole.assigning(target), leaves));
+        }
+    }
     let mut candidates = Vec::new();
     for (hole, terms) in with_leaves {
         let (expr, span) = (hole.expr, hole.span);
@@ -88,6 +111,29 @@ fn candidates_of(
 
 fn is_expression(kind: &HoleKind) -> bool {
     matches!(kind, HoleKind::Expression { .. })
+}
+
+fn is_assignment(kind: &HoleKind) -> bool {
+    matches!(kind, HoleKind::Assignment(_))
+}
+
+fn is_choice(kind: &HoleKind) -> bool {
+    matches!(kind, HoleKind::Choice(_))
+}
+
+/// Shows the holes with expressions of the first function.
+fn each_hole(source: &str, show: impl FnMut(&Hole)) {
+    let mut unit = common::read(source);
+    let functions = std::mem::take(&mut unit.functions);
+    let scope_map = scopes(&unit, &functions[0]);
+    let mut types = TermTypes::default();
+    let mut builder = AtomBuilder {
+        unit: &mut unit,
+        types: &mut types,
+    };
+    holes(&mut builder, 0, &functions[0], &scope_map)
+        .iter()
+        .for_each(show);
 }
 
 fn cost(candidates: &[(u32, String)], text: &str) -> Option<u32> {
@@ -240,4 +286,57 @@ fn what_a_call_may_change_is_not_read_in_front_of_it() {
     let found = candidates(source, "g()", is_expression);
     assert_eq!(cost(&found, "g() - n"), Some(2));
     assert_eq!(cost(&found, "n - g()"), None);
+}
+
+#[test]
+fn what_a_variable_is_given_elsewhere_costs_less_to_assign() {
+    let source = "int f(int n) { int best = 0, other = 7; while (n) { if (n > best) best = n; n--; other--; } return best; }";
+    let found = candidates(source, "n--;", is_assignment);
+    assert_eq!(cost(&found, "best = 0; n--;"), Some(2));
+    assert_eq!(cost(&found, "best = n; n--;"), Some(2));
+    assert_eq!(cost(&found, "other = 7; n--;"), Some(2));
+    assert_eq!(cost(&found, "other = 0; n--;"), Some(3));
+    assert_eq!(cost(&found, "best = other; n--;"), Some(3));
+}
+
+#[test]
+fn two_subscripts_of_an_element_change_places_where_it_is_read_and_written() {
+    let source = "int a[3][3], b[3][3][3]; int f(int i, int j, int k) { a[i][j] += b[i][j][k]; return a[i][i]; }";
+    let read = candidates(source, "b[i][j][k]", is_choice);
+    for text in ["b[j][i][k]", "b[k][j][i]", "b[i][k][j]"] {
+        assert_eq!(cost(&read, text), Some(2), "{read:?}");
+    }
+    let written = candidates(source, "a[i][j] += b[i][j][k]", is_choice);
+    assert_eq!(cost(&written, "a[j][i] += b[i][j][k]"), Some(2));
+    assert!(candidates(source, "a[i][i]", is_choice).is_empty());
+}
+
+#[test]
+fn strings_that_are_compared_by_their_addresses_are_compared_by_what_they_hold() {
+    let source = "int strcmp(const char *, const char *); int f(const char *a, char *b, int *c, int *d) { if (c == d || a == 0) return 1; return a != b; }";
+    let found = candidates(source, "a != b", is_choice);
+    assert_eq!(cost(&found, "strcmp(a, b) != 0"), Some(2));
+    assert!(candidates(source, "c == d", is_choice).is_empty());
+    assert!(candidates(source, "a == 0", is_choice).is_empty());
+}
+
+#[test]
+fn an_index_that_selects_nothing_of_an_array_of_known_length_is_undefined() {
+    let source = "struct s { int own[4], open[1]; }; int a[3][5]; int f(struct s *s, int *p, int i) { p = &a[i][i]; return a[i][i] + s->own[i] + s->open[i] + p[i]; }";
+    let mut found = Vec::new();
+    each_hole(source, |hole| found.push((hole.span, hole.context)));
+    found.sort_by_key(|(span, _)| span.start);
+    let found: Vec<Context> = found.into_iter().map(|(_, context)| context).collect();
+    let indices: Vec<Option<u64>> = found
+        .iter()
+        .filter_map(|context| match context {
+            Context::Index(count) => Some(Some(*count)),
+            Context::Convert(CType::Long) => Some(None),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        indices,
+        [Some(3), Some(6), Some(3), Some(5), Some(4), None, None]
+    );
 }
