@@ -11,7 +11,7 @@ use patchwright_exec::{
     CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, files, forget_own_peak_memory,
     own_peak_memory,
 };
-use patchwright_patches::{FolderTree, Source};
+use patchwright_patches::{FolderTree, Reading, Source};
 use patchwright_validate::{
     Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateOptions, Validation, read_set,
     validate,
@@ -227,7 +227,13 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
     let project = Project::load(request.project, &ProjectFlags::default())?;
     let sources: Vec<Source> = request.patches.iter().cloned().map(Source::Path).collect();
     let tree = FolderTree::new(&project.root);
-    let set = read_set(&tree, &sources, &mut std::io::empty(), None, |_| {})?;
+    let set = read_set(
+        &tree,
+        &sources,
+        &mut std::io::empty(),
+        Reading::default(),
+        |_| {},
+    )?;
     let mut reference = known_reference(request.plain)?;
     let distinct = set.distinct().count();
     let sample = request.plain_sample.filter(|size| *size < distinct);

@@ -421,6 +421,10 @@ pub struct ValidateArgs {
     #[arg(short = 'p', long, value_name = "N", help_heading = "Patches")]
     pub strip: Option<usize>,
 
+    /// Count the lines of hunks, whatever their headers say: language models miscount them
+    #[arg(long, help_heading = "Patches")]
+    pub recount: bool,
+
     /// Run every test on every patch that compiles, not only until one fails
     #[arg(long, help_heading = "Validation")]
     pub keep_going: bool,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
-use patchwright_patches::{FolderTree, InputError, Source};
+use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
     Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set,
@@ -152,7 +152,13 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         &tree,
         &sources,
         &mut std::io::stdin().lock(),
-        args.strip,
+        Reading {
+            strip: args.strip,
+            counts: match args.recount {
+                true => Counts::Ignored,
+                false => Counts::Believed,
+            },
+        },
         |read| {
             progress.message(format!("reading patches {read}"));
         },

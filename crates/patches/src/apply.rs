@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use patchwright_text::{Edit, Span, apply_edits, line_edits};
 
-use crate::diff::{self, Diff, FileDiff, Name};
+use crate::diff::{self, Counts, Diff, FileDiff, Name};
 use crate::hunk::{self, Lines, Lost, Progress};
 use crate::model::{
     Applied, ApplyNote, Body, DoesNotApply, FileChange, NewText, Origin, Patch, RawPatch, Reason,
@@ -17,10 +17,20 @@ use crate::tree::{BaseFile, BaseTree, Entry, line_starts};
 /// The most leading parts of paths that are left out when the level is searched for.
 const MOST_STRIP: usize = 8;
 
+/// How diffs are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// How many leading parts of paths are left out; without a number, the level is found: the one at which the files
+    /// exist and everything applies.
+    pub strip: Option<usize>,
+    /// What the headers of hunks are good for.
+    pub counts: Counts,
+}
+
 /// Applies patches to one tree.
 pub struct Applier<'t> {
     tree: &'t dyn BaseTree,
-    strip: Option<usize>,
+    reading: Reading,
 }
 
 /// What a file of the tree has become so far.
@@ -115,10 +125,9 @@ fn shortened(base: &BaseFile, mut edits: Vec<Edit>) -> Vec<Edit> {
 type Files = BTreeMap<RelativePath, State>;
 
 impl<'t> Applier<'t> {
-    /// Applies to `tree`, leaving out `strip` leading parts of the paths in diffs; without a
-    /// number, the level is found: the one at which the files exist and everything applies.
-    pub fn new(tree: &'t dyn BaseTree, strip: Option<usize>) -> Self {
-        Applier { tree, strip }
+    /// Applies to `tree` what is read like that.
+    pub fn new(tree: &'t dyn BaseTree, reading: Reading) -> Self {
+        Applier { tree, reading }
     }
 
     /// Applies a patch.
@@ -197,12 +206,12 @@ impl<'t> Applier<'t> {
         origin: &Origin,
         text: &[u8],
     ) -> Result<(Vec<FileChange>, Vec<ApplyNote>), Reason> {
-        let diff = diff::parse(text).map_err(|error| Reason::Malformed {
+        let diff = diff::parse(text, self.reading.counts).map_err(|error| Reason::Malformed {
             place: origin.place(error.line),
             message: error.message,
         })?;
         let usual = usize::from(looks_like_git(&diff));
-        let levels: Vec<usize> = match self.strip {
+        let levels: Vec<usize> = match self.reading.strip {
             Some(level) => vec![level],
             None => std::iter::once(usual)
                 .chain((0..=MOST_STRIP).filter(|level| *level != usual))
@@ -214,11 +223,14 @@ impl<'t> Applier<'t> {
         for level in levels {
             match self.at_level(origin, &diff, level) {
                 Ok((changes, mut notes)) => {
-                    if self.strip.is_none() && level != usual {
+                    if self.reading.strip.is_none() && level != usual {
                         notes.insert(0, ApplyNote::Strip(level));
                     }
                     if diff.newline_added {
                         notes.push(ApplyNote::NoFinalNewline);
+                    }
+                    if diff.recounted > 0 {
+                        notes.push(ApplyNote::Recounted(diff.recounted));
                     }
                     return Ok((changes, notes));
                 }

@@ -13,6 +13,19 @@ pub struct Diff {
     pub files: Vec<FileDiff>,
     /// Whether the last line had no newline and was given one.
     pub newline_added: bool,
+    /// The number of hunks that have not as many lines as their headers say ([`Counts::Ignored`]).
+    pub recounted: usize,
+}
+
+/// What the numbers of lines in the headers of hunks are good for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// A hunk has as many lines as its header says, or the diff is broken.
+    #[default]
+    Believed,
+    /// A hunk goes on as long as there are lines that can be its own, as for `git apply --recount`. Empty lines at its end
+    /// belong to the text around it.
+    Ignored,
 }
 
 /// The part of a diff that speaks of one file.
@@ -107,11 +120,16 @@ pub struct DiffError {
 ///
 /// # Errors
 /// A text without any diff of a file, binary diffs, other forms of diffs, and hunks whose lines are
-/// not as many as their headers say.
-pub fn parse(text: &[u8]) -> Result<Diff, DiffError> {
+/// not as many as their headers say, if these are believed.
+pub fn parse(text: &[u8], counts: Counts) -> Result<Diff, DiffError> {
     let newline_added = text.last().is_some_and(|byte| *byte != b'\n');
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-    let mut parser = Parser { lines, at: 0 };
+    let mut parser = Parser {
+        lines,
+        at: 0,
+        counts,
+        recounted: 0,
+    };
     let mut files: Vec<FileDiff> = Vec::new();
     while let Some(line) = parser.peek() {
         if line.starts_with(b"diff --git ") {
@@ -143,6 +161,7 @@ pub fn parse(text: &[u8]) -> Result<Diff, DiffError> {
     Ok(Diff {
         files,
         newline_added,
+        recounted: parser.recounted,
     })
 }
 
@@ -151,6 +170,8 @@ const BINARY: &str = "a binary file; only text can be patched";
 struct Parser<'t> {
     lines: Vec<&'t [u8]>,
     at: usize,
+    counts: Counts,
+    recounted: usize,
 }
 
 impl<'t> Parser<'t> {
@@ -278,9 +299,51 @@ impl<'t> Parser<'t> {
         while let Some(line) = self.peek().filter(|line| is_hunk_header(line)) {
             let header = hunk_header(line)
                 .ok_or_else(|| self.error("a hunk's header is `@@ -line,count +line,count @@`"))?;
+            let header = match self.counts {
+                Counts::Believed => header,
+                Counts::Ignored => self.recount(header),
+            };
             file.hunks.push(self.hunk(header)?);
+            let rest = &self.lines[self.at..];
+            let empty = rest.iter().take_while(|line| line.trim_ascii().is_empty());
+            let empty = empty.count();
+            let goes_on = rest.get(empty).is_some_and(|line| is_hunk_header(line));
+            if self.counts == Counts::Ignored && goes_on {
+                self.at += empty;
+            }
         }
         Ok(())
+    }
+
+    /// The header that the hunk below should have.
+    fn recount(&mut self, header: HunkHeader) -> HunkHeader {
+        let start = self.at;
+        let (mut old, mut new) = (0, 0);
+        // Of empty lines it is not known whether they belong to the hunk before another one follows that does.
+        let mut empty = 0;
+        self.at += 1;
+        while let Some(line) = self.peek() {
+            let is_end = self.at_plain_header() || line.trim_ascii_end() == b"--";
+            match line[0] {
+                _ if is_end => break,
+                b'\n' | b'\r' => empty += 1,
+                b' ' | b'-' | b'+' => {
+                    old += empty + usize::from(line[0] != b'+');
+                    new += empty + usize::from(line[0] != b'-');
+                    empty = 0;
+                }
+                b'\\' => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        self.at = start;
+        self.recounted += usize::from((old, new) != (header.old_count, header.new_count));
+        HunkHeader {
+            old_count: old,
+            new_count: new,
+            ..header
+        }
     }
 
     fn hunk(&mut self, header: HunkHeader) -> Result<Hunk, DiffError> {
@@ -296,7 +359,7 @@ impl<'t> Parser<'t> {
             let short = |at: usize, old: usize, new: usize| DiffError {
                 line: start + 1,
                 message: format!(
-                    "the hunk says {} old and {} new lines but has {old} and {new} (line {})",
+                    "the hunk says {} old and {} new lines but has {old} and {new} (line {}); --recount counts them",
                     header.old_count,
                     header.new_count,
                     at + 1
@@ -346,7 +409,7 @@ impl<'t> Parser<'t> {
         });
         if more {
             return Err(self.error(format!(
-                "the hunk above says {} old and {} new lines but goes on",
+                "the hunk above says {} old and {} new lines but goes on; --recount counts them",
                 header.old_count, header.new_count
             )));
         }
@@ -537,7 +600,9 @@ mod tests {
     }
 
     fn message(text: &str) -> String {
-        parse(text.as_bytes()).unwrap_err().to_string()
+        parse(text.as_bytes(), Counts::Believed)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -545,6 +610,7 @@ mod tests {
         let diff = parse(
             b"hello\n--- x.c.orig\t2020-01-01 00:00:00.0 +0000\n+++ x.c\t2020-01-02 00:00:00 +0000\n\
               @@ -1,2 +1,2 @@ int f(void)\n-a\n+b\n c\n",
+            Counts::Believed,
         )
         .unwrap();
         let file = &diff.files[0];
@@ -562,6 +628,7 @@ mod tests {
               rename to new name\nold mode 100644\nnew mode 100755\n\
               diff --git a/gone b/gone\ndeleted file mode 100644\nindex 1..0\n\
               diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+x\n-- \n2.39.5\n",
+            Counts::Believed,
         )
         .unwrap();
         let [renamed, gone, made] = &diff.files[..] else {
@@ -609,11 +676,11 @@ mod tests {
     fn broken_diffs_are_refused_with_the_line() {
         assert_eq!(
             message("--- a\n+++ b\n@@ -1,3 +1,2 @@\n-x\n+y\n z\n"),
-            "line 3: the hunk says 3 old and 2 new lines but has 2 and 2 (line 7)"
+            "line 3: the hunk says 3 old and 2 new lines but has 2 and 2 (line 7); --recount counts them"
         );
         assert_eq!(
             message("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n"),
-            "line 6: the hunk above says 1 old and 1 new lines but goes on"
+            "line 6: the hunk above says 1 old and 1 new lines but goes on; --recount counts them"
         );
         assert!(message("--- a\n+++ b\n@@ -1 +1\n-x\n+y\n").contains("header is"));
         assert!(message("diff --git a/x b/x\nGIT binary patch\nliteral 0\n").contains("binary"));
@@ -627,7 +694,11 @@ mod tests {
 
     #[test]
     fn blanks_that_editors_strip_are_forgiven() {
-        let diff = parse(b"--- a\n+++ b\n@@ -1,3 +1,3 @@\n x\n\n-y\n+z").unwrap();
+        let diff = parse(
+            b"--- a\n+++ b\n@@ -1,3 +1,3 @@\n x\n\n-y\n+z",
+            Counts::Believed,
+        )
+        .unwrap();
         assert!(diff.newline_added);
         let lines = &diff.files[0].hunks[0].lines;
         assert_eq!(lines[1].text, b"\n");
@@ -637,12 +708,24 @@ mod tests {
     #[test]
     fn a_missing_newline_belongs_to_the_line_above() {
         let text = b"--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n";
-        let diff = parse(text).unwrap();
+        let diff = parse(text, Counts::Believed).unwrap();
         let texts: Vec<&[u8]> = diff.files[0].hunks[0]
             .lines
             .iter()
             .map(|l| &l.text[..])
             .collect();
         assert_eq!(texts, [&b"x"[..], b"y\n"]);
+    }
+
+    #[test]
+    fn lines_are_counted_up_to_what_cannot_be_of_the_hunk() {
+        let text = "--- a\n+++ b\n@@ -1,9 +1 @@\n x\n\n-y\n+z\n\n@@ -8,2 +8,2 @@\n-v\n+w\n u\n\n\
+                    --- c\n+++ d\n@@ -1,3 +1,3 @@\n-p\n+q\n-- \n2.0\n";
+        assert!(message(text).contains("--recount"));
+        let diff = parse(text.as_bytes(), Counts::Ignored).unwrap();
+        assert_eq!(diff.recounted, 2);
+        let hunks = diff.files.iter().flat_map(|file| &file.hunks);
+        let counts: Vec<usize> = hunks.map(|hunk| hunk.lines.len()).collect();
+        assert_eq!(counts, [4, 3, 2]);
     }
 }

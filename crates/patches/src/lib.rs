@@ -20,7 +20,8 @@ mod model;
 mod path;
 mod tree;
 
-pub use apply::Applier;
+pub use apply::{Applier, Reading};
+pub use diff::Counts;
 pub use input::{InputError, Inputs, Source, read_inputs};
 pub use model::{
     Applied, ApplyNote, Body, DoesNotApply, FileChange, LineRange, NewText, Origin, Patch, PatchId,

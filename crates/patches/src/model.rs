@@ -333,6 +333,8 @@ pub enum ApplyNote {
     },
     /// The last line of the diff has no newline; one was added.
     NoFinalNewline,
+    /// So many hunks have not as many lines as their headers say; the lines were counted.
+    Recounted(usize),
 }
 
 impl fmt::Display for ApplyNote {
@@ -358,6 +360,13 @@ impl fmt::Display for ApplyNote {
             ApplyNote::NoFinalNewline => {
                 f.write_str("the diff's last line has no newline; one was added")
             }
+            ApplyNote::Recounted(1) => {
+                f.write_str("one hunk has not as many lines as its header says; they were counted")
+            }
+            ApplyNote::Recounted(hunks) => write!(
+                f,
+                "{hunks} hunks have not as many lines as their headers say; they were counted"
+            ),
         }
     }
 }

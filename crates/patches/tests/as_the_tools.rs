@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use patchwright_patches::{
-    Applied, Applier, ApplyNote, FileChange, FolderTree, Inputs, Reason, Source, read_inputs,
+    Applied, Applier, ApplyNote, Counts, FileChange, FolderTree, Inputs, Reading, Reason, Source,
+    read_inputs,
 };
 use patchwright_text::unified_diff;
 use proptest::prelude::*;
@@ -33,7 +34,11 @@ fn apply_at(folder: &Path, diff: &[u8], strip: Option<usize>) -> Applied {
     let mut input = diff;
     let mut inputs: Inputs<'_> = read_inputs(&[Source::Stdin], &mut input).unwrap();
     let raw = inputs.next().unwrap().unwrap();
-    Applier::new(&tree, strip).apply(raw)
+    let reading = Reading {
+        strip,
+        ..Default::default()
+    };
+    Applier::new(&tree, reading).apply(raw)
 }
 
 fn apply(folder: &Path, diff: &[u8]) -> Applied {
@@ -159,6 +164,39 @@ proptest! {
                     String::from_utf8_lossy(&other)
                 );
             }
+        }
+    }
+
+    #[test]
+    fn miscounted_hunks_are_counted_as_by_git((base, after, _) in three_versions(), wrong in 0..9u8) {
+        let (base, after) = (text_of(&base), text_of(&after));
+        let diff = unified_diff(b"x.c", &base, &after);
+        prop_assume!(!diff.is_empty() && !after.is_empty());
+        let text = String::from_utf8(diff).unwrap();
+        let miscounted: String = text
+            .split_inclusive('\n')
+            .map(|line| match line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" +")) {
+                Some((old, new)) => {
+                    let start = |range: &str| {
+                        let end = range.find(|c: char| !c.is_ascii_digit());
+                        range[..end.unwrap_or(range.len())].to_owned()
+                    };
+                    format!("@@ -{},{wrong} +{},{} @@\n", start(old), start(new), 9 - wrong)
+                }
+                None => line.to_owned(),
+            })
+            .collect();
+        let folder = folder_with(&[("x.c", &base)]);
+        let tree = FolderTree::new(folder.path());
+        let mut input = miscounted.as_bytes();
+        let raw = read_inputs(&[Source::Stdin], &mut input).unwrap().next().unwrap().unwrap();
+        let reading = Reading { counts: Counts::Ignored, ..Default::default() };
+        let ours = new_text(Applier::new(&tree, reading).apply(raw), &base);
+        prop_assert_eq!(ours.as_ref(), Ok(&after), "{}", miscounted);
+        let arguments = ["apply", "--recount", "--whitespace=nowarn"];
+        let theirs = run("git", &arguments, folder.path(), miscounted.as_bytes());
+        if theirs.status.success() {
+            prop_assert_eq!(&std::fs::read(folder.path().join("x.c")).unwrap(), &after);
         }
     }
 
@@ -362,7 +400,13 @@ fn a_manifest_of_expressapr_replaces_a_piece() {
     let mut input = manifest.as_bytes();
     let texts: Vec<Vec<u8>> = read_inputs(&[Source::Stdin], &mut input)
         .unwrap()
-        .map(|raw| new_text(Applier::new(&tree, None).apply(raw.unwrap()), b"").unwrap())
+        .map(|raw| {
+            new_text(
+                Applier::new(&tree, Reading::default()).apply(raw.unwrap()),
+                b"",
+            )
+            .unwrap()
+        })
         .collect();
     assert_eq!(texts[0], b"int x = 2; int y;\nint z;\n");
     assert_eq!(texts[1], b"int x = 3;\nint w; int y;\nint z;\n");

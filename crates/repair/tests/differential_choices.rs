@@ -190,6 +190,8 @@ static struct board board = {{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}};
 static int cube[3][3][3];
 static const char *names[3] = {"one", "two", "three"};
 
+static const char *last(void) { return names[2]; }
+
 static int turned(struct board *b, int r, int c) {
   int value = b->cells[r][c];
   int *cell = &b->cells[c][r];
@@ -209,6 +211,8 @@ static int named(const char *name) {
       found = i;
   if (first != name)
     found += 10;
+  if (last() == name)
+    found += 1000;
   return names[2] < name ? found + 100 : found;
 }
 
@@ -219,7 +223,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 "#,
-        names: &["board", "cube", "names", "turned", "named"],
+        names: &["board", "cube", "names", "last", "turned", "named"],
         cases: &[
             ("1 1 two", "31 3 111\n"),
             ("0 2 one", "20 14 110\n"),

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{Plain, PlainRun, Subject, patch, plain, validate, validate_project};
 use patchwright_exec::{Project, ProjectFlags, Scratch};
-use patchwright_patches::{Applier, FolderTree};
+use patchwright_patches::{Applier, FolderTree, Reading};
 use patchwright_schemata::{Apart, Fate, Options};
 use patchwright_text::unified_diff;
 
@@ -305,7 +305,7 @@ fn validate_beside(
     fs::create_dir(&temporary).unwrap();
     let scratch = Scratch::new(&temporary).unwrap();
     let tree = FolderTree::new(&project.root);
-    let applier = Applier::new(&tree, None);
+    let applier = Applier::new(&tree, Reading::default());
     let patches = changes.iter().enumerate().map(|(number, (from, to))| {
         let text = source.replacen(from, to, 1);
         let diff = unified_diff(b"prog.c", source.as_bytes(), text.as_bytes());

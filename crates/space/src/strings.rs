@@ -84,10 +84,14 @@ fn string(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<String> {
         }
         bare = operand;
     }
-    let TypeKind::Pointer(to) = types.kind(finder.function.expr(id).ty) else {
-        return None;
+    // A null pointer of type `void *` is one of the type that it is converted to.
+    let is_string = |id: ExprId| match types.kind(finder.function.expr(id).ty) {
+        TypeKind::Pointer(to) | TypeKind::Array(to, _) => {
+            types.integer_kind(*to) == Some(IntegerKind::Char)
+        }
+        _ => false,
     };
-    if types.integer_kind(*to) != Some(IntegerKind::Char) {
+    if !is_string(id) || !is_string(bare) {
         return None;
     }
     let span = finder.function.expr(bare).place.editable()?;

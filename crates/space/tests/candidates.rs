@@ -313,11 +313,12 @@ fn two_subscripts_of_an_element_change_places_where_it_is_read_and_written() {
 
 #[test]
 fn strings_that_are_compared_by_their_addresses_are_compared_by_what_they_hold() {
-    let source = "int strcmp(const char *, const char *); int f(const char *a, char *b, int *c, int *d) { if (c == d || a == 0) return 1; return a != b; }";
+    let source = "int strcmp(const char *, const char *); int f(const char *a, char *b, int *c, int *d) { if (c == d || a == 0 || b == (void *)0) return 1; return a != b; }";
     let found = candidates(source, "a != b", is_choice);
     assert_eq!(cost(&found, "strcmp(a, b) != 0"), Some(2));
     assert!(candidates(source, "c == d", is_choice).is_empty());
     assert!(candidates(source, "a == 0", is_choice).is_empty());
+    assert!(candidates(source, "b == (void *)0", is_choice).is_empty());
 }
 
 #[test]

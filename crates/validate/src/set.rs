@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use patchwright_patches::{
-    Applied, Applier, BaseTree, Digest, Origin, Patch, PatchId, Source, read_inputs,
+    Applied, Applier, BaseTree, Digest, Origin, Patch, PatchId, Reading, Source, read_inputs,
 };
 
 use crate::error::ValidateError;
@@ -78,8 +78,7 @@ impl PatchSet {
     }
 }
 
-/// Reads the patches of `sources` and applies each to `tree`, leaving out `strip` leading parts of
-/// paths, or as many as fit. `progress` is told the number of patches read so far.
+/// Reads the patches of `sources` and applies each to `tree`. `progress` is told the number of patches read so far.
 ///
 /// # Errors
 /// Input that cannot be read, and a set of which no patch can be understood. A patch that is broken
@@ -88,10 +87,10 @@ pub fn read_set(
     tree: &dyn BaseTree,
     sources: &[Source],
     stdin: &mut dyn Read,
-    strip: Option<usize>,
+    reading: Reading,
     mut progress: impl FnMut(usize),
 ) -> Result<PatchSet, ValidateError> {
-    let applier = Applier::new(tree, strip);
+    let applier = Applier::new(tree, reading);
     let mut set = PatchSet::default();
     let mut trees = HashMap::new();
     for raw in read_inputs(sources, stdin)? {

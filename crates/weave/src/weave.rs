@@ -271,14 +271,24 @@ impl WovenBody<'_> {
             .chain((0..function.moved.len()).map(Piece::Moved))
             .chain((0..function.hooks.len()).map(Piece::Hook))
             .collect();
-        // Outer pieces come before what they contain; the sort is stable. A guard takes one statement.
+        // Outer pieces come before what they contain; the sort is stable. A guard takes one statement. What captures a
+        // part of its text is taken apart, so others of the same text are around it.
+        let takes_apart = |piece: &Piece| match piece {
+            Piece::Hook(place) => {
+                let hook = &function.hooks[*place];
+                let part = hook.captured.as_ref();
+                part.is_some_and(|part| part.span != hook.span)
+            }
+            Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
+        };
         order.sort_by_key(|piece| {
             let span = self.span(*piece);
             let is_one = match piece {
                 Piece::Hook(place) => !function.hooks[*place].kind.adds_statements(),
                 Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
             };
-            (span.start, std::cmp::Reverse(span.end), is_one)
+            let end = std::cmp::Reverse(span.end);
+            (span.start, end, is_one, takes_apart(piece))
         });
         for piece in &order {
             let span = self.span(*piece);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use patchwright_exec::{files, record};
-use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, PatchId, RawPatch};
+use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, PatchId, RawPatch, Reading};
 use patchwright_repair::{Patch, prepare::Prepared};
 
 use super::list::Entry;
@@ -86,7 +86,7 @@ fn texts(root: &Path, diff: Vec<u8>, origin: &Path) -> Result<Texts, Box<dyn Err
         },
         body: Body::Diff(diff),
     };
-    match Applier::new(&tree, None).apply(raw) {
+    match Applier::new(&tree, Reading::default()).apply(raw) {
         Applied::Patch(patch) => Ok(patch
             .changes
             .iter()

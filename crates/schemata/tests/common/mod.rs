@@ -14,7 +14,9 @@ use patchwright_exec::{
     RunnerProgram, Scratch, Snapshot, Verdict, Worker, WorkerOptions, intercept_build,
     runner::Environment,
 };
-use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, Patch, PatchId, RawPatch};
+use patchwright_patches::{
+    Applied, Applier, Body, FolderTree, Origin, Patch, PatchId, RawPatch, Reading,
+};
 use patchwright_schemata::{Context, Engine, Event, Fate, Options, Stats};
 use patchwright_text::unified_diff;
 
@@ -80,7 +82,7 @@ pub fn validate(subject: &Subject, texts: &[String], options: Options) -> Found 
 
 fn texts_as_patches(subject: &Subject, texts: &[String], project: &Project) -> Vec<Patch> {
     let tree = FolderTree::new(&project.root);
-    let applier = Applier::new(&tree, None);
+    let applier = Applier::new(&tree, Reading::default());
     texts
         .iter()
         .enumerate()

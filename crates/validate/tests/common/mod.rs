@@ -14,7 +14,7 @@ use std::time::Duration;
 use patchwright_exec::{
     CancelToken, JournalOptions, Project, ProjectFlags, RunnerProgram, Scratch,
 };
-use patchwright_patches::{FolderTree, Source};
+use patchwright_patches::{FolderTree, Reading, Source};
 use patchwright_validate::{
     Event, Surroundings, ValidateError, ValidateOptions, Validation, read_set, validate,
 };
@@ -159,7 +159,13 @@ impl Place {
             })
             .collect();
         let tree = FolderTree::new(&project.root);
-        let set = read_set(&tree, &[Source::Stdin], &mut lines.as_bytes(), None, |_| {})?;
+        let set = read_set(
+            &tree,
+            &[Source::Stdin],
+            &mut lines.as_bytes(),
+            Reading::default(),
+            |_| {},
+        )?;
         validate(
             &project,
             &set,
