@@ -265,8 +265,8 @@ pub struct RepairArgs {
     pub formula: Formula,
 
     /// Most patches to report
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Search")]
-    pub max_patches: usize,
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
+    pub max_patches: u32,
 
     /// Do not try patches that add, change and remove more nodes of the program than this
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Search")]

@@ -58,6 +58,11 @@ impl<'a> Progress<'a> {
             .suspend(|| eprintln!("patchwright: warning: {text}"));
     }
 
+    /// Does something that writes to the terminal.
+    pub fn aside(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
     /// Shows an event.
     pub fn show(&self, event: Event) {
         match event {
@@ -73,6 +78,7 @@ impl<'a> Progress<'a> {
                  executions, {plausible} plausible classes"
             )),
             Event::Warning(text) => self.warn(&text),
+            Event::Verified(_) => {}
         }
     }
 

@@ -1,11 +1,14 @@
 //! `patchwright repair`.
 
-use std::io::IsTerminal;
+use std::{
+    io::IsTerminal,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
-    RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
+    Event, RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{json, text};
 use patchwright_space::Schemas;
@@ -112,7 +115,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         jobs: args.jobs.unwrap_or_else(default_jobs),
         all: args.all,
         first: args.first,
-        max_patches: args.max_patches.max(1),
+        max_patches: args.max_patches as usize,
         max_cost: args.max_cost,
         schemas: schemas(&args.schemas),
         locations: match (args.locations, args.all) {
@@ -134,7 +137,17 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         ..Default::default()
     };
     let progress = Progress::new(places);
-    let show = |event| progress.show(event);
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let style = text::Style { colour };
+    let shown = AtomicUsize::new(0);
+    let show = |event| match event {
+        // Whoever waits for the next one can read it already.
+        Event::Verified(patch) if !args.json => {
+            let number = shown.fetch_add(1, Ordering::Relaxed) + 1;
+            progress.aside(|| print!("{}", text::patch(number, &patch, style)));
+        }
+        event => progress.show(event),
+    };
     let outcome = repair(
         &project,
         &options,
@@ -155,8 +168,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     if args.json {
         print!("{}", json::repair(&outcome));
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        print!("{}", text::repair(&outcome, text::Style { colour }));
+        print!("{}", text::summary(&outcome));
         if args.stats {
             print!("\n{}", text::stats(&outcome.stats));
         }

@@ -185,7 +185,7 @@ fn mistakes_are_explained() {
         (
             &["project/max.c", "-"],
             "--- a/max.c\n+++ b/max.c\n@@ -8,2 +8 @@\n-  if (a > b) {\n+  if (a) {\n",
-            "-:3: the hunk says 2 old and 1 new lines but has 1 and 1 (line 6)",
+            "-:3: the hunk says 2 old and 1 new lines but has 1 and 1 (line 6); --recount counts them",
         ),
     ] {
         let output = run(&place, arguments, input);
@@ -383,5 +383,23 @@ fn a_patch_of_comments_does_what_the_untouched_program_does_unless_it_is_another
             ("does_not_compile", "woven"),
         ],
         "{json}"
+    );
+}
+
+#[test]
+fn miscounted_hunks_are_counted_when_asked_for() {
+    let place = Place::with_max2();
+    let input = "--- a/max.c\n+++ b/max.c\n@@ -8,9 +8,7 @@\n-  if (a > b) {\n+  if (a) {\n\n";
+    let refused = run(&place, &["project/max.c", "-"], input);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--recount counts them"));
+    let output = run(&place, &["project/max.c", "-", "--recount"], input);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("implausible")
+            && text
+                .contains("one hunk has not as many lines as its header says; they were counted"),
+        "{text}\n{}",
+        stderr(&output)
     );
 }

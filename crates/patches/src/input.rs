@@ -241,8 +241,15 @@ impl Json {
             message,
         };
         let broken = |e: serde_json::Error| {
-            let message = format!("this is not JSON of a patch: {e}");
-            error(line + e.line().max(1) - 1, message)
+            // A newline in a string is told as the beginning of the next line.
+            let is_cut = e.is_syntax() && e.column() == 0 && e.line() > 1;
+            let message = match is_cut {
+                true => "this is not JSON of a patch: the line ends in the middle of a string"
+                    .to_owned(),
+                false => format!("this is not JSON of a patch: {e}"),
+            };
+            let at = e.line().max(1) - usize::from(is_cut);
+            error(line + at - 1, message)
         };
         let mut patches = Vec::new();
         let read = match rest.first() {
@@ -520,6 +527,13 @@ mod tests {
     fn mistakes_are_reported_with_their_line() {
         let message = |text: &str| read(text).unwrap_err().to_string();
         assert!(message("{\"id\": \"a\", \"patch\": \"x\"}\n{\"id\"\n").starts_with("-:3: "));
+        let cut = message(
+            "{\"id\": \"a\", \"patch\": \"x\"}\n{\"id\": \"b\", \"patch\": \"--- a\n{\"id\": \"c\"}\n",
+        );
+        assert!(
+            cut.starts_with("-:2: ") && cut.contains("middle of a string"),
+            "{cut}"
+        );
         assert!(message("{\"id\": \"a\"}").contains("without a patch"));
         assert!(message("{\"manifest_version\": 1}").contains("not known"));
         assert!(message("{\"id\": \"a\\u0007\", \"patch\": \"\"}").contains("printed"));

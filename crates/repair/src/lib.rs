@@ -152,6 +152,8 @@ pub enum Event {
         /// Plausible patches so far.
         plausible: usize,
     },
+    /// A patch has been verified: the next of those that the outcome has.
+    Verified(Box<Patch>),
 }
 
 /// Where a run's own processes and files come from.

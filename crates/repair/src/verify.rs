@@ -127,7 +127,7 @@ pub fn verify<'a>(
                             numbers.len()
                         }
                     };
-                    verified.patches.push(Patch {
+                    let patch = Patch {
                         file: file.relative.clone(),
                         line: LineMap::new(&file.unit.source).line(proposal.edit.span.start),
                         function: file.unit.functions[entry.hole.function].name.clone(),
@@ -139,7 +139,9 @@ pub fn verify<'a>(
                         representative: proposal.member == 0,
                         code_differs: proposed.code_differs,
                         distinct: proposed.distinct,
-                    });
+                    };
+                    (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+                    verified.patches.push(patch);
                 }
                 Some(reason) => {
                     (surroundings.events)(Event::Warning(format!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use patchwright_repair::{RepairOutcome, Stats, Unchangeable, UnchangeableKind};
+use patchwright_repair::{Patch, RepairOutcome, Stats, Unchangeable, UnchangeableKind};
 
 /// Colours of a diff, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,63 +42,61 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Patches with their diffs, then a summary.
-pub fn repair(outcome: &RepairOutcome, style: Style) -> String {
+/// A patch that was found: what it is of, and its diff.
+pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
     let mut text = String::new();
-    for (i, patch) in outcome.patches.iter().enumerate() {
-        let title = format!(
-            "patch {} · {}:{} in {} · {} · cost {}",
-            i + 1,
-            patch.file.display(),
-            patch.line,
-            patch.function,
-            patch.schema,
-            patch.cost
-        );
-        let _ = writeln!(text, "{}", style.paint("1", &title));
-        if patch.class_size > 1 {
-            let note = if patch.representative {
-                let several = match patch.distinct {
-                    0 | 1 => String::new(),
-                    n => format!(
-                        "; the compiler tells at least {} of them apart",
-                        grouped(n as u64)
-                    ),
-                };
-                format!(
-                    "  the first of {} that no test tells apart (class {}){several}",
-                    count(patch.class_size as u64, "candidate", "candidates"),
-                    patch.class
-                )
-            } else {
-                let equivalent = match patch.code_differs {
-                    true => ", but the compiler does",
-                    false => "",
-                };
-                format!(
-                    "  no test tells it from the other patches of class {}{equivalent}",
-                    patch.class
-                )
+    let title = format!(
+        "patch {} · {}:{} in {} · {} · cost {}",
+        number,
+        patch.file.display(),
+        patch.line,
+        patch.function,
+        patch.schema,
+        patch.cost
+    );
+    let _ = writeln!(text, "{}", style.paint("1", &title));
+    if patch.class_size > 1 {
+        let note = if patch.representative {
+            let several = match patch.distinct {
+                0 | 1 => String::new(),
+                n => format!(
+                    "; the compiler tells at least {} of them apart",
+                    grouped(n as u64)
+                ),
             };
-            let _ = writeln!(text, "{}", style.paint("2", &note));
-        }
-        for line in String::from_utf8_lossy(&patch.diff).lines() {
-            let code = match line.as_bytes().first() {
-                _ if line.starts_with("+++") || line.starts_with("---") => "1",
-                Some(b'+') => "32",
-                Some(b'-') => "31",
-                Some(b'@') => "36",
-                _ => "0",
+            format!(
+                "  the first of {} that no test tells apart (class {}){several}",
+                count(patch.class_size as u64, "candidate", "candidates"),
+                patch.class
+            )
+        } else {
+            let equivalent = match patch.code_differs {
+                true => ", but the compiler does",
+                false => "",
             };
-            let _ = writeln!(text, "{}", style.paint(code, line));
-        }
-        text.push('\n');
+            format!(
+                "  no test tells it from the other patches of class {}{equivalent}",
+                patch.class
+            )
+        };
+        let _ = writeln!(text, "{}", style.paint("2", &note));
     }
-    text.push_str(&summary(outcome));
+    for line in String::from_utf8_lossy(&patch.diff).lines() {
+        let code = match line.as_bytes().first() {
+            _ if line.starts_with("+++") || line.starts_with("---") => "1",
+            Some(b'+') => "32",
+            Some(b'-') => "31",
+            Some(b'@') => "36",
+            _ => "0",
+        };
+        let _ = writeln!(text, "{}", style.paint(code, line));
+    }
+    text.push('\n');
     text
 }
 
-fn summary(outcome: &RepairOutcome) -> String {
+/// What there is to say behind the patches.
+pub fn summary(outcome: &RepairOutcome) -> String {
     let stats = &outcome.stats;
     let mut text = String::new();
     let found = match outcome.patches.len() {
@@ -359,7 +357,7 @@ mod tests {
 
     #[test]
     fn an_outcome_without_patches_says_so() {
-        let text = repair(&RepairOutcome::default(), Style { colour: false });
+        let text = summary(&RepairOutcome::default());
         assert!(text.starts_with("No plausible patch."), "{text}");
     }
 }

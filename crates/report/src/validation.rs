@@ -220,7 +220,7 @@ fn patch_of<'a>(patch: &'a Validated, named: Named<'a>, tests: &'a Tests) -> Pat
             first_error: failure.first_error.as_deref(),
             output: &failure.output,
             exit_status: match failure.ending {
-                Ending::Exited(status) => Some(status),
+                Some(Ending::Exited(status)) => Some(status),
                 _ => None,
             },
         }),

@@ -2,6 +2,7 @@
 
 mod choices;
 mod levels;
+mod rearrangements;
 
 pub use levels::ASSIGNMENT_COST;
 

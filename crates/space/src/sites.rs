@@ -210,14 +210,19 @@ impl Parents {
 
 fn least_below(parent: &ExprKind, child: ExprId) -> Precedence {
     match parent {
-        ExprKind::Binary { operator, .. } => match operator {
+        ExprKind::Binary { operator, left, .. } => match operator {
             BinaryOperator::Comma => Precedence::Assignment,
             // Compilers warn about `a && b || c` without parentheses, and people stumble.
             BinaryOperator::LogicalOr => Precedence::BitOr,
             BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
             BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor => Precedence::Unary,
             BinaryOperator::Shl | BinaryOperator::Shr => Precedence::Unary,
+            // These are grouped from the left.
+            BinaryOperator::Add | BinaryOperator::Sub if *left == child => Precedence::Additive,
             BinaryOperator::Add | BinaryOperator::Sub => Precedence::Multiplicative,
+            BinaryOperator::Mul | BinaryOperator::Div | BinaryOperator::Rem if *left == child => {
+                Precedence::Multiplicative
+            }
             BinaryOperator::Mul | BinaryOperator::Div | BinaryOperator::Rem => Precedence::Unary,
             _ => Precedence::Additive,
         },

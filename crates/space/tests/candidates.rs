@@ -341,3 +341,18 @@ fn an_index_that_selects_nothing_of_an_array_of_known_length_is_undefined() {
         [Some(3), Some(6), Some(3), Some(5), Some(4), None, None]
     );
 }
+
+#[test]
+fn what_an_expression_consists_of_is_grouped_and_placed_otherwise() {
+    let source = "int f(int a, int b, int c, int d) { return a && b == c || d; }";
+    let found = candidates(source, "a && b == c || d", is_expression);
+    assert_eq!(cost(&found, "a && (b == c || d)"), Some(2));
+    assert_eq!(cost(&found, "(d && b == c) || a"), None);
+    let source = "int f(int a, int b, int c, int *p) { return p[a * b + c / 2 - b]; }";
+    let found = candidates(source, "a * b + c / 2 - b", is_expression);
+    assert_eq!(cost(&found, "a * (b + c / 2) - b"), Some(2));
+    assert_eq!(cost(&found, "(a * b + c) / 2 - b"), Some(2));
+    assert_eq!(cost(&found, "c * b + a / 2 - b"), Some(2));
+    // It says the same.
+    assert_eq!(cost(&found, "a * b + (c / 2 - b)"), None);
+}

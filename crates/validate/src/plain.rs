@@ -188,7 +188,7 @@ impl<'a> Plain<'a> {
                 let lines: Vec<&str> = tail.lines().collect();
                 let output = lines[lines.len().saturating_sub(KEPT_LINES)..].join("\n");
                 checked.verdict = PatchVerdict::DoesNotCompile(CompileFailure {
-                    ending,
+                    ending: Some(ending),
                     first_error,
                     output,
                 });

@@ -51,8 +51,8 @@ impl fmt::Display for Failure {
 /// A build that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileFailure {
-    /// How the build command ended.
-    pub ending: Ending,
+    /// How the build command ended; `None` if the compiler rejected the patch where it was woven, and nothing was built.
+    pub ending: Option<Ending>,
     /// The first line of its output that reports an error, if one does.
     pub first_error: Option<String>,
     /// The end of its output.
@@ -61,9 +61,18 @@ pub struct CompileFailure {
 
 impl fmt::Display for CompileFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.first_error {
-            Some(line) => f.write_str(line),
-            None => write!(f, "the build {}", self.ending),
+        // What a build said that was ended is not why it failed.
+        let is_by_itself = matches!(
+            self.ending,
+            None | Some(Ending::Exited(_) | Ending::Signaled(_))
+        );
+        match (&self.first_error, self.ending) {
+            (Some(line), _) if is_by_itself => f.write_str(line),
+            (_, Some(ending @ Ending::TimedOut(_))) => {
+                write!(f, "the build {ending} (--build-timeout gives it more)")
+            }
+            (_, Some(ending)) => write!(f, "the build {ending}"),
+            (_, None) => f.write_str("the compiler rejects it"),
         }
     }
 }
@@ -89,5 +98,29 @@ impl PatchVerdict {
             PatchVerdict::DoesNotCompile(_) => "does not compile",
             PatchVerdict::Unstable(_) => "unstable",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use patchwright_exec::TimeKind;
+
+    use super::*;
+
+    #[test]
+    fn a_build_that_was_ended_is_not_explained_by_what_it_said() {
+        let failure = |ending| CompileFailure {
+            ending,
+            first_error: Some("x.c:1: error: no".to_owned()),
+            output: String::new(),
+        };
+        for ending in [None, Some(Ending::Exited(2))] {
+            assert_eq!(failure(ending).to_string(), "x.c:1: error: no");
+        }
+        let ended = failure(Some(Ending::TimedOut(TimeKind::Wall)));
+        assert_eq!(
+            ended.to_string(),
+            "the build ran out of time (--build-timeout gives it more)"
+        );
     }
 }

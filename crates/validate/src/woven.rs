@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use patchwright_exec::{Ending, Project, Verdict, Worker};
+use patchwright_exec::{Project, Verdict, Worker};
 use patchwright_patches::Patch;
 use patchwright_schemata::{
     Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, Options,
@@ -111,10 +111,11 @@ impl Woven<'_> {
                         0 => file.display().to_string(),
                         line => format!("{}:{line}", file.display()),
                     };
+                    let said = format!("{place}: {message}");
                     let failure = CompileFailure {
-                        ending: Ending::Exited(1),
-                        first_error: Some(format!("{place}: {message}")),
-                        output: String::new(),
+                        ending: None,
+                        first_error: Some(said.clone()),
+                        output: said,
                     };
                     let verdict = PatchVerdict::DoesNotCompile(failure);
                     settle(index, checked(verdict, Vec::new()), &[]);

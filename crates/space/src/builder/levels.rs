@@ -107,6 +107,7 @@ impl SpaceBuilder<'_> {
                 }
                 _ => {}
             }
+            self.rearrangements(site);
             // Signs and negations, except of constants (which have neighbours).
             if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
                 if truth {

@@ -1,0 +1,155 @@
+//! The parts of an expression in another arrangement: grouped otherwise (`a && (b || c)` for `a && b || c`, `(a + b) / 2` for
+//! `a + b / 2`), or with two leaves exchanged (`k * n + column` for `column * n + k`).
+
+use patchwright_semantics::BinaryOp;
+
+use super::SpaceBuilder;
+use crate::{
+    sites::{TermPath, operands},
+    space::{Schema, Template, replace},
+    term::{Kind, Pointees, Term},
+};
+
+/// What is taken out, and put in elsewhere.
+const REARRANGEMENT_COST: u32 = 2;
+
+/// Most pairs of leaves that are exchanged at one place.
+const MOST_EXCHANGES: usize = 24;
+
+/// An operator with two operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Operator {
+    Binary(BinaryOp),
+    And,
+    Or,
+}
+
+impl Operator {
+    fn of(term: &Term) -> Option<(Operator, &Term, &Term)> {
+        match term.kind() {
+            Kind::Binary(op, l, r) => Some((Operator::Binary(*op), l, r)),
+            Kind::LogicalAnd(l, r) => Some((Operator::And, l, r)),
+            Kind::LogicalOr(l, r) => Some((Operator::Or, l, r)),
+            _ => None,
+        }
+    }
+
+    fn apply(self, left: Term, right: Term, pointees: &Pointees) -> Option<Term> {
+        match self {
+            Operator::Binary(op) => Term::binary(op, left, right, pointees).ok(),
+            Operator::And => Some(Term::logical_and(left, right)),
+            Operator::Or => Some(Term::logical_or(left, right)),
+        }
+    }
+
+    fn is_comparison(self) -> bool {
+        matches!(self, Operator::Binary(op) if op.is_comparison())
+    }
+
+    /// Whether it is the same however several operands are grouped.
+    fn is_associative(self) -> bool {
+        use BinaryOp::*;
+        match self {
+            Operator::Binary(op) => matches!(op, Add | Mul | And | Or | Xor),
+            Operator::And | Operator::Or => true,
+        }
+    }
+}
+
+impl SpaceBuilder<'_> {
+    /// The other arrangements of what stands at a site.
+    pub(super) fn rearrangements(&mut self, site: usize) {
+        let term = self.space.sites[site].term.clone();
+        let mut found = grouped(&term, self.pointees);
+        found.extend(exchanged(&term, self.pointees));
+        for rearranged in found {
+            if let Some(pool) = self.fixed(&rearranged) {
+                let template = Template::One(pool);
+                self.block(
+                    site,
+                    template,
+                    REARRANGEMENT_COST,
+                    Schema::Expression,
+                    usize::MAX,
+                );
+            }
+        }
+    }
+}
+
+/// `x op1 (y op2 z)` for `(x op1 y) op2 z`, and the other way round. Comparisons stay what they are.
+fn grouped(term: &Term, pointees: &Pointees) -> Vec<Term> {
+    let Some((outer, left, right)) = Operator::of(term) else {
+        return Vec::new();
+    };
+    let parts = |term: &Term, inner_is_left: bool| -> Option<Term> {
+        let (inner, first, second) = Operator::of(term)?;
+        let (earlier, later) = match inner_is_left {
+            true => (inner, outer),
+            false => (outer, inner),
+        };
+        let changes_nothing = earlier == later && earlier.is_associative()
+            || earlier == Operator::Binary(BinaryOp::Add)
+                && later == Operator::Binary(BinaryOp::Sub);
+        if inner.is_comparison() || outer.is_comparison() || changes_nothing {
+            return None;
+        }
+        let (first, second) = (first.clone(), second.clone());
+        if inner_is_left {
+            let within = outer.apply(second, right.clone(), pointees)?;
+            inner.apply(first, within, pointees)
+        } else {
+            let within = outer.apply(left.clone(), first, pointees)?;
+            inner.apply(within, second, pointees)
+        }
+    };
+    parts(left, true)
+        .into_iter()
+        .chain(parts(right, false))
+        .collect()
+}
+
+/// The term with two leaves exchanged that stand in different operands. What stands in different conditions is rarely
+/// mixed up.
+fn exchanged(term: &Term, pointees: &Pointees) -> Vec<Term> {
+    if matches!(term.kind(), Kind::LogicalAnd(..) | Kind::LogicalOr(..)) {
+        return Vec::new();
+    }
+    let sides: Vec<Vec<(TermPath, Term)>> = operands(term)
+        .into_iter()
+        .enumerate()
+        .map(|(number, operand)| {
+            let mut leaves = Vec::new();
+            collect_leaves(operand, vec![number as u8], &mut leaves);
+            leaves
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (number, side) in sides.iter().enumerate() {
+        for (a_path, a) in side {
+            for (b_path, b) in sides[number + 1..].iter().flatten() {
+                // Both are operands themselves: that is the operator with its operands exchanged.
+                let are_operands = a_path.len() == 1 && b_path.len() == 1;
+                if a == b || are_operands || found.len() == MOST_EXCHANGES {
+                    continue;
+                }
+                let half = replace(term, a_path, b, pointees);
+                found.extend(half.and_then(|half| replace(&half, b_path, a, pointees)));
+            }
+        }
+    }
+    found
+}
+
+fn collect_leaves(term: &Term, path: TermPath, found: &mut Vec<(TermPath, Term)>) {
+    let parts = operands(term);
+    if parts.is_empty() {
+        found.push((path, term.clone()));
+        return;
+    }
+    for (number, part) in parts.into_iter().enumerate() {
+        let mut inner = path.clone();
+        inner.push(number as u8);
+        collect_leaves(part, inner, found);
+    }
+}
