@@ -111,7 +111,13 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &surroundings,
         &mut phases,
     )?;
-    let mut found = search(&mut instrumented, &prepared, &options, &surroundings)?;
+    let mut found = search(
+        &mut instrumented,
+        &prepared,
+        &project,
+        &options,
+        &surroundings,
+    )?;
     if let Some(place) = &arguments.compare {
         let place = FileSelection::parse(place)?;
         for explored in &mut found.verdicts {

@@ -359,6 +359,9 @@ pub enum SchemaName {
     Move,
     /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)
     Exit,
+    /// Another type of number, a larger array, another number where the program begins (each is built by itself, if nothing
+    /// cheap is found)
+    Declaration,
     /// All of these
     All,
 }

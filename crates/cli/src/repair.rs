@@ -58,6 +58,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Break => schemas.breaks = true,
             SchemaName::Move => schemas.moves = true,
             SchemaName::Exit => schemas.exits = true,
+            SchemaName::Declaration => schemas.declarations = true,
             SchemaName::All => schemas = Schemas::ALL,
         }
     }

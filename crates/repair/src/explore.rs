@@ -607,6 +607,7 @@ impl Search<'_> {
                 count,
                 members,
                 shared,
+                is_local: true,
             });
         }
     }

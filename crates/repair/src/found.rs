@@ -23,6 +23,8 @@ pub struct FoundClass {
     pub members: Vec<(Edit, Schema)>,
     /// For places of a variable: the family, and the class in each test.
     pub(crate) shared: Option<SharedClass>,
+    /// The change is one of the body of the hole's function.
+    pub is_local: bool,
 }
 
 /// Candidates that share a verdict, for those who ask for all verdicts

@@ -18,6 +18,7 @@
 
 pub mod classes;
 mod copies;
+mod declarations;
 mod deferred;
 pub mod equivalence;
 pub mod error;
@@ -187,7 +188,13 @@ pub fn repair(
     let (mut resumed, mut forked) = (None, 0);
     let (mut found, mut patches) = loop {
         let started = Instant::now();
-        let found = search::search(&mut instrumented, &prepared, &options, surroundings)?;
+        let found = search::search(
+            &mut instrumented,
+            &prepared,
+            project,
+            &options,
+            surroundings,
+        )?;
         phases.search += started.elapsed();
         resumed.get_or_insert(found.stats.resumed);
         forked += found.stats.forked;

@@ -18,7 +18,7 @@ pub struct Patch {
     pub file: PathBuf,
     /// The line on which the changed location begins.
     pub line: u32,
-    /// The function that is changed.
+    /// The function whose body is changed; empty if the change lies outside of bodies.
     pub function: String,
     /// The kind of change.
     pub schema: &'static str,
@@ -96,6 +96,10 @@ pub struct Stats {
     pub classes: u64,
     /// Candidates without a verdict, because a location had too many states and they were not executed by themselves.
     pub too_many_states: u64,
+    /// Changes of declarations that were built and tested, or would have been if the search had not ended before…
+    pub declarations: u64,
+    /// …and those beyond.
+    pub declarations_left_out: u64,
     /// Terms evaluated in states.
     pub evaluations: u64,
     /// Plausible classes.

@@ -372,7 +372,11 @@ impl<'f> Selection<'f> {
             if diff.is_empty() || !self.seen.insert(diff.clone()) {
                 continue;
             }
-            let code = self.code(proposal.found.entry, proposal.edit)?;
+            // What stands outside of the function may change the code of others.
+            let code = match proposal.found.is_local {
+                true => self.code(proposal.found.entry, proposal.edit)?,
+                false => None,
+            };
             if let Some(code) = &code {
                 let known = self.codes(proposal.found.entry)?;
                 // Of what an uninitialised variable holds, the compiler may assume that it is zero.

@@ -14,13 +14,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{Limits, TestSuite};
+use patchwright_exec::{Limits, Project, TestSuite};
 use patchwright_space::{ASSIGNMENT_COST, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
+    declarations::DECLARATION_COST,
     deferred::Deferred,
     execute::usual,
     explore::KEPT_MEMBERS,
@@ -76,6 +77,8 @@ pub(crate) struct Search<'a> {
     pub(crate) deferred: Vec<Deferred>,
     /// After so many executions the search ends.
     pub(crate) last_execution: Option<u64>,
+    /// Changes of declarations have been tried.
+    pub(crate) declarations_tried: bool,
     /// Places of which it was said that candidates are put off or left out there.
     pub(crate) told_left_out: BTreeSet<String>,
     /// About how much memory the states and classes of all locations take.
@@ -89,6 +92,7 @@ pub(crate) struct Search<'a> {
 pub fn search(
     instrumented: &mut Instrumented,
     prepared: &Prepared,
+    project: &Project,
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
 ) -> Result<Found, RepairError> {
@@ -128,6 +132,7 @@ pub fn search(
         found: Found::default(),
         deferred: Vec::new(),
         last_execution: None,
+        declarations_tried: false,
         told_left_out: BTreeSet::new(),
         bytes: 0,
     };
@@ -144,6 +149,18 @@ pub fn search(
         let begins_cost = next > 0 && steps[next - 1].0 != cost;
         if search.is_over() || (begins_cost && enough) {
             break;
+        }
+        if cost > DECLARATION_COST && search.wants_declarations() {
+            match search.try_declarations(project) {
+                Err(error) if error.is_cancelled() => {
+                    search.found.interrupted = true;
+                    break;
+                }
+                tried => tried?,
+            }
+            if search.is_over() || (begins_cost && !search.found.classes.is_empty()) {
+                break;
+            }
         }
         next += 1;
         if !search.has_level(unit, cost) {
@@ -195,7 +212,14 @@ pub fn search(
             }
         }
     }
-    if next == steps.len() && search.found.classes.is_empty() {
+    let is_done = next == steps.len() && !search.found.interrupted;
+    if is_done && search.wants_declarations() {
+        match search.try_declarations(project) {
+            Err(error) if error.is_cancelled() => search.found.interrupted = true,
+            tried => tried?,
+        }
+    }
+    if is_done && search.found.classes.is_empty() && !search.found.interrupted {
         match search.explore_deferred(workers) {
             Err(error) if error.is_cancelled() => search.found.interrupted = true,
             explored => explored?,

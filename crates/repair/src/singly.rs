@@ -220,6 +220,7 @@ impl Search<'_> {
                 count: 1,
                 members: edit.map(|edit| (edit, schema)).into_iter().collect(),
                 shared: None,
+                is_local: true,
             });
         }
     }

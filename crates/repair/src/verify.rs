@@ -49,7 +49,6 @@ pub fn verify<'a>(
         options,
         surroundings,
     )?;
-    let mut number = 0;
     while verified.patches.len() < wanted {
         (surroundings.events)(Event::Progress {
             done: verified.patches.len(),
@@ -71,40 +70,18 @@ pub fn verify<'a>(
         if batch.is_empty() {
             break;
         }
-        let results: Vec<Result<Option<Rejection>, RepairError>> = std::thread::scope(|scope| {
-            let handles: Vec<_> = batch
-                .iter()
-                .map(|proposed| {
-                    number += 1;
-                    let name = format!("verify-{number}");
-                    let (text, diff) = (&proposed.text, &proposed.diff);
-                    let entry = &instrumented.holes[proposed.proposal.found.entry];
-                    let relative = &instrumented.files[entry.file].relative;
-                    scope.spawn(move || {
-                        let journal = prepared.journal.as_ref();
-                        if let Some(known) = journal.and_then(|journal| journal.verification(diff))
-                        {
-                            return Ok(known.clone());
-                        }
-                        let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
-                        let tests = prepared.failing.iter().chain(&prepared.passing);
-                        let rejection = copy.check(relative, text, tests.copied())?;
-                        copy.remove()?;
-                        if let Some(journal) = journal {
-                            journal.keep_verification(diff, &rejection)?;
-                        }
-                        Ok(rejection)
-                    })
-                })
-                .collect();
-            handles
-                .into_iter()
-                .map(|handle| match handle.join() {
-                    Ok(result) => result,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
-                .collect()
-        });
+        let candidates: Vec<Candidate<'_>> = batch
+            .iter()
+            .map(|proposed| {
+                let entry = &instrumented.holes[proposed.proposal.found.entry];
+                Candidate {
+                    file: &instrumented.files[entry.file].relative,
+                    text: &proposed.text,
+                    diff: &proposed.diff,
+                }
+            })
+            .collect();
+        let results = check_all("verify", &candidates, prepared, project, surroundings);
         for (proposed, result) in batch.into_iter().zip(results) {
             let Proposed { proposal, diff, .. } = proposed;
             let entry = &instrumented.holes[proposal.found.entry];
@@ -116,7 +93,7 @@ pub fn verify<'a>(
                     verified.interrupted = true;
                     return Ok(verified);
                 }
-                result => result?,
+                result => result?.rejection,
             };
             match verdict {
                 None => {
@@ -130,7 +107,10 @@ pub fn verify<'a>(
                     let patch = Patch {
                         file: file.relative.clone(),
                         line: LineMap::new(&file.unit.source).line(proposal.edit.span.start),
-                        function: file.unit.functions[entry.hole.function].name.clone(),
+                        function: match proposal.found.is_local {
+                            true => file.unit.functions[entry.hole.function].name.clone(),
+                            false => String::new(),
+                        },
                         schema: proposal.schema.name(),
                         cost: proposal.found.cost,
                         diff,
@@ -165,11 +145,77 @@ pub fn verify<'a>(
     Ok(verified)
 }
 
+/// A changed file.
+pub(crate) struct Candidate<'c> {
+    /// It, relative to the project's root.
+    pub(crate) file: &'c std::path::Path,
+    /// What it holds.
+    pub(crate) text: &'c [u8],
+    /// What that changes.
+    pub(crate) diff: &'c [u8],
+}
+
+/// What building and testing a changed file has told.
+pub(crate) struct Checked {
+    /// Why it is no repair.
+    pub(crate) rejection: Option<Rejection>,
+    /// Executions of tests; none if it was known.
+    pub(crate) executions: u64,
+}
+
+/// Builds and tests candidates, each in a copy of its own whose name begins with `name`, all at the same time.
+pub(crate) fn check_all(
+    name: &str,
+    candidates: &[Candidate<'_>],
+    prepared: &Prepared,
+    project: &Project,
+    surroundings: &Surroundings<'_>,
+) -> Vec<Result<Checked, RepairError>> {
+    let check = |number: usize, candidate: &Candidate<'_>| {
+        let journal = prepared.journal.as_ref();
+        if let Some(known) = journal.and_then(|journal| journal.verification(candidate.diff)) {
+            return Ok(Checked {
+                rejection: known.clone(),
+                executions: 0,
+            });
+        }
+        let name = format!("{name}-{number}");
+        let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
+        let tests = prepared.failing.iter().chain(&prepared.passing);
+        let rejection = copy.check(candidate.file, candidate.text, tests.copied())?;
+        let executions = copy.executions;
+        copy.remove()?;
+        if let Some(journal) = journal {
+            journal.keep_verification(candidate.diff, &rejection)?;
+        }
+        Ok(Checked {
+            rejection,
+            executions,
+        })
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = candidates
+            .iter()
+            .enumerate()
+            .map(|(number, candidate)| scope.spawn(move || check(number, candidate)))
+            .collect();
+        handles
+            .into_iter()
+            .map(|handle| match handle.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+            .collect()
+    })
+}
+
 /// A copy of the untouched program in which changed files are built and tested, one after another.
 pub struct CleanCopy<'a> {
     worker: Worker,
     project: &'a Project,
     prepared: &'a Prepared,
+    /// Executions of tests so far.
+    executions: u64,
 }
 
 /// Why a changed program is no repair.
@@ -211,6 +257,7 @@ impl<'a> CleanCopy<'a> {
             worker,
             project,
             prepared,
+            executions: 0,
         })
     }
 
@@ -271,6 +318,7 @@ impl<'a> CleanCopy<'a> {
     }
 
     fn run(&mut self, test: usize) -> Result<Verdict, RepairError> {
+        self.executions += 1;
         let run = run_test(
             &mut self.worker.runner,
             &self.worker.sandbox,

@@ -46,11 +46,14 @@ pub(crate) fn grouped(number: u64) -> String {
 pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
     let mut text = String::new();
     let title = format!(
-        "patch {} · {}:{} in {} · {} · cost {}",
+        "patch {} · {}:{}{} · {} · cost {}",
         number,
         patch.file.display(),
         patch.line,
-        patch.function,
+        match &patch.function[..] {
+            "" => String::new(),
+            function => format!(" in {function}"),
+        },
         patch.schema,
         patch.cost
     );
@@ -262,6 +265,16 @@ pub fn stats(stats: &Stats) -> String {
     row("explored", grouped(stats.explored));
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
+    row(
+        "changes of declarations, built one by one",
+        grouped(stats.declarations),
+    );
+    if stats.declarations_left_out > 0 {
+        row(
+            "… further ones, left out",
+            grouped(stats.declarations_left_out),
+        );
+    }
     row("executions of tests", grouped(stats.executions));
     row("… known from an earlier run", grouped(stats.resumed));
     row("… forked, not executed anew", grouped(stats.forked));

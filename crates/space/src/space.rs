@@ -39,6 +39,8 @@ pub enum Schema {
     Move,
     /// A function, a loop or a `switch` left early.
     Exit,
+    /// Another type, size or first value of what is declared.
+    Declaration,
     /// Another expression of an unusual kind: a number computed where a truth value is wanted.
     UnusualExpression,
     /// A statement taken out.
@@ -60,6 +62,7 @@ impl Schema {
             Schema::Break => "BREAK",
             Schema::Move => "MOVE",
             Schema::Exit => "EXIT",
+            Schema::Declaration => "DECLARATION",
         }
     }
 
@@ -100,6 +103,8 @@ pub struct Schemas {
     pub moves: bool,
     /// [`Schema::Exit`].
     pub exits: bool,
+    /// [`Schema::Declaration`].
+    pub declarations: bool,
 }
 
 impl Default for Schemas {
@@ -126,6 +131,7 @@ impl Schemas {
         breaks: true,
         moves: true,
         exits: true,
+        declarations: true,
     };
 
     /// No kind of change.
@@ -141,6 +147,7 @@ impl Schemas {
         breaks: false,
         moves: false,
         exits: false,
+        declarations: false,
     };
 
     /// Whether changes of this kind are tried.
@@ -157,6 +164,7 @@ impl Schemas {
             Schema::Break => self.breaks,
             Schema::Move => self.moves,
             Schema::Exit => self.exits,
+            Schema::Declaration => self.declarations,
         }
     }
 }

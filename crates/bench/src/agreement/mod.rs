@@ -174,7 +174,13 @@ fn compare(entry: &Entry, arguments: &Arguments) -> Result<Option<Tally>, Box<dy
     if prepared.commands.len() != 1 || instrumented.files.len() != 1 {
         return Ok(None);
     }
-    let found = search(&mut instrumented, &prepared, &options, &surroundings)?;
+    let found = search(
+        &mut instrumented,
+        &prepared,
+        &project,
+        &options,
+        &surroundings,
+    )?;
     let samples = sample(&found.verdicts, arguments.sample, arguments.seed, BATCH);
     let worker = Worker::start(
         0,

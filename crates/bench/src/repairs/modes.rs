@@ -123,6 +123,7 @@ impl Measured {
 /// A prepared and instrumented project, on which searches are made.
 struct Session<'a> {
     prepared: &'a Prepared,
+    project: &'a Project,
     instrumented: Instrumented,
     surroundings: &'a Surroundings<'a>,
     jobs: usize,
@@ -140,6 +141,7 @@ impl Session<'_> {
         let found = search(
             &mut self.instrumented,
             self.prepared,
+            self.project,
             &options,
             self.surroundings,
         )?;
@@ -240,6 +242,7 @@ pub fn measure(entry: &Entry, arguments: &Arguments) -> Result<Measured, Box<dyn
     measured.locations = instrumented.holes.len();
     let mut session = Session {
         prepared: &prepared,
+        project: &project,
         instrumented,
         surroundings: &surroundings,
         jobs: arguments.jobs,

@@ -118,7 +118,14 @@ pub fn explore(
         &mut phases,
     )
     .unwrap();
-    let found = search(&mut instrumented, &prepared, &options, &surroundings).unwrap();
+    let found = search(
+        &mut instrumented,
+        &prepared,
+        &project,
+        &options,
+        &surroundings,
+    )
+    .unwrap();
     assert!(!found.interrupted);
     let locations = instrumented.holes.iter().map(|entry| {
         let (file, function) = (&instrumented.files[entry.file], entry.hole.function);

@@ -1,0 +1,137 @@
+//! DECLARATION: another type, a larger array, another number where the program begins.
+//!
+//! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
+//! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
+//! cheap has been found.
+
+mod edits;
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use patchwright_exec::Project;
+use patchwright_space::Schema;
+use patchwright_text::{apply_edits, unified_diff};
+
+use crate::{
+    RepairError,
+    found::FoundClass,
+    search::Search,
+    verify::{Candidate, check_all},
+};
+use edits::Change;
+
+/// They come behind all candidates of this cost, and have it.
+pub(crate) const DECLARATION_COST: u32 = 3;
+
+/// So many are built at most.
+const MOST_BUILDS: usize = 48;
+
+/// A change with the location that it is reported for.
+struct Tried {
+    entry: usize,
+    file: PathBuf,
+    change: Change,
+    text: Vec<u8>,
+    diff: Vec<u8>,
+}
+
+impl Search<'_> {
+    /// Whether changes of declarations are still to be tried: nothing has been found, and no whole space is explored, which is a measurement.
+    pub(crate) fn wants_declarations(&self) -> bool {
+        self.options.schemas.declarations
+            && self.options.max_cost >= DECLARATION_COST
+            && !self.declarations_tried
+            && !self.options.all
+            && !self.options.relations.is_singly()
+            && self.found.classes.is_empty()
+    }
+
+    /// Builds and tests changes of declarations, the likeliest first, up to the first ones that are plausible.
+    ///
+    /// # Errors
+    /// When copies cannot be made or run.
+    pub(crate) fn try_declarations(&mut self, project: &Project) -> Result<(), RepairError> {
+        self.declarations_tried = true;
+        let tried = self.declarations();
+        self.found.stats.declarations = tried.len().min(MOST_BUILDS) as u64;
+        self.found.stats.declarations_left_out = tried.len().saturating_sub(MOST_BUILDS) as u64;
+        let mut rest = &tried[..tried.len().min(MOST_BUILDS)];
+        while !rest.is_empty() && self.found.classes.is_empty() && !self.is_over() {
+            let (batch, others) = rest.split_at(rest.len().min(self.options.jobs.max(1)));
+            rest = others;
+            let candidates: Vec<Candidate<'_>> = batch
+                .iter()
+                .map(|tried| Candidate {
+                    file: &tried.file,
+                    text: &tried.text,
+                    diff: &tried.diff,
+                })
+                .collect();
+            let results = check_all(
+                "declaration",
+                &candidates,
+                self.prepared,
+                project,
+                self.surroundings,
+            );
+            self.found.stats.candidates += batch.len() as u64;
+            for (tried, result) in batch.iter().zip(results) {
+                let checked = result?;
+                self.found.stats.explored += 1;
+                self.found.stats.executions += checked.executions;
+                if checked.rejection.is_some() {
+                    continue;
+                }
+                self.found.stats.plausible += 1;
+                self.keep_plausible(FoundClass {
+                    entry: tried.entry,
+                    cost: DECLARATION_COST,
+                    count: 1,
+                    members: vec![(tried.change.edit.clone(), Schema::Declaration)],
+                    shared: None,
+                    is_local: tried.change.is_local,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes of what the functions at the locations declare and mention: those of more suspicious functions first, of each the
+    /// likelier ones first.
+    fn declarations(&self) -> Vec<Tried> {
+        let mut order: Vec<usize> = (0..self.holes.len()).collect();
+        order.sort_by(|&a, &b| {
+            let suspicion = |entry: usize| self.holes[entry].suspiciousness;
+            suspicion(b).total_cmp(&suspicion(a)).then(a.cmp(&b))
+        });
+        let mut functions: BTreeSet<(usize, usize)> = BTreeSet::new();
+        let mut found: Vec<Tried> = Vec::new();
+        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
+        for entry in order {
+            let hole = &self.holes[entry];
+            if !functions.insert((hole.file, hole.hole.function)) {
+                continue;
+            }
+            let file = &self.files[hole.file];
+            let source = &file.unit.source;
+            for change in edits::changes(&file.unit, &file.unit.functions[hole.hole.function]) {
+                let Ok(text) = apply_edits(source, std::slice::from_ref(&change.edit)) else {
+                    continue;
+                };
+                let path = file.relative.to_string_lossy();
+                let diff = unified_diff(path.as_bytes(), source, &text);
+                if !diff.is_empty() && seen.insert(diff.clone()) {
+                    found.push(Tried {
+                        entry,
+                        file: file.relative.clone(),
+                        change,
+                        text,
+                        diff,
+                    });
+                }
+            }
+        }
+        found.sort_by_key(|tried| tried.change.rank);
+        found
+    }
+}

@@ -1,0 +1,407 @@
+//! Which changes of declarations are tried: other types of numbers, larger arrays, other numbers where a program begins.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::{
+    ExprKind, Function, Storage, TranslationUnit, VarId, lex, types::TypeKind,
+};
+use patchwright_text::{Edit, Span};
+
+/// A change of a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// How unlikely it is, from 0.
+    pub(crate) rank: u32,
+    /// It.
+    pub(crate) edit: Edit,
+    /// It stands in the body of the function.
+    pub(crate) is_local: bool,
+}
+
+/// The types that are tried in the place of one, with the words that name it, in their usual order. The ones that people mix up
+/// most come first: a number that is too large for its type, a fraction that is lost, what `getchar` returns.
+const OTHER_TYPES: [(&str, &[&str]); 14] = [
+    ("int", &["long long", "double", "unsigned"]),
+    ("signed int", &["long long", "unsigned"]),
+    ("unsigned", &["int", "unsigned long long"]),
+    ("unsigned int", &["int", "unsigned long long"]),
+    ("size_t", &["long"]),
+    ("unsigned long", &["long"]),
+    ("unsigned long long", &["long long"]),
+    ("long", &["unsigned long", "double"]),
+    ("long long", &["unsigned long long", "double"]),
+    ("float", &["double"]),
+    ("char", &["int", "unsigned char"]),
+    ("signed char", &["int"]),
+    ("unsigned char", &["int"]),
+    ("short", &["int", "long long"]),
+];
+
+/// Words that may stand round those of the type.
+const SPECIFIERS: [&str; 7] = [
+    "static", "const", "register", "volatile", "extern", "inline", "auto",
+];
+
+/// Larger sizes that are tried for one.
+fn larger(size: &str) -> [String; 3] {
+    match size.parse::<u64>() {
+        Ok(number) => [
+            number.saturating_add(1),
+            number.saturating_mul(2),
+            number.saturating_mul(10),
+        ]
+        .map(|number| number.to_string()),
+        Err(_) => [
+            format!("{size} + 1"),
+            format!("2 * ({size})"),
+            format!("10 * ({size})"),
+        ],
+    }
+}
+
+/// The changes of what a function declares, and of the globals and macros that it mentions. The text of the function itself may
+/// not come from a macro.
+pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
+    let source = &masked(&unit.source);
+    let mut found = Vec::new();
+    let mut types: BTreeSet<u32> = BTreeSet::new();
+    let mut add_type = |found: &mut Vec<Change>, place: Option<TypeText>, is_local: bool| {
+        if let Some(place) = place.filter(|place| types.insert(place.span.start)) {
+            found.extend(other_types(&place, is_local));
+        }
+    };
+    for id in mentioned(unit, function) {
+        let variable = unit.variable(id);
+        let Some(at) = variable.declared_at.filter(|_| !variable.in_system_header) else {
+            continue;
+        };
+        let is_local = function.body_span.contains_span(Span::new(at, at + 1));
+        add_type(&mut found, type_before(source, at), is_local);
+        if matches!(unit.types.kind(variable.ty), TypeKind::Array(..)) {
+            found.extend(sizes(source, at, is_local));
+        }
+        if !matches!(variable.storage, Storage::Local | Storage::Parameter) {
+            found.extend(beginning(source, at, is_local));
+        }
+    }
+    found.extend(return_types(unit, source, function));
+    found.extend(macros(unit, function));
+    found
+}
+
+/// The variables that a function declares or names.
+fn mentioned(unit: &TranslationUnit, function: &Function) -> Vec<VarId> {
+    let mut found: Vec<VarId> = function.locals.clone();
+    for expr in &function.exprs {
+        if let ExprKind::Variable(id) = expr.kind
+            && unit.variable(id).storage == Storage::Global
+            && !found.contains(&id)
+        {
+            found.push(id);
+        }
+    }
+    found
+}
+
+/// The words of a type of numbers.
+struct TypeText {
+    span: Span,
+    words: String,
+}
+
+/// A source whose comments are blank, whose literals are quotes, and whose directives are a semicolon and blanks: what is in them
+/// declares nothing.
+fn masked(source: &[u8]) -> Vec<u8> {
+    let mut text = source.to_vec();
+    let mut at = 0;
+    let mut line_begins = true;
+    while at < source.len() {
+        let mut end = lex::step(source, at);
+        let filler = match source[at] {
+            b'#' if line_begins => {
+                while end < source.len() && source[end] != b'\n' {
+                    end += if source[end] == b'\\' { 2 } else { 1 };
+                }
+                end = end.min(source.len());
+                Some(b' ')
+            }
+            b'/' if end > at + 1 => Some(b' '),
+            b'"' | b'\'' => Some(b'"'),
+            _ => None,
+        };
+        if let Some(filler) = filler {
+            text[at..end].fill(filler);
+            if source[at] == b'#' {
+                text[at] = b';';
+            }
+        }
+        line_begins = match source[at] {
+            b'\n' => true,
+            byte => line_begins && byte.is_ascii_whitespace(),
+        };
+        at = end;
+    }
+    text
+}
+
+/// The type in front of what is declared at `at` of a [`masked`] source; `None` if that is not the first of its declaration, a
+/// pointer, or of another type than one of numbers.
+fn type_before(source: &[u8], at: u32) -> Option<TypeText> {
+    let before = source.get(..at as usize)?;
+    let is_boundary = |byte: &u8| b";{}(,)=*".contains(byte);
+    let start = before.iter().rposition(is_boundary).map_or(0, |at| at + 1);
+    let text = std::str::from_utf8(&before[start..]).ok()?;
+    let mut words: Vec<(usize, &str)> = Vec::new();
+    let mut place = 0;
+    for word in text.split_ascii_whitespace() {
+        place += text[place..].find(word)?;
+        if !SPECIFIERS.contains(&word) {
+            words.push((place, word));
+        }
+        place += word.len();
+    }
+    let (first, last) = (words.first()?, words.last()?);
+    let named = words.iter().map(|(_, word)| *word).collect::<Vec<_>>();
+    let named = named.join(" ");
+    let (from, to) = (start + first.0, start + last.0 + last.1.len());
+    // Nothing stands between the words of the type.
+    let is_plain = source[from..to]
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .count()
+        == words.len();
+    (is_plain && OTHER_TYPES.iter().any(|(known, _)| *known == named)).then(|| TypeText {
+        span: Span::new(from as u32, to as u32),
+        words: named,
+    })
+}
+
+fn other_types(place: &TypeText, is_local: bool) -> Vec<Change> {
+    let known = OTHER_TYPES.iter().find(|(known, _)| *known == place.words);
+    let others = known.map_or(&[][..], |(_, others)| others);
+    let others = others.iter().enumerate();
+    others
+        .map(|(rank, other)| Change {
+            rank: rank as u32,
+            edit: Edit::replace(place.span, *other),
+            is_local,
+        })
+        .collect()
+}
+
+/// Larger sizes of the array that is declared at `at`.
+fn sizes(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
+    let text = &source[at as usize..];
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let open = text.iter().take_while(|byte| is_word(byte)).count();
+    let inner = match text.get(open..).and_then(|rest| rest.strip_prefix(b"[")) {
+        Some(rest) => &rest[..rest.iter().position(|byte| *byte == b']').unwrap_or(0)],
+        None => return Vec::new(),
+    };
+    let Ok(size) = std::str::from_utf8(inner) else {
+        return Vec::new();
+    };
+    if size.trim().is_empty() || size.contains('[') {
+        return Vec::new();
+    }
+    let start = at + open as u32 + 1;
+    let span = Span::new(start, start + inner.len() as u32);
+    let others = larger(size.trim()).into_iter().enumerate();
+    others
+        .map(|(rank, other)| Change {
+            rank: rank as u32 + 1,
+            edit: Edit::replace(span, other),
+            is_local,
+        })
+        .collect()
+}
+
+/// Other numbers for `x = n` where `x` is declared at `at`.
+fn beginning(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
+    let text = &source[at as usize..];
+    let Some(end) = text.iter().position(|byte| b";,".contains(byte)) else {
+        return Vec::new();
+    };
+    let Some(equals) = text[..end].iter().position(|byte| *byte == b'=') else {
+        return Vec::new();
+    };
+    let value = &text[equals + 1..end];
+    let blanks = value.len() - value.trim_ascii_start().len();
+    let start = at + (equals + 1 + blanks) as u32;
+    let span = Span::new(start, start + value.trim_ascii().len() as u32);
+    other_numbers(source, span, is_local)
+}
+
+/// Other numbers where one stands.
+fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Change> {
+    let number = std::str::from_utf8(&source[span.range()]).ok();
+    let Some(number) = number.and_then(|text| text.parse::<i64>().ok()) else {
+        return Vec::new();
+    };
+    let mut others: Vec<i64> = Vec::new();
+    for other in [
+        number.checked_add(1),
+        number.checked_sub(1),
+        Some(0),
+        Some(1),
+        Some(-1),
+        number.checked_mul(10),
+    ] {
+        others.extend(other.filter(|other| *other != number && !others.contains(other)));
+    }
+    let others = others.into_iter().enumerate();
+    others
+        .map(|(rank, other)| Change {
+            rank: rank as u32 + 1,
+            edit: Edit::replace(span, other.to_string()),
+            is_local,
+        })
+        .collect()
+}
+
+/// Other types of what the function returns, wherever it is declared: one edit from the first of these places to the last.
+fn return_types(unit: &TranslationUnit, masked: &[u8], function: &Function) -> Vec<Change> {
+    let name = function.name.as_bytes();
+    if name == b"main" {
+        return Vec::new();
+    }
+    let source = &unit.source;
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let mut places: Vec<TypeText> = Vec::new();
+    for at in 0..function.body_span.start as usize {
+        let rest = &masked[at..];
+        let is_name = rest.starts_with(name)
+            && !is_word(rest.get(name.len()))
+            && !at.checked_sub(1).is_some_and(|b| is_word(masked.get(b)))
+            && rest[name.len()..].trim_ascii_start().starts_with(b"(");
+        if is_name && let Some(place) = type_before(masked, at as u32) {
+            places.push(place);
+        }
+    }
+    let (Some(first), Some(last)) = (places.first(), places.last()) else {
+        return Vec::new();
+    };
+    if places.iter().any(|place| place.words != first.words) {
+        return Vec::new();
+    }
+    let whole = Span::new(first.span.start, last.span.end);
+    let mut found = Vec::new();
+    for change in other_types(first, false) {
+        let mut text = Vec::new();
+        let mut copied = whole.start;
+        for place in &places {
+            text.extend_from_slice(&source[copied as usize..place.span.start as usize]);
+            text.extend_from_slice(&change.edit.text);
+            copied = place.span.end;
+        }
+        found.push(Change {
+            edit: Edit::replace(whole, text),
+            ..change
+        });
+    }
+    found
+}
+
+/// Other numbers of the macros that the function names.
+fn macros(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
+    let source = &unit.source;
+    let text = String::from_utf8_lossy(&source[function.span.range()]);
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let named: BTreeSet<&str> = words.by_ref().collect();
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in source.split_inclusive(|byte| *byte == b'\n') {
+        let line_start = start;
+        start += line.len();
+        let Ok(line) = std::str::from_utf8(line) else {
+            continue;
+        };
+        let mut parts = line.trim_start().strip_prefix('#').into_iter();
+        let Some(rest) = parts
+            .next()
+            .and_then(|rest| rest.trim_start().strip_prefix("define"))
+        else {
+            continue;
+        };
+        let mut tokens = rest.split_ascii_whitespace();
+        let (Some(name), Some(number)) = (tokens.next(), tokens.next()) else {
+            continue;
+        };
+        if !named.contains(name) {
+            continue;
+        }
+        let place = line.len() - rest.len();
+        let after_name = rest.find(name).unwrap_or(0) + name.len();
+        let Some(offset) = rest[after_name..].find(number) else {
+            continue;
+        };
+        let from = (line_start + place + after_name + offset) as u32;
+        let span = Span::new(from, from + number.len() as u32);
+        found.extend(other_numbers(source, span, false));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(source: &str, name: &str) -> Option<String> {
+        let at = source.rfind(name).expect("the name") as u32;
+        type_before(&masked(source.as_bytes()), at).map(|place| {
+            let text = &source[place.span.range()];
+            assert_eq!(
+                text.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+                place.words
+            );
+            place.words
+        })
+    }
+
+    #[test]
+    fn the_type_of_a_number_is_found_in_front_of_its_name() {
+        for (source, expected) in [
+            ("int x;", Some("int")),
+            (
+                "#include <stdio.h>\nunsigned  long x;",
+                Some("unsigned long"),
+            ),
+            ("// a = b\nstatic const float x;", Some("float")),
+            ("/* int */ char x;", Some("char")),
+            ("void f(int a, short x)", Some("short")),
+            ("for (size_t x = 0;;)", Some("size_t")),
+            ("int a, x;", None),
+            ("int *x;", None),
+            ("struct s x;", None),
+            ("int const unsigned x;", None),
+            ("int a = 1, x;", None),
+            (
+                "#define N (a, \\\n  b)\nunsigned char x;",
+                Some("unsigned char"),
+            ),
+            ("char *s = \"; int\"; f(x", None),
+        ] {
+            assert_eq!(words(source, "x").as_deref(), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn arrays_get_larger_and_programs_begin_with_other_numbers() {
+        let texts = |changes: Vec<Change>| -> Vec<String> {
+            let text = |change: Change| String::from_utf8(change.edit.text).unwrap();
+            changes.into_iter().map(text).collect()
+        };
+        assert_eq!(texts(sizes(b"x[9];", 0, true)), ["10", "18", "90"]);
+        assert_eq!(
+            texts(sizes(b"x[MOST] = {0};", 0, true)),
+            ["MOST + 1", "2 * (MOST)", "10 * (MOST)"]
+        );
+        assert!(sizes(b"x[] = \"a\";", 0, true).is_empty());
+        assert_eq!(
+            texts(beginning(b"x = 5;", 0, false)),
+            ["6", "4", "0", "1", "-1", "50"]
+        );
+        assert!(beginning(b"x = f(1, 2);", 0, false).is_empty());
+        assert!(beginning(b"x;", 0, false).is_empty());
+    }
+}
