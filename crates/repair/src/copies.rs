@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{CopyOptions, Snapshot, Worker};
+use patchwright_exec::{CopyOptions, Snapshot, Worker, files};
 use patchwright_probe_image::Channel;
 
 use crate::{RepairError, Surroundings};
@@ -72,6 +72,20 @@ impl Copies {
             pristine: copy,
             states,
         })
+    }
+
+    /// Puts all copies back, and removes the tree for comparison: the next search begins as this one did.
+    ///
+    /// # Errors
+    /// When a copy cannot be put back, or the tree cannot be removed.
+    pub(crate) fn finish(self, workers: &[(Worker, Channel)]) -> Result<(), RepairError> {
+        for (worker, _) in workers {
+            self.put_back(worker, true)?;
+        }
+        match self.pristine.parent() {
+            Some(folder) => Ok(files::remove_tree(folder)?),
+            None => Ok(()),
+        }
     }
 
     /// Puts a worker's copy back if it is time to look at it, or `must` be. Whether something had changed.

@@ -50,7 +50,10 @@ const MOST_STATES: usize = 2048;
 /// And no more than make so many evaluations, which take less than a second: whoever interrupts a run waits for them.
 const MOST_EVALUATIONS: usize = 1 << 26;
 
-/// Members of a plausible class that are kept.
+/// Members of a plausible class that are looked at.
+const MEMBERS_LOOKED_AT: usize = 2000;
+
+/// Members of a plausible class that are kept, of each kind of change.
 pub(crate) const KEPT_MEMBERS: usize = 40;
 
 /// What an execution has told about its candidate only.
@@ -591,6 +594,8 @@ impl Search<'_> {
             self.found.stats.plausible += count as u64;
             let code = space.code(representative, pointees).unwrap_or_default();
             let shared = self.shared_class(exploration.unit, &exploration.tests, &code);
+            // One kind of change may have so many that others would not be seen.
+            let mut kept: BTreeMap<Schema, usize> = BTreeMap::new();
             let members: Vec<(Edit, Schema)> = exploration
                 .level
                 .members(group)
@@ -599,7 +604,12 @@ impl Search<'_> {
                     Some((space.edit(id, source, pointees)?, schema))
                 })
                 .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
-                .take(KEPT_MEMBERS)
+                .take(MEMBERS_LOOKED_AT)
+                .filter(|(_, schema)| {
+                    let kept = kept.entry(*schema).or_insert(0usize);
+                    *kept += 1;
+                    *kept <= KEPT_MEMBERS
+                })
                 .collect();
             self.keep_plausible(FoundClass {
                 entry: number,

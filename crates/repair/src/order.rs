@@ -1,17 +1,39 @@
 //! In which order the search goes through costs and locations.
 
+use std::collections::BTreeSet;
+
 use patchwright_space::{Form, HoleKind, term::Context};
 
 use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
 
-/// The order of the search: costs with units. At each cost, conditions come first: they have few classes. So do alternatives, which are few, but for
-/// moved statements. A whole space is explored by kinds of location, those first
+/// So many conditions next to where failing tests crash are explored ahead of all else…
+const CONDITIONS_AT_CRASHES: usize = 12;
+
+/// …if they are not so many lines away…
+const LINES_FROM_CRASH: u32 = 15;
+
+/// …and by so many costs: what is missing there is mostly a check, which costs more than other changes, and whole programs have too
+/// many locations for all cheaper changes of all of them to be tried before.
+const COSTS_AHEAD: u32 = 3;
+
+/// Of the nearness of a crash itself, so much makes a location one where it happens.
+const AT_CRASH: f64 = 0.9;
+
+/// The candidates of one cost at one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// When they are explored: with all others of this cost.
+    pub(crate) level: u32,
+    /// Their cost.
+    pub(crate) cost: u32,
+    /// The unit.
+    pub(crate) unit: usize,
+}
+
+/// The order of the search. At each cost, conditions come first: they have few classes. So do alternatives, which are few, but for
+/// moved statements. Conditions at crashes are some costs ahead. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
-pub(crate) fn steps(
-    units: &[Unit],
-    holes: &[HoleEntry],
-    options: &RepairOptions,
-) -> Vec<(u32, usize)> {
+pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<Step> {
     let entry = |unit: usize| &holes[units[unit].entry];
     let rank = |unit: usize| match &entry(unit).hole.kind {
         HoleKind::Choice(choice) if options.all || matches!(choice.form, Form::Moved(_)) => 5,
@@ -27,12 +49,59 @@ pub(crate) fn steps(
         let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
         rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
     });
+    let at_crashes = match options.all {
+        true => BTreeSet::new(),
+        false => conditions_at_crashes(holes),
+    };
     let costs = 1..=options.max_cost;
-    let mut steps: Vec<(u32, usize)> = costs
+    let mut steps: Vec<Step> = costs
         .flat_map(|cost| order.iter().map(move |&unit| (cost, unit)))
+        .map(|(cost, unit)| {
+            let ahead = match at_crashes.contains(&units[unit].entry) {
+                true => COSTS_AHEAD,
+                false => 0,
+            };
+            let level = cost.saturating_sub(ahead).max(1);
+            Step { level, cost, unit }
+        })
         .collect();
     if options.all {
-        steps.sort_by_key(|&(cost, unit)| (rank(unit), cost));
+        steps.sort_by_key(|step| (rank(step.unit), step.cost));
+    } else {
+        // At a crash first: whole programs may have too many locations for one cost.
+        steps.sort_by_key(|step| {
+            let is_at_crash = at_crashes.contains(&units[step.unit].entry);
+            (step.level, !is_at_crash, step.cost)
+        });
     }
     steps
+}
+
+/// The conditions next to where failing tests crash, in the same function.
+fn conditions_at_crashes(holes: &[HoleEntry]) -> BTreeSet<usize> {
+    let nearest = holes.iter().map(|hole| hole.nearness).fold(0.0, f64::max);
+    if nearest == 0.0 {
+        return BTreeSet::new();
+    }
+    let crashes: Vec<&HoleEntry> = holes
+        .iter()
+        .filter(|hole| hole.nearness > nearest * AT_CRASH)
+        .collect();
+    let distance = |hole: &HoleEntry| {
+        let same = |crash: &&&HoleEntry| {
+            (crash.file, crash.hole.function) == (hole.file, hole.hole.function)
+        };
+        let lines = crashes.iter().filter(same);
+        lines.map(|crash| crash.line.abs_diff(hole.line)).min()
+    };
+    let mut found: Vec<(u32, usize)> = holes
+        .iter()
+        .enumerate()
+        .filter(|(_, hole)| hole.hole.context == Context::Truth)
+        .filter_map(|(number, hole)| Some((distance(hole)?, number)))
+        .filter(|&(distance, _)| distance <= LINES_FROM_CRASH)
+        .collect();
+    found.sort_unstable();
+    found.truncate(CONDITIONS_AT_CRASHES);
+    found.into_iter().map(|(_, number)| number).collect()
 }

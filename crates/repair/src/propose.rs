@@ -31,7 +31,7 @@ pub(crate) struct Proposal<'a> {
     text_change: usize,
     /// It takes a statement out, or memory is not freed any more.
     is_removal: bool,
-    /// Enough candidates before it differ from it in a number only.
+    /// Enough candidates before it differ from it in a number only, or are of the same location.
     is_crowd: bool,
 }
 
@@ -44,6 +44,9 @@ const MOST_COMPILED: usize = 300;
 /// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
 /// they would leave no room for anything else.
 const NUMBERS_REPORTED: usize = 2;
+
+/// So many of one location are reported before those of other locations.
+const PATCHES_OF_LOCATION: usize = 4;
 
 /// Most patches of one class in a report that has room for other classes.
 const MEMBERS_REPORTED: usize = 4;
@@ -66,8 +69,13 @@ fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
     }
 }
 
-/// Whether the edit keeps memory from being freed, as `free(0)` and `atoi(p)` in place of `free(p)` do: that lets tests pass in which it is
-/// used later, and is hardly ever meant.
+/// Whether a candidate takes a statement out, or keeps memory from being freed.
+pub(crate) fn is_removal(source: &[u8], edit: &Edit, schema: Schema) -> bool {
+    schema == Schema::Deletion || schema != Schema::Move && keeps_from_freeing(source, edit)
+}
+
+/// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do: that lets
+/// tests pass in which it is used later, and is hardly ever meant.
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
     let before = source[..edit.span.start as usize].trim_ascii_end();
     let after = &source[edit.span.start as usize..];
@@ -81,8 +89,11 @@ fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
         .is_some_and(begins_name);
     let called = after.strip_prefix(b"free").map(<[u8]>::trim_ascii_start);
     let is_call = called.is_some_and(|rest| rest.starts_with(b"(")) && begins_name(before);
-    is_argument && matches!(edit.text.trim_ascii(), b"0" | b"NULL")
-        || is_call && !edit.text.starts_with(b"free")
+    let mut words = edit
+        .text
+        .split(|c| !c.is_ascii_alphanumeric() && *c != b'_');
+    let has_null = words.any(|word| matches!(word, b"0" | b"NULL"));
+    is_argument && has_null || is_call && !edit.text.starts_with(b"free")
 }
 
 /// Bytes that differ between two texts, between what they begin and end with alike.
@@ -177,11 +188,24 @@ fn repeats_argument(text: &str) -> bool {
     })
 }
 
-/// A text with `#` in the place of each number: what is alike but for a constant.
+/// A text with `#` in the place of each number and each character: what is alike but for a constant.
 fn without_numbers(text: &[u8]) -> Vec<u8> {
     let mut kept: Vec<u8> = Vec::with_capacity(text.len());
     let mut in_word = false;
-    for &byte in text {
+    let mut rest = text.iter().enumerate();
+    while let Some((at, &byte)) = rest.next() {
+        if byte == b'\'' {
+            let escaped = usize::from(text.get(at + 1) == Some(&b'\\'));
+            let end = text[(at + 2 + escaped).min(text.len())..]
+                .iter()
+                .position(|byte| *byte == b'\'');
+            if let Some(end) = end {
+                kept.push(b'#');
+                in_word = false;
+                rest.nth(1 + escaped + end);
+                continue;
+            }
+        }
         let is_word = byte.is_ascii_alphanumeric() || byte == b'_';
         match (in_word, byte.is_ascii_digit()) {
             (false, true) => kept.push(b'#'),
@@ -214,7 +238,8 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 /// first of each class before the others, and for that what compares things that the function compares elsewhere, and what keeps a condition
 /// and adds to it; such comparisons before
 /// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
-/// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, and after them
+/// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
+/// [`PATCHES_OF_LOCATION`], and after them
 /// the taking out of statements, and what keeps memory from being freed.
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
@@ -239,8 +264,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     is_familiar: comparisons.adds_one(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(before, &edit.text),
-                    is_removal: *schema == Schema::Deletion
-                        || keeps_from_freeing(&unit.source, edit),
+                    is_removal: is_removal(&unit.source, edit, *schema),
                     is_crowd: false,
                 }
             })
@@ -269,11 +293,18 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
         )
     });
     let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
+    let mut of_location: BTreeMap<usize, usize> = BTreeMap::new();
     for proposal in &mut proposals {
-        let key = (proposal.found.entry, without_numbers(&proposal.edit.text));
-        let count = alike.entry(key).or_default();
+        let entry = proposal.found.entry;
+        let count = alike
+            .entry((entry, without_numbers(&proposal.edit.text)))
+            .or_default();
         *count += 1;
-        proposal.is_crowd = *count > NUMBERS_REPORTED;
+        let is_alike = *count > NUMBERS_REPORTED;
+        // Those that differ in a number only do not keep others away.
+        let at_location = of_location.entry(entry).or_default();
+        *at_location += usize::from(!is_alike && !proposal.is_removal);
+        proposal.is_crowd = is_alike || *at_location > PATCHES_OF_LOCATION;
     }
     proposals.sort_by_key(|proposal| (proposal.is_removal, proposal.is_crowd));
     proposals
@@ -558,7 +589,10 @@ mod tests {
         let alike =
             |a: &str, b: &str| without_numbers(a.as_bytes()) == without_numbers(b.as_bytes());
         assert!(alike("n + 1", "n + 255") && alike("x % 10 == 0", "x % 16 == 1"));
-        assert!(alike("0x1Fu", "7"));
+        assert!(
+            alike("0x1Fu", "7") && alike("n + 'w'", "n + '\\''") && alike("c == ' '", "c == 3")
+        );
+        assert!(!alike("c == 'a' && n", "c == 'b' && m"));
         assert!(!alike("n + 1", "m + 1") && !alike("a1", "a2") && !alike("n", "n + 1"));
     }
 

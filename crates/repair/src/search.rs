@@ -1,6 +1,6 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates (but of a whole space that is explored, see `steps`) is: cost; truth values before others
+//! The order of candidates (but of a whole space that is explored, see `steps`) is: cost, but conditions next to a crash come some costs earlier; truth values before others
 //! (they have few classes, so many candidates are explored with few executions), between them
 //! what has no terms (initialisation, functions, exchanged arguments, operators), then assignments, exits, moved statements; more suspicious locations
 //! before less suspicious ones; place of the hole in the program (file, then offset);
@@ -28,9 +28,10 @@ use crate::{
     family::{Family, Unit, UnitState, families},
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
-    order::steps,
+    order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
+    propose::is_removal,
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
@@ -42,6 +43,10 @@ const EFFORT_BEYOND_FIRST: u64 = 2;
 
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
+
+/// So many plausible candidates of one location count when the search has found enough: one location may have hundreds that are
+/// all wrong for the same reason.
+const ENOUGH_OF_LOCATION: usize = 5;
 
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
@@ -79,6 +84,8 @@ pub(crate) struct Search<'a> {
     pub(crate) last_execution: Option<u64>,
     /// Changes of declarations have been tried.
     pub(crate) declarations_tried: bool,
+    /// By location: plausible candidates that do not only take something out.
+    reportable: BTreeMap<usize, usize>,
     /// Places of which it was said that candidates are put off or left out there.
     pub(crate) told_left_out: BTreeSet<String>,
     /// About how much memory the states and classes of all locations take.
@@ -133,6 +140,7 @@ pub fn search(
         deferred: Vec::new(),
         last_execution: None,
         declarations_tried: false,
+        reportable: BTreeMap::new(),
         told_left_out: BTreeSet::new(),
         bytes: 0,
     };
@@ -144,13 +152,13 @@ pub fn search(
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
     let mut next = 0;
-    while let Some(&(cost, unit)) = steps.get(next) {
-        let enough = !options.all && search.found.stats.plausible >= options.max_patches as u64;
-        let begins_cost = next > 0 && steps[next - 1].0 != cost;
+    while let Some(&Step { level, cost, unit }) = steps.get(next) {
+        let enough = !options.all && search.reportable() >= options.max_patches;
+        let begins_cost = next > 0 && steps[next - 1].level != level;
         if search.is_over() || (begins_cost && enough) {
             break;
         }
-        if cost > DECLARATION_COST && search.wants_declarations() {
+        if level > DECLARATION_COST && search.wants_declarations() {
             match search.try_declarations(project) {
                 Err(error) if error.is_cancelled() => {
                     search.found.interrupted = true;
@@ -225,11 +233,12 @@ pub fn search(
             explored => explored?,
         }
     }
-    search.found.stats.complete_cost = match steps[next..].iter().map(|&(cost, _)| cost).min() {
+    search.found.stats.complete_cost = match steps[next..].iter().map(|step| step.cost).min() {
         None => Some(options.max_cost),
         Some(left) => (left > 1).then(|| left - 1),
     };
     search.count_classes();
+    search.copies.finish(workers)?;
     let mut found = search.found;
     found.stats.resumed = search.resumed.into_inner();
     found.stats.forked = search.forked.into_inner();
@@ -355,7 +364,8 @@ impl Search<'_> {
         if out_of_time || done || at_last {
             return true;
         }
-        if self.options.all || self.found.classes.is_empty() {
+        // What keeps the program from doing something is no reason to stop.
+        if self.options.all || self.reportable() == 0 {
             return false;
         }
         let executions = self.found.stats.executions;
@@ -394,6 +404,14 @@ impl Search<'_> {
         }) {
             return;
         }
+        let source = &self.files[self.holes[new.entry].file].unit.source;
+        if !new
+            .members
+            .iter()
+            .all(|(edit, schema)| is_removal(source, edit, *schema))
+        {
+            *self.reportable.entry(new.entry).or_default() += new.count;
+        }
         let known = self.found.classes.iter_mut().find(|class| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
         });
@@ -401,13 +419,20 @@ impl Search<'_> {
             Some(class) => {
                 class.count += new.count;
                 class.members.extend(new.members);
-                class.members.truncate(KEPT_MEMBERS);
+                class.members.truncate(2 * KEPT_MEMBERS);
             }
             None => {
                 self.found.stats.plausible_classes += 1;
                 self.found.classes.push(new);
             }
         }
+    }
+
+    /// The number of plausible candidates so far, without those that take something out, and of one location at most
+    /// [`ENOUGH_OF_LOCATION`].
+    fn reportable(&self) -> usize {
+        let counts = self.reportable.values();
+        counts.map(|&count| count.min(ENOUGH_OF_LOCATION)).sum()
     }
 
     /// Whether the original program has to be watched before candidates of the family are executed.

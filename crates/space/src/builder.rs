@@ -26,6 +26,9 @@ use crate::{
 /// With how many leaves constants from elsewhere are compared.
 const NEAREST: usize = 8;
 
+/// What it costs beyond its nodes to cut off a part of a number.
+const NARROWING: u32 = 2;
+
 /// What it costs beyond its nodes to compare what a comparison gives.
 const CHAINED_COMPARISON: u32 = 2;
 
@@ -266,6 +269,12 @@ impl SpaceBuilder<'_> {
             {
                 Schema::UnusualExpression
             }
+            // So is a choice in a condition, which could say when it holds.
+            Template::Select(..)
+                if schema == Schema::Expression && self.space.hole.context == Context::Truth =>
+            {
+                Schema::UnusualExpression
+            }
             Template::Cast(to, _) if to.is_floating() => schema,
             Template::Unary(UnaryOp::Neg | UnaryOp::Complement, _) | Template::Cast(..) => {
                 Schema::UnusualExpression
@@ -324,7 +333,12 @@ impl SpaceBuilder<'_> {
                     self.familiar.binary(op) + u32::from(of_call && is_of_bits(op))
                 }
                 Template::Unary(op, _) => self.familiar.unary(op),
-                Template::Cast(to, _) if !to.is_floating() => self.familiar.cast(),
+                Template::Cast(to, a) if !to.is_floating() => {
+                    // What is cut off is rarely meant to be.
+                    let from = self.space.pools.get(a).ctype.value_type();
+                    let narrows = from.is_integer() && to.value_type().size() < from.size();
+                    self.familiar.cast() + if narrows { NARROWING } else { 0 }
+                }
                 _ => 0,
             }
     }

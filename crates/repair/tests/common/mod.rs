@@ -68,6 +68,17 @@ pub fn explore(
     subject: &Subject,
     change: fn(&mut RepairOptions),
 ) -> (Found, Vec<Location>) {
+    let (mut found, locations) = explore_times(folder, subject, change, 1);
+    (found.remove(0), locations)
+}
+
+/// Explores the space of the subject several times in a row, with the same copies.
+pub fn explore_times(
+    folder: &Path,
+    subject: &Subject,
+    change: fn(&mut RepairOptions),
+    times: usize,
+) -> (Vec<Found>, Vec<Location>) {
     let file = folder.join("subject.c");
     fs::write(&file, subject.source).unwrap();
     let cases = folder.join("cases");
@@ -118,15 +129,20 @@ pub fn explore(
         &mut phases,
     )
     .unwrap();
-    let found = search(
-        &mut instrumented,
-        &prepared,
-        &project,
-        &options,
-        &surroundings,
-    )
-    .unwrap();
-    assert!(!found.interrupted);
+    let found: Vec<Found> = (0..times)
+        .map(|_| {
+            let options = &options;
+            search(
+                &mut instrumented,
+                &prepared,
+                &project,
+                options,
+                &surroundings,
+            )
+            .unwrap()
+        })
+        .collect();
+    assert!(found.iter().all(|found| !found.interrupted));
     let locations = instrumented.holes.iter().map(|entry| {
         let (file, function) = (&instrumented.files[entry.file], entry.hole.function);
         let selects = |expr| file.parents[function].selects(&file.unit.functions[function], expr);
