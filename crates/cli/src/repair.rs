@@ -170,6 +170,11 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         print!("{}", json::repair(&outcome));
     } else {
         print!("{}", text::summary(&outcome));
+        if outcome.patches.is_empty() && !options.schemas.exits && !cancel.is_cancelled() {
+            println!(
+                "EXIT was not tried: with --schemas all, functions, loops and switches are also left early."
+            );
+        }
         if args.stats {
             print!("\n{}", text::stats(&outcome.stats));
         }

@@ -343,21 +343,42 @@ impl Baseline {
             Verdict::Fail(FailReason::Output(difference)) => difference.only_trailing_whitespace,
             _ => false,
         });
-        let first = failing.next()?;
-        let tests = match failing.count() {
-            0 => format!("test {} fails", first.name),
-            1 => format!("test {} and one more fail", first.name),
-            more => format!("test {} and {more} more fail", first.name),
-        };
+        let tests = named(failing.next()?, failing.count());
         Some(format!(
             "{tests} only by whitespace at the ends of lines or of the output; --ignore-trailing-whitespace \
              lets such tests pass"
         ))
     }
 
+    /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.
+    pub fn leaks(&self) -> Option<String> {
+        let mut failing = self.failing().filter(|test| {
+            let reported = match &test.verdict {
+                Verdict::Fail(FailReason::SanitizerReport(line)) => Some(line),
+                _ => None,
+            };
+            let mut said = reported.into_iter().chain(&test.said);
+            said.any(|text| text.contains("LeakSanitizer") || text.contains("byte(s) leaked"))
+        });
+        let tests = named(failing.next()?, failing.count());
+        Some(format!(
+            "{tests} with a report of LeakSanitizer: memory is not freed; if that is not what is to be repaired, \
+             ASAN_OPTIONS=detect_leaks=0 in the environment switches it off"
+        ))
+    }
+
     /// The tests that are set aside.
     pub fn flaky(&self) -> impl Iterator<Item = &BaselineTest> {
         self.tests.iter().filter(|test| test.flaky)
+    }
+}
+
+/// `test NAME fails`, or that and so many more.
+fn named(first: &BaselineTest, more: usize) -> String {
+    match more {
+        0 => format!("test {} fails", first.name),
+        1 => format!("test {} and one more fail", first.name),
+        more => format!("test {} and {more} more fail", first.name),
     }
 }
 

@@ -120,7 +120,11 @@ pub fn prepare<'a>(
             test.name
         )));
     }
-    for told in baseline.impatience().chain(baseline.trailing_whitespace()) {
+    let told = baseline
+        .impatience()
+        .chain(baseline.trailing_whitespace())
+        .chain(baseline.leaks());
+    for told in told {
         events(Event::Warning(told));
     }
     let failing: Vec<usize> = baseline.failing().map(|test| test.index).collect();
