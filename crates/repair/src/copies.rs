@@ -74,14 +74,11 @@ impl Copies {
         })
     }
 
-    /// Puts all copies back, and removes the tree for comparison: the next search begins as this one did.
+    /// Removes the tree for comparison: the next search makes its own.
     ///
     /// # Errors
-    /// When a copy cannot be put back, or the tree cannot be removed.
-    pub(crate) fn finish(self, workers: &[(Worker, Channel)]) -> Result<(), RepairError> {
-        for (worker, _) in workers {
-            self.put_back(worker, true)?;
-        }
+    /// When it cannot be removed.
+    pub(crate) fn remove(self) -> Result<(), RepairError> {
         match self.pristine.parent() {
             Some(folder) => Ok(files::remove_tree(folder)?),
             None => Ok(()),

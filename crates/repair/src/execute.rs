@@ -285,7 +285,7 @@ impl Search<'_> {
     }
 
     /// See [`crate::copies::Copies::put_back`]. A copy that cannot be put back is used as it is: what is found in it is verified in clean ones.
-    fn put_back(&self, worker: &Worker, must: bool) -> bool {
+    pub(crate) fn put_back(&self, worker: &Worker, must: bool) -> bool {
         self.copies.put_back(worker, must).unwrap_or_else(|error| {
             (self.surroundings.events)(Event::Warning(format!(
                 "a candidate has changed the copy in which it was executed, which cannot be put back ({error}); \

@@ -238,7 +238,13 @@ pub fn search(
         Some(left) => (left > 1).then(|| left - 1),
     };
     search.count_classes();
-    search.copies.finish(workers)?;
+    if !search.found.interrupted {
+        // Another search may follow in these copies.
+        for (worker, _) in workers.iter() {
+            search.put_back(worker, true);
+        }
+        search.copies.remove()?;
+    }
     let mut found = search.found;
     found.stats.resumed = search.resumed.into_inner();
     found.stats.forked = search.forked.into_inner();

@@ -358,7 +358,7 @@ mod tests {
             thing(UnchangeableKind::StringLiteral, 1, &["n.c:20"]),
             thing(UnchangeableKind::RefusedFunction(reason), 1, &["a.c:3"]),
         ];
-        let text = repair(&outcome, Style { colour: false });
+        let text = summary(&outcome);
         assert!(
             text.ends_with(
                 "\nNot changed by any schema: 3 case labels (n.c:14, n.c:16, …); \
