@@ -73,11 +73,16 @@ programs! {
     character_class
     dropped_argument
     exchanged_arguments
+    exchanged_leaves
+    exchanged_subscripts
     fresh_memory
     guarded_exit
     moved_statement
+    number_too_large
     refused_initializations
+    strings_compared_by_address
     structure_used_again
     uninitialized_array
+    value_given_elsewhere
     variable_of_its_own_condition
 }

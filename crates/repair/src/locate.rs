@@ -225,7 +225,8 @@ pub fn locate(
             own.extend(found.holes);
             own.retain(|hole| {
                 let tried = match hole.kind {
-                    HoleKind::Guard { .. } => schemas.guard,
+                    // Where declarations are to be changed, statements tell which functions tests reach.
+                    HoleKind::Guard { .. } => schemas.guard || schemas.declarations,
                     HoleKind::Refinement(_) => schemas.refinement,
                     HoleKind::Choice(_) | HoleKind::Exit(_) => true,
                     _ => schemas.expression || schemas.refinement,
