@@ -266,7 +266,7 @@ pub fn stats(stats: &Stats) -> String {
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
     row(
-        "changes of declarations, built one by one",
+        "changed declarations, each built",
         grouped(stats.declarations),
     );
     if stats.declarations_left_out > 0 {
