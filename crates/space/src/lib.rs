@@ -45,7 +45,7 @@ pub mod partition;
 mod pool_rows;
 pub mod pools;
 mod selectors;
-mod sites;
+pub mod sites;
 pub mod slots;
 pub mod space;
 pub mod states;
