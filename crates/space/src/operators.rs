@@ -94,22 +94,39 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             }
             _ => Vec::new(),
         };
-        let alternatives = texts
-            .into_iter()
-            .map(|edit| Alternative {
-                schema: Schema::Operator,
-                cost: OPERATOR_COST,
-                woven: within(finder, span, &edit),
-                edit,
-            })
-            .collect();
         let value = is_used.then_some(ctype);
-        finder.add(span, value, Form::Expression, alternatives);
+        add_edits(
+            finder,
+            span,
+            value,
+            (Schema::Operator, OPERATOR_COST),
+            texts,
+        );
     }
 }
 
+/// Adds a location whose alternatives are edits inside of an expression, all of one kind and cost.
+pub(crate) fn add_edits(
+    finder: &mut Finder<'_, '_, '_>,
+    span: Span,
+    value: Option<CType>,
+    (schema, cost): (Schema, u32),
+    edits: Vec<Edit>,
+) {
+    let alternatives = edits
+        .into_iter()
+        .map(|edit| Alternative {
+            schema,
+            cost,
+            woven: within(finder, span, &edit),
+            edit,
+        })
+        .collect();
+    finder.add(span, value, Form::Expression, alternatives);
+}
+
 /// The text of a span with one edit inside of it.
-pub(crate) fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
+fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
     let before = finder.text(Span::new(span.start, edit.span.start));
     let after = finder.text(Span::new(edit.span.end, span.end));
     let replacement = String::from_utf8_lossy(&edit.text);

@@ -7,8 +7,8 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    choices::{Alternative, Finder, Form},
-    operators::{LONGEST, discarded, within},
+    choices::Finder,
+    operators::{LONGEST, add_edits, discarded},
     space::Schema,
 };
 
@@ -72,17 +72,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         {
             continue;
         }
-        let alternatives = edits
-            .into_iter()
-            .map(|edit| Alternative {
-                schema: Schema::Swap,
-                cost: SWAP_COST,
-                woven: within(finder, span, &edit),
-                edit,
-            })
-            .collect();
         let value = is_used.then_some(ctype);
-        finder.add(span, value, Form::Expression, alternatives);
+        add_edits(finder, span, value, (Schema::Swap, SWAP_COST), edits);
     }
 }
 
