@@ -53,7 +53,6 @@ impl Search<'_> {
     pub(crate) fn try_declarations(&mut self, project: &Project) -> Result<(), RepairError> {
         self.declarations_tried = true;
         let tried = self.declarations();
-        self.found.stats.declarations = tried.len().min(MOST_BUILDS) as u64;
         self.found.stats.declarations_left_out = tried.len().saturating_sub(MOST_BUILDS) as u64;
         let mut rest = &tried[..tried.len().min(MOST_BUILDS)];
         while !rest.is_empty() && self.found.classes.is_empty() && !self.is_over() {
@@ -78,6 +77,7 @@ impl Search<'_> {
             for (tried, result) in batch.iter().zip(results) {
                 let checked = result?;
                 self.found.stats.explored += 1;
+                self.found.stats.declarations += 1;
                 self.found.stats.executions += checked.executions;
                 if checked.rejection.is_some() {
                     continue;

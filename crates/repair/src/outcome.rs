@@ -96,9 +96,9 @@ pub struct Stats {
     pub classes: u64,
     /// Candidates without a verdict, because a location had too many states and they were not executed by themselves.
     pub too_many_states: u64,
-    /// Changes of declarations that were built and tested, or would have been if the search had not ended before…
+    /// Changes of declarations that were built and tested.
     pub declarations: u64,
-    /// …and those beyond.
+    /// Those beyond the most that are built in one search.
     pub declarations_left_out: u64,
     /// Terms evaluated in states.
     pub evaluations: u64,
