@@ -236,7 +236,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// The kinds of change to try, separated by commas [default: all but exit, which overfits]
+    /// The kinds of change to try, separated by commas [default: all, but exit, which overfits, only against crashes]
     #[arg(
         long,
         value_enum,

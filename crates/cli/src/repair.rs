@@ -11,7 +11,7 @@ use patchwright_repair::{
     Event, RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{json, text};
-use patchwright_space::Schemas;
+use patchwright_space::{Schemas, exits::Conditions};
 
 use crate::{
     Exit,
@@ -57,7 +57,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Operator => schemas.operator = true,
             SchemaName::Break => schemas.breaks = true,
             SchemaName::Move => schemas.moves = true,
-            SchemaName::Exit => schemas.exits = true,
+            SchemaName::Exit => schemas.exits = Some(Conditions::All),
             SchemaName::Declaration => schemas.declarations = true,
             SchemaName::All => schemas = Schemas::ALL,
         }
@@ -170,9 +170,11 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         print!("{}", json::repair(&outcome));
     } else {
         print!("{}", text::summary(&outcome));
-        if outcome.patches.is_empty() && !options.schemas.exits && !cancel.is_cancelled() {
+        let leaves_early = options.schemas.exits == Some(Conditions::All);
+        if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was not tried: with --schemas all, functions, loops and switches are also left early."
+                "EXIT was tried at most against crashes: with --schemas all, functions, loops and switches are also left early \
+                 under other conditions."
             );
         }
         if args.stats {

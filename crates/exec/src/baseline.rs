@@ -42,6 +42,24 @@ pub struct BaselineTest {
     pub said: Option<String>,
 }
 
+/// Signals with which programs crash.
+const CRASHES: [i32; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+];
+
+/// What a test prints whose program crashes with a status of its own.
+const REPORTS: [&str; 4] = [
+    "AddressSanitizer:",
+    "==ABORTING",
+    "runtime error: ",
+    "Assertion `",
+];
+
 impl BaselineTest {
     /// How the test failed and what it printed, if it failed: ` (test NAME: exit status 127; it printed: sh: prog: not found)`.
     pub fn failure(&self) -> String {
@@ -348,6 +366,23 @@ impl Baseline {
             "{tests} only by whitespace at the ends of lines or of the output; --ignore-trailing-whitespace \
              lets such tests pass"
         ))
+    }
+
+    /// Whether a failing test crashes: by a signal, a failed assertion or what a sanitizer reports, leaks aside.
+    pub fn crashes(&self) -> bool {
+        self.failing().any(|test| {
+            let said = test.said.as_deref().unwrap_or_default();
+            match &test.verdict {
+                Verdict::Fail(FailReason::Signal(signal)) => CRASHES.contains(signal),
+                Verdict::Fail(FailReason::SanitizerReport(line)) => !line.contains("LeakSanitizer"),
+                Verdict::Fail(FailReason::ExitCode { actual, .. }) => {
+                    // As shells say that a signal ended a program.
+                    CRASHES.contains(&(actual - 128))
+                        || REPORTS.iter().any(|report| said.contains(report))
+                }
+                _ => false,
+            }
+        })
     }
 
     /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.

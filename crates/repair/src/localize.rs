@@ -23,6 +23,9 @@ use crate::{
 /// With more bytes of selected sources, statements are observed first.
 const LARGE: usize = 32 << 10;
 
+/// So many statements of a stack are looked at for what they demand.
+const FRAMES: usize = 4;
+
 /// Locations that are looked at unless the user says another number.
 pub const DEFAULT_LOCATIONS: usize = 200;
 
@@ -120,6 +123,20 @@ impl Focus {
         self.ranked[place].nearness
     }
 
+    /// The statements of a file in which failing tests crash, or from which what crashes is called.
+    pub fn crashes(&self, relative: &Path) -> Vec<Span> {
+        let mut found = Vec::new();
+        let failing = self.found.tests.iter().filter(|test| !test.passes);
+        for &statement in failing.flat_map(|test| test.crash.iter().take(FRAMES)) {
+            let statement = &self.found.statements[statement as usize];
+            let is_here = self.found.files[statement.file].relative == relative;
+            if is_here && !found.contains(&statement.span) {
+                found.push(statement.span);
+            }
+        }
+        found
+    }
+
     /// The tests that execute one of the first `count` statements of the order, by index.
     pub fn tests(&self, count: usize) -> BTreeSet<usize> {
         let first = |id: &u32| self.places[*id as usize].is_some_and(|place| place < count);
@@ -132,10 +149,10 @@ impl Focus {
     }
 }
 
-/// Localizes a large program and leaves what is suspicious in [`Prepared::focus`]; does nothing for a small one.
+/// Localizes a program that is large, or in which tests crash, and leaves what is suspicious in [`Prepared::focus`].
 ///
 /// # Errors
-/// As [`localize`], and when failing tests have no statement in common.
+/// For a large program as [`localize`]. A small one is repaired without knowing more.
 pub fn focus(
     prepared: &mut Prepared,
     project: &Project,
@@ -143,10 +160,20 @@ pub fn focus(
     surroundings: &Surroundings<'_>,
     phases: &mut Phases,
 ) -> Result<(), RepairError> {
-    if is_large(prepared, project)? {
-        let found = localize(prepared, project, options, surroundings, phases)?;
-        prepared.focus = Some(Focus::new(found, options));
+    let is_large = is_large(prepared, project)?;
+    if !is_large && !prepared.baseline.crashes() {
+        return Ok(());
     }
+    let focus = match localize(prepared, project, options, surroundings, phases) {
+        Ok(found) => Focus::new(found, options),
+        Err(error) if is_large || error.is_cancelled() => return Err(error),
+        Err(error) => {
+            tracing::info!(%error, "where tests crash is not known");
+            return Ok(());
+        }
+    };
+    let is_known = !focus.is_empty();
+    prepared.focus = Some(focus).filter(|_| is_large || is_known);
     Ok(())
 }
 

@@ -8,11 +8,11 @@ use patchwright_csource::{
     ExprKind, Function, Place, Refusal, TranslationUnit, scopes, variants::is_same_function,
 };
 use patchwright_space::{
-    Assignments, AtomBuilder, Callees, Choices, Hole, HoleKind, LeafLimits, Leaves, Mentions,
-    Parents, Schemas, Shown, TermTypes, TouchPoint, agreement, assignments, choices, distant,
-    holes, leaves, mentions,
+    Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, Hole, HoleKind, LeafLimits,
+    Leaves, Mentions, Parents, Schemas, Shown, TermTypes, TouchPoint, agreement, assignments,
+    choices, distant, exits::Conditions, holes, leaves, mentions,
 };
-use patchwright_text::LineMap;
+use patchwright_text::{LineMap, Span};
 use patchwright_weave::{can_duplicate, on_one_line};
 use rustc_hash::FxHashSet;
 
@@ -119,7 +119,7 @@ impl Way {
         &mut self,
         function: &Function,
         (mentioned, own): (&[Mentions], usize),
-        shown: &Shown,
+        (shown, demands): (&Shown, &Demands),
         hole: &mut Hole,
         limits: LeafLimits,
     ) -> Leaves {
@@ -129,7 +129,12 @@ impl Way {
         let mut builder = self.builder();
         let near = leaves(&mut builder, function, &mentioned[own], hole, limits);
         let distant = distant(&mut builder, mentioned, own, shown, hole, &near, limits);
-        Leaves { near, distant }
+        let crash_free = CrashFree::at(&mut builder, function, demands, hole, &near);
+        Leaves {
+            near,
+            distant,
+            crash_free,
+        }
     }
 
     fn builder(&mut self) -> AtomBuilder<'_> {
@@ -162,12 +167,14 @@ impl Way {
 }
 
 /// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out. `shown` is what the tests show, `linked` tells whether the program has a function of a name.
+/// (from 1) for which `wanted` does not hold are left out. `shown` is what the tests show, `crashes` are the statements where they crash,
+/// `linked` tells whether the program has a function of a name.
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,
     schemas: Schemas,
     shown: &Shown,
+    crashes: &[Span],
     wanted: &dyn Fn(u32) -> bool,
     linked: &dyn Fn(&str) -> bool,
 ) -> Located {
@@ -211,6 +218,8 @@ pub fn locate(
             if !usable {
                 continue;
             }
+            let demands = Demands::of(&ways[number].unit, function, crashes);
+            let schemas = schemas_at(schemas, &demands);
             let mut own = ways[number].holes(index, function);
             let callees = Callees {
                 direct: &direct[number],
@@ -243,6 +252,7 @@ pub fn locate(
                 linked,
                 direct: &direct,
                 shown,
+                crashes,
                 mentioned: &mentioned,
             };
             let others = twins(&mut ways, &functions, number, function, &sought);
@@ -264,7 +274,7 @@ pub fn locate(
                         continue;
                     }
                 }
-                let terms = way.leaves(function, mentions, shown, &mut hole, limits);
+                let terms = way.leaves(function, mentions, (shown, &demands), &mut hole, limits);
                 kept.push((hole, terms));
             }
             let mut assigned = Assignments::default();
@@ -280,8 +290,11 @@ pub fn locate(
             if !assigned.places.is_empty() {
                 touches = assigned.touches;
                 kept.extend(assigned.places.into_iter().map(|(hole, near)| {
-                    let distant = Vec::new();
-                    (hole, Leaves { near, distant })
+                    let leaves = Leaves {
+                        near,
+                        ..Leaves::default()
+                    };
+                    (hole, leaves)
                 }));
             }
             if !kept.is_empty() {
@@ -338,6 +351,14 @@ fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
     found
 }
 
+/// The schemas for a function of which crashes demand this.
+fn schemas_at(schemas: Schemas, demands: &Demands) -> Schemas {
+    let exits = schemas
+        .exits
+        .filter(|conditions| *conditions == Conditions::All || !demands.is_empty());
+    Schemas { exits, ..schemas }
+}
+
 /// What is looked for.
 struct Sought<'a> {
     limits: LeafLimits,
@@ -346,6 +367,7 @@ struct Sought<'a> {
     /// See [`Callees::direct`], for each way.
     direct: &'a [FxHashSet<String>],
     shown: &'a Shown,
+    crashes: &'a [Span],
     /// What the functions of each way mention.
     mentioned: &'a [Vec<Mentions>],
 }
@@ -375,6 +397,7 @@ fn twins<'f>(
             continue;
         }
         let mentions = (&sought.mentioned[number][..], place);
+        let demands = Demands::of(&way.unit, twin, sought.crashes);
         let mut holes = Vec::new();
         let callees = Callees {
             direct: &sought.direct[number],
@@ -382,7 +405,7 @@ fn twins<'f>(
         };
         let changes = way.choices(0, twin, sought.schemas, &callees).holes;
         for mut hole in way.holes(0, twin).into_iter().chain(changes) {
-            let terms = way.leaves(twin, mentions, sought.shown, &mut hole, more);
+            let terms = way.leaves(twin, mentions, (sought.shown, &demands), &mut hole, more);
             holes.push((hole, terms));
         }
         found.push((holes, twin, way.types.clone()));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_space::{Form, HoleKind, term::Context};
+use patchwright_space::{Form, HoleKind, exits::Conditions, term::Context};
 
 use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
 
-/// So many conditions next to where failing tests crash are explored ahead of all else…
+/// So many conditions next to where failing tests crash, and next to each call on the way there, are explored ahead of all else…
 const CONDITIONS_AT_CRASHES: usize = 12;
 
 /// …if they are not so many lines away…
@@ -15,6 +15,9 @@ const LINES_FROM_CRASH: u32 = 15;
 /// …and by so many costs: what is missing there is mostly a check, which costs more than other changes, and whole programs have too
 /// many locations for all cheaper changes of all of them to be tried before.
 const COSTS_AHEAD: u32 = 3;
+
+/// So many functions of the stack.
+const FRAMES: u32 = 3;
 
 /// Of the nearness of a crash itself, so much makes a location one where it happens.
 const AT_CRASH: f64 = 0.9;
@@ -77,31 +80,57 @@ pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions
     steps
 }
 
-/// The conditions next to where failing tests crash, in the same function.
+/// The conditions next to where failing tests crash, in the same function, or to the calls from there on.
 fn conditions_at_crashes(holes: &[HoleEntry]) -> BTreeSet<usize> {
     let nearest = holes.iter().map(|hole| hole.nearness).fold(0.0, f64::max);
+    let mut all = BTreeSet::new();
     if nearest == 0.0 {
-        return BTreeSet::new();
+        return all;
     }
-    let crashes: Vec<&HoleEntry> = holes
-        .iter()
-        .filter(|hole| hole.nearness > nearest * AT_CRASH)
-        .collect();
-    let distance = |hole: &HoleEntry| {
-        let same = |crash: &&&HoleEntry| {
-            (crash.file, crash.hole.function) == (hole.file, hole.hole.function)
+    let mut functions = BTreeSet::new();
+    for depth in 1..=FRAMES {
+        // All of a function on the stack is as near as the next statement on it, which is of another function.
+        let least = nearest * AT_CRASH / f64::from(depth);
+        let crashes: Vec<&HoleEntry> = holes
+            .iter()
+            .filter(|hole| hole.nearness > least)
+            .filter(|hole| !functions.contains(&place(hole)))
+            .collect();
+        let distance = |hole: &HoleEntry| {
+            let same = |crash: &&&HoleEntry| place(crash) == place(hole);
+            let lines = crashes.iter().filter(same);
+            lines.map(|crash| crash.line.abs_diff(hole.line)).min()
         };
-        let lines = crashes.iter().filter(same);
-        lines.map(|crash| crash.line.abs_diff(hole.line)).min()
-    };
-    let mut found: Vec<(u32, usize)> = holes
-        .iter()
-        .enumerate()
-        .filter(|(_, hole)| hole.hole.context == Context::Truth)
-        .filter_map(|(number, hole)| Some((distance(hole)?, number)))
-        .filter(|&(distance, _)| distance <= LINES_FROM_CRASH)
-        .collect();
-    found.sort_unstable();
-    found.truncate(CONDITIONS_AT_CRASHES);
-    found.into_iter().map(|(_, number)| number).collect()
+        let near = |wanted: &dyn Fn(&HoleEntry) -> bool| -> Vec<(u32, usize)> {
+            let numbered = holes.iter().enumerate();
+            let wanted = numbered.filter(|(_, hole)| wanted(hole));
+            let mut found: Vec<(u32, usize)> = wanted
+                .filter_map(|(number, hole)| Some((distance(hole)?, number)))
+                .filter(|&(distance, _)| distance <= LINES_FROM_CRASH)
+                .collect();
+            found.sort_unstable();
+            found
+        };
+        let mut conditions = near(&|hole| hole.hole.context == Context::Truth);
+        conditions.truncate(CONDITIONS_AT_CRASHES);
+        let furthest = conditions.last().map_or(0, |&(distance, _)| distance);
+        let exits = near(&|hole| leaves_from_crash(hole)).into_iter();
+        all.extend(conditions.into_iter().map(|(_, number)| number));
+        all.extend(
+            exits
+                .filter(|exit| exit.0 <= furthest)
+                .map(|(_, number)| number),
+        );
+        functions.extend(crashes.into_iter().map(place));
+    }
+    all
+}
+
+fn place(hole: &HoleEntry) -> (usize, usize) {
+    (hole.file, hole.hole.function)
+}
+
+/// Whether the function or the loop is left there so that tests do not crash.
+fn leaves_from_crash(hole: &HoleEntry) -> bool {
+    matches!(&hole.hole.kind, HoleKind::Exit(exits) if exits.under == Conditions::CrashFree)
 }

@@ -229,6 +229,7 @@ pub(crate) fn read_sources(
     let worker = &mut prepared.worker;
     let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
     reader.shown = shown;
+    reader.focus = focus;
     let mut considered = 0;
     match focus {
         None => {
@@ -329,6 +330,8 @@ pub(crate) struct Reader<'a> {
     linked: Option<Linked>,
     /// What the failing tests show.
     shown: Shown,
+    /// Where they crash.
+    focus: Option<&'a Focus>,
 }
 
 impl<'a> Reader<'a> {
@@ -352,6 +355,7 @@ impl<'a> Reader<'a> {
             next_function: 0,
             linked: None,
             shown: Shown::default(),
+            focus: None,
         }
     }
 
@@ -384,11 +388,13 @@ impl<'a> Reader<'a> {
             self.linked = Some(Linked::read(self.worker.sandbox.folder()));
         }
         let linked = |name: &str| self.linked.as_ref().is_some_and(|all| all.has(name));
+        let crashes = self.focus.map(|focus| focus.crashes(relative));
         let located = locate(
             units,
             self.options.leaves,
             schemas,
             &self.shown,
+            &crashes.unwrap_or_default(),
             &wanted,
             &linked,
         );

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Subject, assert_telling, compare};
-use patchwright_space::Schemas;
+use patchwright_space::{Schemas, exits::Conditions};
 
 const ALTERNATIVES: Schemas = Schemas {
     initialization: true,
@@ -16,7 +16,7 @@ const ALTERNATIVES: Schemas = Schemas {
 };
 
 const EXITS: Schemas = Schemas {
-    exits: true,
+    exits: Some(Conditions::All),
     ..Schemas::NONE
 };
 

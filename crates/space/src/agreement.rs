@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     distant::Leaves,
     holes::{Hole, HoleKind},
+    sites::operands,
     slots::{Atoms, Slot, SlotSource},
     term::{CType, Context, Kind, Pointees, Term},
 };
@@ -88,6 +89,17 @@ impl CommonLeaves {
     pub fn permits_constant(&self, leaf: &Term, atoms: &Atoms, pointees: &Pointees) -> bool {
         !matches!(leaf.kind(), Kind::Constant(..))
             || self.constants.contains(&describe(leaf, atoms, pointees))
+    }
+
+    /// Whether a term may be used, of whose constants this is not known; atoms are permitted when they are made.
+    pub(crate) fn permits_term(&self, term: &Term, atoms: &Atoms, pointees: &Pointees) -> bool {
+        let parts = operands(term);
+        match parts.is_empty() {
+            true => self.permits_constant(term, atoms, pointees),
+            false => parts
+                .into_iter()
+                .all(|part| self.permits_term(part, atoms, pointees)),
+        }
     }
 }
 

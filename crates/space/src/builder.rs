@@ -1,6 +1,7 @@
 //! Building a space: which templates are filled with which pools at which site, and at what cost.
 
 mod choices;
+mod crash_free;
 mod levels;
 mod rearrangements;
 
@@ -84,6 +85,7 @@ impl Space {
             nearest: Vec::new(),
             distant: Vec::new(),
             distant_constants: Vec::new(),
+            crash_free: Vec::new(),
             places: 0,
             fixed: FxHashMap::default(),
             ways: FxHashMap::default(),
@@ -134,6 +136,8 @@ struct SpaceBuilder<'a> {
     distant: Vec<PoolId>,
     /// …and the constants from there.
     distant_constants: Vec<PoolId>,
+    /// Conditions that keep tests from crashing, and their negations ([`mod@crate::crash_free`]).
+    crash_free: Vec<PoolId>,
     /// Places of all blocks, live or not.
     places: usize,
     fixed: FxHashMap<Term, PoolId>,
@@ -163,6 +167,7 @@ impl SpaceBuilder<'_> {
         for &pool in self.distant.iter().chain(&self.distant_constants) {
             self.space.pools.surcharge(pool, 1);
         }
+        self.crash_free_pools(leaves.crash_free);
     }
 
     /// Leaves, with their numbers among all leaves, as pools by type.

@@ -170,8 +170,8 @@ pub fn choices(
     if schemas.moves {
         moves::find(&mut finder);
     }
-    if schemas.exits {
-        exits::find(&mut finder);
+    if let Some(conditions) = schemas.exits {
+        exits::find(&mut finder, conditions);
     }
     finder.found
 }

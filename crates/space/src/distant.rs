@@ -8,6 +8,7 @@ use patchwright_csource::{Storage, VarId, types::TypeKind};
 use rustc_hash::FxHashSet;
 
 use crate::{
+    crash_free::CrashFree,
     holes::Hole,
     leaves::{LeafLimits, Mentions, declared_before},
     slots::AtomBuilder,
@@ -36,6 +37,8 @@ pub struct Leaves {
     pub near: Vec<Term>,
     /// What only others mention.
     pub distant: Vec<Term>,
+    /// What would keep tests from crashing.
+    pub crash_free: CrashFree,
 }
 
 impl Leaves {

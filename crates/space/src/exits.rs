@@ -35,6 +35,17 @@ pub struct Exits {
     pub is_body: bool,
     /// The ways out; the number of the first is 1.
     pub ways: Vec<Exit>,
+    /// Under which conditions.
+    pub under: Conditions,
+}
+
+/// The conditions under which a function, a loop or a `switch` is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conditions {
+    /// All that a guard may have.
+    All,
+    /// Those that keep tests from crashing ([`mod@crate::crash_free`]).
+    CrashFree,
 }
 
 /// A value that can be returned.
@@ -47,7 +58,7 @@ enum Returned {
     Usual(&'static str),
 }
 
-pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, under: Conditions) {
     let returned = returned(finder);
     for standing in finder.statements.clone() {
         let stmt = finder.function.stmt(standing.id);
@@ -94,7 +105,11 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         }
         let is_body = standing.is_body;
-        let kind = HoleKind::Exit(Exits { is_body, ways });
+        let kind = HoleKind::Exit(Exits {
+            is_body,
+            ways,
+            under,
+        });
         finder.push(standing.span, kind, None, standing.scope.clone());
     }
 }

@@ -209,7 +209,7 @@ fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarI
     found
 }
 
-fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
+pub(crate) fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
     if let ExprKind::Variable(variable) = function.expr(id).kind
         && !found.contains(&variable)
     {
@@ -228,6 +228,35 @@ fn distance(places: &[u32], span: Span) -> u32 {
         .unwrap_or(u32::MAX)
 }
 
+/// Which variables have a value and can be named at a hole.
+pub(crate) struct Visible {
+    locals: FxHashSet<VarId>,
+    /// The names that hide globals.
+    names: FxHashSet<String>,
+    span: Span,
+}
+
+impl Visible {
+    pub(crate) fn at(unit: &TranslationUnit, hole: &Hole) -> Visible {
+        let name = |&id: &VarId| unit.variable(id).name.clone();
+        Visible {
+            locals: hole.scope.assigned.iter().copied().collect(),
+            names: hole.scope.visible.iter().map(name).collect(),
+            span: hole.span,
+        }
+    }
+
+    pub(crate) fn has_value(&self, unit: &TranslationUnit, id: VarId) -> bool {
+        let variable = unit.variable(id);
+        match variable.storage {
+            Storage::Global => {
+                !self.names.contains(&variable.name) && declared_before(unit, id, self.span)
+            }
+            _ => self.locals.contains(&id),
+        }
+    }
+}
+
 /// The leaves of `hole`, nearest first: atoms are added to the hole's table, constants returned
 /// with them.
 pub fn leaves(
@@ -242,22 +271,8 @@ pub fn leaves(
     let own = atoms.table.iter().count();
     let limit = own + limits.atoms;
     let full = |atoms: &crate::slots::Atoms| atoms.table.iter().count() >= limit;
-    let in_scope: FxHashSet<VarId> = hole.scope.assigned.iter().copied().collect();
-    let visible_names: FxHashSet<String> = hole
-        .scope
-        .visible
-        .iter()
-        .map(|&id| builder.unit.variable(id).name.clone())
-        .collect();
-    let usable = |unit: &TranslationUnit, id: VarId| {
-        let variable = unit.variable(id);
-        match variable.storage {
-            Storage::Global => {
-                !visible_names.contains(&variable.name) && declared_before(unit, id, hole.span)
-            }
-            _ => in_scope.contains(&id),
-        }
-    };
+    let visible = Visible::at(builder.unit, hole);
+    let usable = |unit: &TranslationUnit, id: VarId| visible.has_value(unit, id);
     // Variables, by how near they are mentioned.
     let mut variables: Vec<(u32, usize, VarId)> = Vec::new();
     for (i, &id) in hole.scope.assigned.iter().rev().enumerate() {

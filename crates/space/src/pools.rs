@@ -131,6 +131,11 @@ impl Pools {
         *cost = cost.saturating_sub(less).max(1);
     }
 
+    /// The pool's terms cost this much, whatever their nodes.
+    pub(crate) fn set_cost(&mut self, id: PoolId, cost: u32) {
+        self.list[id.0 as usize].cost = cost;
+    }
+
     /// A pool of `op t`.
     pub fn add_unary(&mut self, op: UnaryOp, inner: PoolId) -> Result<PoolId, TypeError> {
         let pool = self.get(inner);

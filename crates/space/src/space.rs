@@ -8,6 +8,7 @@ use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
 
 use crate::{
     assign::Target,
+    exits::Conditions,
     holes::{Added, Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Site, operands},
@@ -101,17 +102,17 @@ pub struct Schemas {
     pub breaks: bool,
     /// [`Schema::Move`].
     pub moves: bool,
-    /// [`Schema::Exit`].
-    pub exits: bool,
+    /// [`Schema::Exit`], under these conditions.
+    pub exits: Option<Conditions>,
     /// [`Schema::Declaration`].
     pub declarations: bool,
 }
 
 impl Default for Schemas {
-    /// All but exits, which overfit.
+    /// All, but exits only where tests crash: others overfit.
     fn default() -> Self {
         Schemas {
-            exits: false,
+            exits: Some(Conditions::CrashFree),
             ..Schemas::ALL
         }
     }
@@ -130,7 +131,7 @@ impl Schemas {
         operator: true,
         breaks: true,
         moves: true,
-        exits: true,
+        exits: Some(Conditions::All),
         declarations: true,
     };
 
@@ -146,7 +147,7 @@ impl Schemas {
         operator: false,
         breaks: false,
         moves: false,
-        exits: false,
+        exits: None,
         declarations: false,
     };
 
@@ -163,7 +164,7 @@ impl Schemas {
             Schema::Operator => self.operator,
             Schema::Break => self.breaks,
             Schema::Move => self.moves,
-            Schema::Exit => self.exits,
+            Schema::Exit => self.exits.is_some(),
             Schema::Declaration => self.declarations,
         }
     }

@@ -60,7 +60,14 @@ fn candidates_of(
                 &near,
                 limits,
             );
-            (hole, Leaves { near, distant })
+            (
+                hole,
+                Leaves {
+                    near,
+                    distant,
+                    ..Leaves::default()
+                },
+            )
         })
         .collect();
     let placed = assignments(
@@ -80,7 +87,7 @@ fn candidates_of(
         for target in 0..at.targets.len() * usize::from(is_wanted) {
             let leaves = Leaves {
                 near: near.clone(),
-                distant: Vec::new(),
+                ..Leaves::default()
             };
             with_leaves.push((hole.assigning(target), leaves));
         }

@@ -138,7 +138,15 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
                 &near,
                 limits,
             );
-            found.push((index, hole, Leaves { near, distant }));
+            found.push((
+                index,
+                hole,
+                Leaves {
+                    near,
+                    distant,
+                    ..Leaves::default()
+                },
+            ));
         }
     }
     let spaces = found

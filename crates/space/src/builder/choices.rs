@@ -3,7 +3,7 @@
 use super::SpaceBuilder;
 use crate::{
     choices::Choice,
-    exits::Exits,
+    exits::{Conditions, Exits},
     space::{Schema, Template},
     term::{CType, Term},
 };
@@ -28,9 +28,18 @@ impl SpaceBuilder<'_> {
     /// `c ? n : 0` for each way out and each condition of so many nodes. All conditions of a way come before the next way: the
     /// ways are in the order in which they are likely.
     pub(super) fn exits(&mut self, exits: &Exits, size: u32, most: usize) {
-        let mut conditions = self.additions(size);
-        if size == 2 {
-            conditions.splice(0..0, self.additions(1));
+        let mut conditions = match exits.under {
+            Conditions::All => self.additions(size),
+            Conditions::CrashFree => Vec::new(),
+        };
+        match exits.under {
+            Conditions::All if size == 2 => {
+                conditions.splice(0..0, self.additions(1));
+            }
+            Conditions::CrashFree if size == 2 => {
+                conditions.extend(&self.crash_free);
+            }
+            _ => {}
         }
         let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
             return;

@@ -305,9 +305,9 @@ impl SpaceBuilder<'_> {
     /// Conditions that can be added or put under a statement, by number of nodes.
     pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
         match level {
-            1 => [&self.leaves[..], &self.distant].concat(),
+            1 => [&self.crash_free[..], &self.leaves, &self.distant].concat(),
             2 => {
-                let leaves = self.additions(1);
+                let leaves = [&self.leaves[..], &self.distant].concat();
                 leaves
                     .into_iter()
                     .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))

@@ -1,0 +1,86 @@
+//! Crash-free constraints as parts of conditions.
+
+use patchwright_semantics::BinaryOp;
+
+use super::SpaceBuilder;
+use crate::{
+    crash_free::{CrashFree, Limited, negated},
+    pools::PoolId,
+    term::{Kind, Term},
+};
+
+/// A constraint with nothing left to choose costs nothing but that it is added: it is what a repair of a crash is mostly about…
+const WHOLE: u32 = 0;
+
+/// …and one with a limit of which nothing is known, a leaf.
+const WITH_LIMIT: u32 = 1;
+
+impl SpaceBuilder<'_> {
+    /// Puts the constraints among the conditions that are added.
+    pub(super) fn crash_free_pools(&mut self, constraints: CrashFree) {
+        for term in &constraints.whole {
+            if let Some(pool) = self.own_pool(term) {
+                self.space.pools.set_cost(pool, WHOLE);
+                self.crash_free.push(pool);
+            }
+        }
+        for limited in &constraints.limited {
+            self.below_limits(limited);
+        }
+    }
+
+    /// `t < n` and `t >= n` for all that may be a limit of a term: numbers, or pointers where it is one.
+    fn below_limits(&mut self, Limited { term, inclusive }: &Limited) {
+        let Some(limited) = self.own_pool(term) else {
+            return;
+        };
+        let is_constant = matches!(term.kind(), Kind::Constant(..));
+        let is_integer = term.ctype().is_integer();
+        for limit in self.leaves.clone() {
+            let pool = self.space.pools.get(limit);
+            let fits = match is_integer {
+                true => pool.ctype.is_integer(),
+                false => pool.ctype == term.ctype() && !pool.is_null,
+            };
+            if !fits || is_constant && pool.has_constants() {
+                continue;
+            }
+            let surcharge = u32::from(pool.has_constants());
+            let strict = [BinaryOp::Lt].into_iter();
+            for op in strict.chain(inclusive.then_some(BinaryOp::Le)) {
+                for op in [op, negated(op)] {
+                    // `length > 10`, as people write it.
+                    let found = match is_constant {
+                        true => (exchanged(op), limit, limited),
+                        false => (op, limited, limit),
+                    };
+                    let (op, a, b) = found;
+                    let added = self.space.pools.add_binary(op, a, b, self.pointees);
+                    if let Ok(pool) = added {
+                        self.space.pools.set_cost(pool, WITH_LIMIT + surcharge);
+                        self.crash_free.push(pool);
+                    }
+                }
+            }
+        }
+    }
+
+    fn own_pool(&mut self, term: &Term) -> Option<PoolId> {
+        let atoms = &self.space.hole.atoms.table;
+        let terms = vec![term.clone()];
+        self.space
+            .pools
+            .add_terms(terms, Vec::new(), atoms, self.pointees)
+    }
+}
+
+/// `n > t` for `t < n`.
+fn exchanged(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Lt => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Lt,
+        BinaryOp::Le => BinaryOp::Ge,
+        BinaryOp::Ge => BinaryOp::Le,
+        other => other,
+    }
+}

@@ -1,0 +1,485 @@
+//! Crash-free constraints: what would have to hold where failing tests crash, so that they do not.
+//!
+//! An index is below the length of its array, a pointer that is followed is no null pointer, what is divided by is not zero.
+//! These conditions, and their negations, are leaves of conditions in the function that crashes: as guards, as parts of
+//! conditions, and as the reason to leave (`if (index >= length) return -1;`). Where the length of what a pointer points to is
+//! unknown, each number of the function may be it.
+//!
+//! Source of the idea: X. Gao, B. Wang, G. J. Duck, R. Ji, Y. Xiong, A. Roychoudhury, *Beyond Tests: Program Vulnerability Repair
+//! via Crash Constraint Extraction*, TOSEM 30(2), 2021, section 4.1.
+
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator,
+    types::TypeKind,
+};
+use patchwright_semantics::{BinaryOp, UnaryOp};
+use patchwright_text::Span;
+
+use crate::{
+    holes::Hole,
+    leaves::{Visible, variables_below},
+    slots::{AtomBuilder, Atoms},
+    term::{CType, Kind, Pointees, Term},
+};
+
+/// Most demands of one function.
+const MOST_DEMANDS: usize = 12;
+
+/// Functions of the library that take a number of bytes: their name, and which argument it is.
+const COUNTED: [(&str, usize); 14] = [
+    ("memcpy", 2),
+    ("memmove", 2),
+    ("memset", 2),
+    ("memcmp", 2),
+    ("memchr", 2),
+    ("bcopy", 2),
+    ("bzero", 1),
+    ("strncpy", 2),
+    ("strncat", 2),
+    ("strncmp", 2),
+    ("fread", 2),
+    ("fwrite", 2),
+    ("read", 2),
+    ("write", 2),
+];
+
+/// What a place where tests crash demands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Demand {
+    /// A pointer that is followed, or a divisor: not null, not zero.
+    NotZero(Operand),
+    /// An index into something: the sum of these.
+    Index {
+        index: Vec<Operand>,
+        /// The number of elements, where the array is declared.
+        length: Option<u64>,
+    },
+    /// A number of bytes that are read or written.
+    Count {
+        count: Operand,
+        /// How many there are, where the array is declared.
+        length: Option<u64>,
+    },
+    /// A pointer that moves through something: it is before an end.
+    Before(Operand),
+}
+
+/// A value at the place of the crash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operand {
+    /// That of an expression.
+    Value(ExprId),
+    /// That of an object which is stepped there, and what has been added to it when it is used.
+    Stepped(ExprId, i64),
+}
+
+impl Operand {
+    fn expr(self) -> ExprId {
+        match self {
+            Operand::Value(id) | Operand::Stepped(id, _) => id,
+        }
+    }
+}
+
+/// What must hold for a function not to crash where failing tests crash.
+#[derive(Clone, Debug, Default)]
+pub struct Demands(Vec<Demand>);
+
+impl Demands {
+    /// What the statements at `crashes` demand, as far as they are in `function`.
+    pub fn of(unit: &TranslationUnit, function: &Function, crashes: &[Span]) -> Demands {
+        let mut found = Demands::default();
+        for &crash in crashes {
+            if !function.span.contains_span(crash) {
+                continue;
+            }
+            let nested: Vec<Span> = function
+                .stmts
+                .iter()
+                .filter_map(|stmt| stmt.place.editable())
+                .filter(|span| crash.contains_span(*span) && *span != crash)
+                .collect();
+            for (number, expr) in function.exprs.iter().enumerate() {
+                let Some(span) = expr.place.editable() else {
+                    continue;
+                };
+                let is_own = crash.contains_span(span)
+                    && !nested.iter().any(|inner| inner.contains_span(span));
+                if is_own && expr.evaluated {
+                    let id = ExprId(number as u32);
+                    Finder { unit, function }.demands(id, &mut found.0);
+                }
+            }
+        }
+        found.0.truncate(MOST_DEMANDS);
+        found
+    }
+
+    /// Whether nothing is demanded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+struct Finder<'a> {
+    unit: &'a TranslationUnit,
+    function: &'a Function,
+}
+
+impl Finder<'_> {
+    fn demands(&self, id: ExprId, found: &mut Vec<Demand>) {
+        let mut add = |demand: Demand| {
+            if !found.contains(&demand) {
+                found.push(demand);
+            }
+        };
+        match &self.function.expr(id).kind {
+            ExprKind::Subscript { base, index } => self.indexed(*base, Some(*index), &mut add),
+            ExprKind::Member {
+                base, arrow: true, ..
+            } => {
+                if let Some(pointer) = self.followed(*base) {
+                    add(Demand::NotZero(pointer));
+                }
+            }
+            ExprKind::Unary {
+                operator: UnaryOperator::Dereference,
+                operand,
+            } => {
+                self.indexed(*operand, None, &mut add);
+            }
+            ExprKind::Binary {
+                operator: BinaryOperator::Div | BinaryOperator::Rem,
+                right,
+                ..
+            } => self.divisor(*right, &mut add),
+            ExprKind::Assign {
+                operator: Some(BinaryOperator::Div | BinaryOperator::Rem),
+                value,
+                ..
+            } => self.divisor(*value, &mut add),
+            ExprKind::Call {
+                callee, arguments, ..
+            } => {
+                let callee = self.function.stripped(*callee);
+                let name = match &self.function.expr(callee).kind {
+                    ExprKind::Function(name) => name.as_str(),
+                    _ => "",
+                };
+                let counted = COUNTED.iter().find(|(counted, _)| *counted == name);
+                for (number, &argument) in arguments.iter().enumerate() {
+                    if counted.is_some_and(|(_, place)| *place == number) {
+                        let arrays = arguments.iter().filter_map(|&other| self.length(other));
+                        let count = self.operand(argument);
+                        let length = arrays.min();
+                        add(Demand::Count { count, length });
+                    } else if let Some(pointer) = self.followed(argument) {
+                        add(Demand::NotZero(pointer));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `pointer[index]` or `*pointer`; both may add to where an object begins.
+    fn indexed(&self, pointer: ExprId, index: Option<ExprId>, add: &mut impl FnMut(Demand)) {
+        let mut added = Vec::new();
+        let base = self.base(pointer, &mut added);
+        added.extend(index.map(|index| self.operand(index)));
+        let pointer = self.followed(base);
+        if let Some(pointer) = pointer {
+            add(Demand::NotZero(pointer));
+        }
+        if !added.is_empty() {
+            let length = self.length(base);
+            let index = added;
+            add(Demand::Index { index, length });
+        } else if let Some(pointer) = pointer {
+            add(Demand::Before(pointer));
+        }
+    }
+
+    /// What a pointer is calculated from, and what is added to it.
+    fn base(&self, id: ExprId, added: &mut Vec<Operand>) -> ExprId {
+        let bare = self.function.stripped(id);
+        match self.function.expr(bare).kind {
+            ExprKind::Binary {
+                operator: BinaryOperator::Add,
+                left,
+                right,
+            } => {
+                let base = self.base(left, added);
+                added.push(self.operand(right));
+                base
+            }
+            _ => id,
+        }
+    }
+
+    fn divisor(&self, id: ExprId, add: &mut impl FnMut(Demand)) {
+        let ty = self.function.expr(id).ty;
+        let bare = self.function.stripped(id);
+        let is_constant = matches!(self.function.expr(bare).kind, ExprKind::Integer { .. });
+        if self.unit.types.integer_kind(ty).is_some() && !is_constant {
+            add(Demand::NotZero(self.operand(id)));
+        }
+    }
+
+    /// The pointer `id`, unless it is the address of an object that is there.
+    fn followed(&self, id: ExprId) -> Option<Operand> {
+        let ty = self.function.expr(id).ty;
+        let bare = self.function.stripped(id);
+        let is_pointer = matches!(self.unit.types.kind(ty), TypeKind::Pointer(_));
+        let is_object = self.is_array(id)
+            || !matches!(
+                self.function.expr(bare).kind,
+                ExprKind::Variable(_)
+                    | ExprKind::Member { .. }
+                    | ExprKind::Subscript { .. }
+                    | ExprKind::Unary {
+                        operator: UnaryOperator::Dereference | UnaryOperator::Step,
+                        ..
+                    }
+            );
+        (is_pointer && !is_object).then(|| self.operand(id))
+    }
+
+    /// An expression as an operand: of `i++` the object, which is what it was until then.
+    fn operand(&self, id: ExprId) -> Operand {
+        let bare = self.function.stripped(id);
+        let expr = self.function.expr(bare);
+        if let ExprKind::Unary {
+            operator: UnaryOperator::Step,
+            operand,
+        } = expr.kind
+            && let Some(span) = expr.place.editable()
+        {
+            let text = self.unit.text(span);
+            let added = match text.get(..2) {
+                Some("++") => 1,
+                Some("--") => -1,
+                _ => 0,
+            };
+            return Operand::Stepped(operand, added);
+        }
+        Operand::Value(id)
+    }
+
+    fn is_array(&self, id: ExprId) -> bool {
+        match self.function.expr(id).kind {
+            ExprKind::Paren(inner) => self.is_array(inner),
+            ExprKind::Cast {
+                cast: CastKind::ArrayToPointer,
+                ..
+            } => true,
+            ExprKind::Cast {
+                operand,
+                implicit: true,
+                ..
+            } => self.is_array(operand),
+            _ => false,
+        }
+    }
+
+    /// The number of elements of the array that decays to `id`, where that is declared and no member at the end of a
+    /// structure.
+    fn length(&self, id: ExprId) -> Option<u64> {
+        match self.function.expr(id).kind {
+            ExprKind::Paren(inner) => self.length(inner),
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::ArrayToPointer,
+                ..
+            } => match self.unit.types.kind(self.function.expr(operand).ty) {
+                TypeKind::Array(_, Some(length)) if *length > 1 => Some(*length),
+                _ => None,
+            },
+            ExprKind::Cast {
+                operand,
+                implicit: true,
+                ..
+            } => self.length(operand),
+            _ => None,
+        }
+    }
+}
+
+/// Crash-free constraints as terms of a hole.
+#[derive(Clone, Debug, Default)]
+pub struct CrashFree {
+    /// Conditions, and their negations.
+    pub(crate) whole: Vec<Term>,
+    /// What is to be below a limit that is not known.
+    pub(crate) limited: Vec<Limited>,
+}
+
+/// See [`CrashFree::limited`].
+#[derive(Clone, Debug)]
+pub(crate) struct Limited {
+    pub(crate) term: Term,
+    /// It may be the limit itself: a number of bytes.
+    pub(crate) inclusive: bool,
+}
+
+impl CrashFree {
+    /// The constraints of `function` at one of its holes, whose leaves are `near`; atoms are added to the hole's table.
+    pub fn at(
+        builder: &mut AtomBuilder<'_>,
+        function: &Function,
+        demands: &Demands,
+        hole: &mut Hole,
+        near: &[Term],
+    ) -> CrashFree {
+        let mut found = CrashFree::default();
+        if demands.is_empty() {
+            return found;
+        }
+        let visible = Visible::at(builder.unit, hole);
+        let mut atoms = std::mem::take(&mut hole.atoms);
+        for demand in &demands.0 {
+            let operands = match demand {
+                Demand::NotZero(operand)
+                | Demand::Before(operand)
+                | Demand::Count { count: operand, .. } => std::slice::from_ref(operand),
+                Demand::Index { index, .. } => index,
+            };
+            let mut term = None;
+            for &operand in operands {
+                let Some(next) = modelled(builder, function, operand, &visible, &mut atoms) else {
+                    term = None;
+                    break;
+                };
+                term = match term {
+                    None => Some(next),
+                    Some(before) => {
+                        let pointees = builder.types.pointees();
+                        Term::binary(BinaryOp::Add, before, next, pointees).ok()
+                    }
+                };
+            }
+            let Some(term) = term else {
+                continue;
+            };
+            let pointees = builder.types.pointees();
+            match demand {
+                Demand::NotZero(_) => found.not_zero(term, near),
+                Demand::Before(_) => found.limited.push(Limited {
+                    term,
+                    inclusive: false,
+                }),
+                Demand::Index { length, .. } => {
+                    if is_signed(&term) {
+                        let zero = Term::constant(0, CType::Int, "0");
+                        found.compared(BinaryOp::Ge, &term, zero, pointees);
+                    }
+                    found.limit(BinaryOp::Lt, term, *length, near, pointees);
+                }
+                Demand::Count { length, .. } => {
+                    found.limit(BinaryOp::Le, term, *length, near, pointees);
+                }
+            }
+        }
+        if let Some(permitted) = &atoms.permitted {
+            let pointees = builder.types.pointees();
+            let is_permitted = |term: &Term| permitted.permits_term(term, &atoms, pointees);
+            found.whole.retain(is_permitted);
+            found.limited.retain(|limited| is_permitted(&limited.term));
+        }
+        hole.atoms = atoms;
+        found
+    }
+
+    fn not_zero(&mut self, term: Term, near: &[Term]) {
+        // A leaf is a condition already, and one with `!` as well.
+        if !near.contains(&term) && !matches!(term.kind(), Kind::Constant(..)) {
+            self.whole.push(term.clone());
+            self.whole.extend(Term::unary(UnaryOp::Not, term));
+        }
+    }
+
+    fn limit(
+        &mut self,
+        op: BinaryOp,
+        term: Term,
+        length: Option<u64>,
+        near: &[Term],
+        pointees: &Pointees,
+    ) {
+        match length {
+            None => self.limited.push(Limited {
+                inclusive: op == BinaryOp::Le,
+                term,
+            }),
+            Some(length) => {
+                // The name of the length, if it has one.
+                let is_length = |leaf: &&Term| matches!(leaf.kind(), Kind::Constant(value, _) if *value == length && leaf.ctype().is_integer());
+                let length = near
+                    .iter()
+                    .find(is_length)
+                    .cloned()
+                    .or_else(|| Term::literal(length, CType::Int).ok());
+                if let Some(length) = length {
+                    self.compared(op, &term, length, pointees);
+                }
+            }
+        }
+    }
+
+    /// A comparison and its negation.
+    fn compared(&mut self, op: BinaryOp, term: &Term, with: Term, pointees: &Pointees) {
+        for op in [op, negated(op)] {
+            let compared = Term::binary(op, term.clone(), with.clone(), pointees);
+            self.whole
+                .extend(compared.ok().filter(|new| !self.whole.contains(new)));
+        }
+    }
+}
+
+/// What holds where a comparison does not. (Indices and lengths are no floating values.)
+pub(crate) fn negated(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Le => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Le,
+        other => other,
+    }
+}
+
+fn is_signed(term: &Term) -> bool {
+    let ctype = term.ctype();
+    ctype.is_integer() && ctype.value_type().is_signed_integer()
+}
+
+/// An operand as a term at a hole where all that it names is visible and has a value.
+fn modelled(
+    builder: &mut AtomBuilder<'_>,
+    function: &Function,
+    operand: Operand,
+    visible: &Visible,
+    atoms: &mut Atoms,
+) -> Option<Term> {
+    let mut variables = Vec::new();
+    variables_below(function, operand.expr(), &mut variables);
+    variables
+        .iter()
+        .all(|&id| visible.has_value(builder.unit, id))
+        .then_some(())?;
+    match operand {
+        Operand::Value(id) => builder.model(atoms, function, id),
+        Operand::Stepped(id, added) => {
+            let atom = builder.read(atoms, function, id)?;
+            let term = Term::atom(atom, &atoms.table);
+            if added == 0 {
+                return Some(term);
+            }
+            let one = Term::constant(1, CType::Int, "1");
+            let op = match added > 0 {
+                true => BinaryOp::Add,
+                false => BinaryOp::Sub,
+            };
+            Term::binary(op, term, one, builder.types.pointees()).ok()
+        }
+    }
+}
