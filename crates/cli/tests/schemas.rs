@@ -1,7 +1,7 @@
 //! Kinds of change: each alone repairs a bug of its kind, and what it leaves alone has a reason.
 //!
 //! Each program is a file in `schemas`, which says in comments what it is about: `case ARGUMENTS => OUTPUT` for each of
-//! its tests, `schemas: NAMES` to try, `patch in: FUNCTION` and `added: LINE` of the first patch, and
+//! its tests, `schemas: NAMES` to try (without, those that are tried by default), `patch in: FUNCTION` and `added: LINE` of the first patch, and
 //! `left alone: REASON` for what is refused.
 #![allow(
     clippy::disallowed_methods,
@@ -17,14 +17,16 @@ fn repair(name: &str) {
     let place = Place::new();
     place.write_program(&source);
     let schemas = notes(&source, "schemas: ");
-    let output = place.run([
+    let mut arguments = vec![
         "repair",
         "project/program.c",
-        "--schemas",
-        schemas[0],
         "--json",
         "--allow-all-failing",
-    ]);
+    ];
+    for names in schemas {
+        arguments.extend(["--schemas", names]);
+    }
+    let output = place.run(arguments);
     let (report, messages) = (stdout(&output), stderr(&output));
     assert_eq!(place.leftovers(), [""; 0]);
     assert_eq!(output.status.code(), Some(0), "{report}{messages}");
@@ -77,6 +79,7 @@ programs! {
     exchanged_subscripts
     fresh_memory
     guarded_exit
+    left_before_a_crash
     moved_statement
     number_too_large
     refused_initializations

@@ -16,6 +16,7 @@
 //! * A verdict comes from an execution of the candidate, or of one that had the same value in
 //!   every distinct state of the hole that the execution visited.
 
+mod change_text;
 pub mod classes;
 mod copies;
 mod declarations;

@@ -19,6 +19,7 @@ use patchwright_space::{ASSIGNMENT_COST, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    change_text::is_evasion,
     classes::Classes,
     copies::Copies,
     declarations::DECLARATION_COST,
@@ -31,7 +32,6 @@ use crate::{
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
-    propose::is_removal,
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
@@ -75,6 +75,8 @@ pub(crate) struct Search<'a> {
     /// The time in which three of four passing tests end.
     pub(crate) usual: Duration,
     set_aside: &'a std::collections::BTreeSet<usize>,
+    /// Failing tests crash.
+    crashes: bool,
     /// See [`Instrumented::unset`].
     pub(crate) unset: bool,
     pub(crate) found: Found,
@@ -135,6 +137,7 @@ pub fn search(
         failing,
         usual: usual(&prepared.baseline),
         set_aside: &instrumented.set_aside,
+        crashes: prepared.baseline.crashes(),
         unset: instrumented.unset,
         found: Found::default(),
         deferred: Vec::new(),
@@ -414,7 +417,7 @@ impl Search<'_> {
         if !new
             .members
             .iter()
-            .all(|(edit, schema)| is_removal(source, edit, *schema))
+            .all(|(edit, schema)| is_evasion(source, edit, *schema, self.crashes))
         {
             *self.reportable.entry(new.entry).or_default() += new.count;
         }

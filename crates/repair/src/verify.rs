@@ -15,6 +15,9 @@ use crate::{
     propose::{Proposed, Selection},
 };
 
+/// So many candidates that the verification rejects are named when that happens.
+const REJECTIONS_TOLD: usize = 3;
+
 /// Verifies the best candidates until there are as many patches as wanted.
 ///
 /// # Errors
@@ -124,16 +127,18 @@ pub fn verify<'a>(
                     verified.patches.push(patch);
                 }
                 Some(reason) => {
-                    (surroundings.events)(Event::Warning(format!(
-                        "a patch of {path}:{} passed in the instrumented program, but {reason}: \
-                         it is not reported",
-                        entry.line
-                    )));
+                    let line = entry.line;
+                    // The report says how many they are.
+                    if verified.rejected.len() < REJECTIONS_TOLD {
+                        (surroundings.events)(Event::Warning(format!(
+                            "a patch of {path}:{line} passed in the instrumented program, but {reason}: \
+                             it is not reported"
+                        )));
+                    }
                     let edit = proposal.edit.clone();
                     verified.distrusted.push((proposal.found.entry, edit));
                     verified.rejected.push(format!(
-                        "{path}:{}: {reason}\n{}",
-                        entry.line,
+                        "{path}:{line}: {reason}\n{}",
                         String::from_utf8_lossy(&diff)
                     ));
                 }

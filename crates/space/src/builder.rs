@@ -136,8 +136,8 @@ struct SpaceBuilder<'a> {
     distant: Vec<PoolId>,
     /// …and the constants from there.
     distant_constants: Vec<PoolId>,
-    /// Conditions that keep tests from crashing, and their negations ([`mod@crate::crash_free`]).
-    crash_free: Vec<PoolId>,
+    /// Conditions that keep tests from crashing, each with its negation ([`mod@crate::crash_free`]).
+    crash_free: Vec<(PoolId, PoolId)>,
     /// Places of all blocks, live or not.
     places: usize,
     fixed: FxHashMap<Term, PoolId>,

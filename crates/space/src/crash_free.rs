@@ -9,8 +9,8 @@
 //! via Crash Constraint Extraction*, TOSEM 30(2), 2021, section 4.1.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator,
-    types::TypeKind,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator,
+    types::{TypeId, TypeKind},
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use patchwright_text::Span;
@@ -52,16 +52,30 @@ pub(crate) enum Demand {
     Index {
         index: Vec<Operand>,
         /// The number of elements, where the array is declared.
-        length: Option<u64>,
+        length: Option<Length>,
     },
     /// A number of bytes that are read or written.
     Count {
         count: Operand,
         /// How many there are, where the array is declared.
-        length: Option<u64>,
+        length: Option<Length>,
     },
     /// A pointer that moves through something: it is before an end.
     Before(Operand),
+}
+
+/// The declared length of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Length {
+    value: u64,
+    /// What the declaration calls it, and the type of that.
+    name: Option<(String, LengthType)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LengthType {
+    Enumerator,
+    Macro(TypeId),
 }
 
 /// A value at the place of the crash.
@@ -100,7 +114,7 @@ impl Demands {
                 .filter(|span| crash.contains_span(*span) && *span != crash)
                 .collect();
             for (number, expr) in function.exprs.iter().enumerate() {
-                let Some(span) = expr.place.editable() else {
+                let Some(span) = written(expr.place) else {
                     continue;
                 };
                 let is_own = crash.contains_span(span)
@@ -118,6 +132,17 @@ impl Demands {
     /// Whether nothing is demanded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// Where an expression stands in the source: of what comes from a macro, where that is used.
+fn written(place: Place) -> Option<Span> {
+    match place {
+        Place::Written(span) | Place::MacroArgument { span, .. } => Some(span),
+        Place::MacroBody { invocation }
+        | Place::Stringified { invocation }
+        | Place::SeveralMeanings { invocation } => Some(invocation),
+        Place::OtherFile | Place::Disagreement | Place::Unknown => None,
     }
 }
 
@@ -171,7 +196,7 @@ impl Finder<'_> {
                     if counted.is_some_and(|(_, place)| *place == number) {
                         let arrays = arguments.iter().filter_map(|&other| self.length(other));
                         let count = self.operand(argument);
-                        let length = arrays.min();
+                        let length = arrays.min_by_key(|length| length.value);
                         add(Demand::Count { count, length });
                     } else if let Some(pointer) = self.followed(argument) {
                         add(Demand::NotZero(pointer));
@@ -195,9 +220,34 @@ impl Finder<'_> {
             let length = self.length(base);
             let index = added;
             add(Demand::Index { index, length });
-        } else if let Some(pointer) = pointer {
+        } else if let Some(pointer) = pointer
+            && self.moves(pointer)
+        {
             add(Demand::Before(pointer));
         }
+    }
+
+    /// Whether the function steps a pointer, or adds to it.
+    fn moves(&self, pointer: Operand) -> bool {
+        let variable = |id: ExprId| match self.function.expr(self.function.stripped(id)).kind {
+            ExprKind::Variable(variable) => Some(variable),
+            _ => None,
+        };
+        let Some(pointer) = variable(pointer.expr()) else {
+            return false;
+        };
+        self.function.exprs.iter().any(|expr| match expr.kind {
+            ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand,
+            } => variable(operand) == Some(pointer),
+            ExprKind::Assign {
+                operator: Some(_),
+                target,
+                ..
+            } => variable(target) == Some(pointer),
+            _ => false,
+        })
     }
 
     /// What a pointer is calculated from, and what is added to it.
@@ -213,8 +263,19 @@ impl Finder<'_> {
                 added.push(self.operand(right));
                 base
             }
+            // `(unsigned char *) text`: the same elements.
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::Pointer | CastKind::NoOp,
+                ..
+            } if self.element_size(operand) == self.element_size(id) => self.base(operand, added),
             _ => id,
         }
+    }
+
+    fn element_size(&self, pointer: ExprId) -> Option<u64> {
+        let types = &self.unit.types;
+        types.size(types.element(self.function.expr(pointer).ty)?)
     }
 
     fn divisor(&self, id: ExprId, add: &mut impl FnMut(Demand)) {
@@ -284,7 +345,7 @@ impl Finder<'_> {
 
     /// The number of elements of the array that decays to `id`, where that is declared and no member at the end of a
     /// structure.
-    fn length(&self, id: ExprId) -> Option<u64> {
+    fn length(&self, id: ExprId) -> Option<Length> {
         match self.function.expr(id).kind {
             ExprKind::Paren(inner) => self.length(inner),
             ExprKind::Cast {
@@ -292,7 +353,10 @@ impl Finder<'_> {
                 cast: CastKind::ArrayToPointer,
                 ..
             } => match self.unit.types.kind(self.function.expr(operand).ty) {
-                TypeKind::Array(_, Some(length)) if *length > 1 => Some(*length),
+                TypeKind::Array(_, Some(value)) if *value > 1 => Some(Length {
+                    value: *value,
+                    name: self.length_name(operand, *value),
+                }),
                 _ => None,
             },
             ExprKind::Cast {
@@ -303,13 +367,39 @@ impl Finder<'_> {
             _ => None,
         }
     }
+
+    /// What stands in the brackets where an array is declared, if that is one name for a number.
+    fn length_name(&self, array: ExprId, length: u64) -> Option<(String, LengthType)> {
+        let array = self.function.without_parens(array);
+        let ExprKind::Variable(id) = self.function.expr(array).kind else {
+            return None;
+        };
+        let variable = self.unit.variable(id);
+        let from = variable.declared_at? as usize;
+        let text = self.unit.source.get(from..)?;
+        let end = text.iter().position(|byte| *byte == b';')?;
+        let text = String::from_utf8_lossy(&text[..end]);
+        let (_, behind) = text.split_once(&variable.name)?;
+        let (name, _) = behind.trim_start().strip_prefix('[')?.split_once(']')?;
+        let name = name.trim();
+        let is_it = |known: &str, value: i128| known == name && value == i128::from(length);
+        let mut enumerators = self.unit.enumerations.iter().flatten();
+        if enumerators.any(|(known, value)| is_it(known, *value)) {
+            return Some((name.to_owned(), LengthType::Enumerator));
+        }
+        let mut macros = self.unit.macros.iter();
+        let known = macros.find(|known| is_it(&known.name, known.value))?;
+        known
+            .is_operand
+            .then(|| (name.to_owned(), LengthType::Macro(known.ty)))
+    }
 }
 
 /// Crash-free constraints as terms of a hole.
 #[derive(Clone, Debug, Default)]
 pub struct CrashFree {
-    /// Conditions, and their negations.
-    pub(crate) whole: Vec<Term>,
+    /// Conditions with nothing left to choose, each with its negation.
+    pub(crate) whole: Vec<(Term, Term)>,
     /// What is to be below a limit that is not known.
     pub(crate) limited: Vec<Limited>,
 }
@@ -344,94 +434,90 @@ impl CrashFree {
                 | Demand::Count { count: operand, .. } => std::slice::from_ref(operand),
                 Demand::Index { index, .. } => index,
             };
-            let mut term = None;
-            for &operand in operands {
-                let Some(next) = modelled(builder, function, operand, &visible, &mut atoms) else {
-                    term = None;
-                    break;
-                };
-                term = match term {
-                    None => Some(next),
-                    Some(before) => {
-                        let pointees = builder.types.pointees();
-                        Term::binary(BinaryOp::Add, before, next, pointees).ok()
-                    }
-                };
-            }
-            let Some(term) = term else {
+            let terms: Option<Vec<Term>> = operands
+                .iter()
+                .map(|&operand| modelled(builder, function, operand, &visible, &mut atoms))
+                .collect();
+            let Some(term) = terms.and_then(|terms| sum(terms, builder.types.pointees())) else {
                 continue;
             };
+            let length = match demand {
+                Demand::Index { length, .. } | Demand::Count { length, .. } => length.as_ref(),
+                _ => None,
+            };
+            let named = length
+                .and_then(|length| length.name.as_ref())
+                .and_then(|(name, ty)| {
+                    let ctype = match ty {
+                        LengthType::Enumerator => CType::Int,
+                        LengthType::Macro(ty) => builder.ctype(*ty)?,
+                    };
+                    Some(Term::constant(length?.value, ctype, name.as_str()))
+                });
+            // Perhaps the function has a name for it.
+            let is_length = |leaf: &&Term| match leaf.kind() {
+                Kind::Constant(value, _) => {
+                    leaf.ctype().is_integer() && length.is_some_and(|one| one.value == *value)
+                }
+                _ => false,
+            };
+            let length = named
+                .or_else(|| near.iter().find(is_length).cloned())
+                .or_else(|| Term::literal(length?.value, CType::Int).ok());
             let pointees = builder.types.pointees();
             match demand {
-                Demand::NotZero(_) => found.not_zero(term, near),
+                Demand::NotZero(_) => found.not_zero(term),
                 Demand::Before(_) => found.limited.push(Limited {
                     term,
                     inclusive: false,
                 }),
-                Demand::Index { length, .. } => {
+                Demand::Index { .. } => {
                     if is_signed(&term) {
                         let zero = Term::constant(0, CType::Int, "0");
                         found.compared(BinaryOp::Ge, &term, zero, pointees);
                     }
-                    found.limit(BinaryOp::Lt, term, *length, near, pointees);
+                    found.limit(BinaryOp::Lt, term, length, pointees);
                 }
-                Demand::Count { length, .. } => {
-                    found.limit(BinaryOp::Le, term, *length, near, pointees);
+                Demand::Count { .. } => {
+                    found.limit(BinaryOp::Le, term, length, pointees);
                 }
             }
         }
         if let Some(permitted) = &atoms.permitted {
             let pointees = builder.types.pointees();
             let is_permitted = |term: &Term| permitted.permits_term(term, &atoms, pointees);
-            found.whole.retain(is_permitted);
+            found.whole.retain(|(holds, _)| is_permitted(holds));
             found.limited.retain(|limited| is_permitted(&limited.term));
         }
         hole.atoms = atoms;
         found
     }
 
-    fn not_zero(&mut self, term: Term, near: &[Term]) {
-        // A leaf is a condition already, and one with `!` as well.
-        if !near.contains(&term) && !matches!(term.kind(), Kind::Constant(..)) {
-            self.whole.push(term.clone());
-            self.whole.extend(Term::unary(UnaryOp::Not, term));
+    fn not_zero(&mut self, term: Term) {
+        if !matches!(term.kind(), Kind::Constant(..))
+            && let Ok(zero) = Term::unary(UnaryOp::Not, term.clone())
+        {
+            self.whole.push((term, zero));
         }
     }
 
-    fn limit(
-        &mut self,
-        op: BinaryOp,
-        term: Term,
-        length: Option<u64>,
-        near: &[Term],
-        pointees: &Pointees,
-    ) {
+    fn limit(&mut self, op: BinaryOp, term: Term, length: Option<Term>, pointees: &Pointees) {
         match length {
+            Some(length) => self.compared(op, &term, length, pointees),
             None => self.limited.push(Limited {
                 inclusive: op == BinaryOp::Le,
                 term,
             }),
-            Some(length) => {
-                // The name of the length, if it has one.
-                let is_length = |leaf: &&Term| matches!(leaf.kind(), Kind::Constant(value, _) if *value == length && leaf.ctype().is_integer());
-                let length = near
-                    .iter()
-                    .find(is_length)
-                    .cloned()
-                    .or_else(|| Term::literal(length, CType::Int).ok());
-                if let Some(length) = length {
-                    self.compared(op, &term, length, pointees);
-                }
-            }
         }
     }
 
     /// A comparison and its negation.
     fn compared(&mut self, op: BinaryOp, term: &Term, with: Term, pointees: &Pointees) {
-        for op in [op, negated(op)] {
-            let compared = Term::binary(op, term.clone(), with.clone(), pointees);
-            self.whole
-                .extend(compared.ok().filter(|new| !self.whole.contains(new)));
+        let compared = |op| Term::binary(op, term.clone(), with.clone(), pointees).ok();
+        if let (Some(holds), Some(fails)) = (compared(op), compared(negated(op)))
+            && !self.whole.iter().any(|(known, _)| *known == holds)
+        {
+            self.whole.push((holds, fails));
         }
     }
 }
@@ -450,6 +536,37 @@ pub(crate) fn negated(op: BinaryOp) -> BinaryOp {
 fn is_signed(term: &Term) -> bool {
     let ctype = term.ctype();
     ctype.is_integer() && ctype.value_type().is_signed_integer()
+}
+
+/// The sum of terms, its constants in one.
+fn sum(terms: Vec<Term>, pointees: &Pointees) -> Option<Term> {
+    let constant = |term: &Term| match term.kind() {
+        Kind::Constant(value, _) if term.ctype().is_integer() => Some(*value as i64),
+        _ => None,
+    };
+    if let [_] = terms[..] {
+        return terms.into_iter().next();
+    }
+    let (constants, varying): (Vec<Term>, Vec<Term>) =
+        terms.into_iter().partition(|term| constant(term).is_some());
+    let total = constants
+        .iter()
+        .filter_map(constant)
+        .try_fold(0i64, i64::checked_add)?;
+    let last = match &constants[..] {
+        // Perhaps it has a name.
+        [only] if total != 0 => Some(only.clone()),
+        _ if total != 0 || varying.is_empty() => {
+            let ctype = i32::try_from(total).map_or(CType::Long, |_| CType::Int);
+            Some(Term::literal(total as u64, ctype).ok()?)
+        }
+        _ => None,
+    };
+    let mut all = varying.into_iter().chain(last);
+    let first = all.next()?;
+    all.try_fold(first, |sum, term| {
+        Term::binary(BinaryOp::Add, sum, term, pointees).ok()
+    })
 }
 
 /// An operand as a term at a hole where all that it names is visible and has a value.

@@ -4,19 +4,48 @@ mod common;
 
 use patchwright_csource::scopes;
 use patchwright_space::{
-    AtomBuilder, Callees, CandidateId, Hole, HoleKind, LeafLimits, Leaves, Parents, Schemas, Shown,
-    Space, SpaceLimits, TermTypes, assignments, choices, distant, holes, leaves, mentions,
+    AtomBuilder, Callees, CandidateId, CrashFree, Demands, Hole, HoleKind, LeafLimits, Leaves,
+    Parents, Schemas, Shown, Space, SpaceLimits, TermTypes, assignments, choices, distant, holes,
+    leaves, mentions,
     term::{CType, Context},
 };
+use patchwright_text::Span;
 
 fn candidates(source: &str, text: &str, wanted: fn(&HoleKind) -> bool) -> Vec<(u32, String)> {
     let first = common::read(source).functions.remove(0).name;
     candidates_of(&first, source, text, wanted)
 }
 
-/// The candidates of a function at the places whose text is `text` and whose kind is wanted: cost, and text that is
-/// put there, in the order of the space.
 fn candidates_of(
+    name: &str,
+    source: &str,
+    text: &str,
+    wanted: fn(&HoleKind) -> bool,
+) -> Vec<(u32, String)> {
+    candidates_against(&[], u32::MAX, name, source, text, wanted)
+}
+
+/// What costs more is of no interest to a test of what is cheap.
+const CHEAP: u32 = 4;
+
+/// The candidates of the first function of a program that crashes in the statement `crash`, the cheap ones.
+fn candidates_at_crash(
+    crash: &str,
+    source: &str,
+    text: &str,
+    wanted: fn(&HoleKind) -> bool,
+) -> Vec<(u32, String)> {
+    let start = source.find(crash).unwrap() as u32;
+    let crash = Span::new(start, start + crash.len() as u32);
+    let first = common::read(source).functions.remove(0).name;
+    candidates_against(&[crash], CHEAP, &first, source, text, wanted)
+}
+
+/// The candidates of a function at the places whose text is `text` and whose kind is wanted: cost, and text that is
+/// put there, in the order of the space. Tests crash in the statements `crashes`. None costs more than `most`.
+fn candidates_against(
+    crashes: &[Span],
+    most: u32,
     name: &str,
     source: &str,
     text: &str,
@@ -60,14 +89,14 @@ fn candidates_of(
                 &near,
                 limits,
             );
-            (
-                hole,
-                Leaves {
-                    near,
-                    distant,
-                    ..Leaves::default()
-                },
-            )
+            let demands = Demands::of(builder.unit, function, crashes);
+            let crash_free = CrashFree::at(&mut builder, function, &demands, &mut hole, &near);
+            let leaves = Leaves {
+                near,
+                distant,
+                crash_free,
+            };
+            (hole, leaves)
         })
         .collect();
     let placed = assignments(
@@ -100,6 +129,9 @@ fn candidates_of(
         let limits = SpaceLimits::default();
         let space = Space::build(hole, terms, function, &parents, expr, pointees, limits);
         for (number, block) in space.blocks.iter().enumerate() {
+            if block.cost > most {
+                continue;
+            }
             for lane in space.lanes(block) {
                 let id = CandidateId {
                     block: number as u32,
@@ -362,4 +394,65 @@ fn what_an_expression_consists_of_is_grouped_and_placed_otherwise() {
     assert_eq!(cost(&found, "c * b + a / 2 - b"), Some(2));
     // It says the same.
     assert_eq!(cost(&found, "a * b + (c / 2 - b)"), None);
+}
+
+/// The least cost of a text that stands in several blocks.
+fn least(candidates: &[(u32, String)], text: &str) -> Option<u32> {
+    let found = candidates.iter().filter(|(_, put)| put == text);
+    found.map(|(cost, _)| *cost).min()
+}
+
+fn is_guard(kind: &HoleKind) -> bool {
+    matches!(kind, HoleKind::Guard { .. })
+}
+
+#[test]
+fn what_keeps_a_statement_from_crashing_is_a_condition_that_costs_little() {
+    let source = "enum { SIZE = 8 };
+        struct node { struct node *next; int n; };
+        static int cells[SIZE];
+        int f(const char *s, struct node *p, int i, int k, int length) {
+            int q = 0;
+            if (i < 100) cells[i] = k;
+            if (k != 3) q = *(s + 2 + i + k) + p->next->n;
+            while (*s) s++;
+            q += q / k;
+            return q;
+        }";
+    let at = |crash, text, kind| candidates_at_crash(crash, source, text, kind);
+    let of_array = at("cells[i] = k;", "i < 100", is_expression);
+    assert_eq!(least(&of_array, "i < 100 && i < SIZE"), Some(1));
+    assert_eq!(least(&of_array, "i < 100 && i >= 0"), Some(1));
+    assert_eq!(least(&of_array, "i < 100 || i >= SIZE"), Some(1));
+    // What holds is not an alternative, and what fails no further condition.
+    assert_eq!(least(&of_array, "i < 100 || i < SIZE"), None);
+    let guards = at("cells[i] = k;", "cells[i] = k;", is_guard);
+    let first: Vec<&str> = guards.iter().take(2).map(|(_, text)| &text[..]).collect();
+    let expected = ["{ if (i >= 0) cells[i] = k; }", "{ if (i < SIZE) cells[i] = k; }"];
+    assert_eq!(first, expected);
+    let of_pointer = at("q = *(s + 2 + i + k) + p->next->n;", "k != 3", is_expression);
+    assert_eq!(least(&of_pointer, "k != 3 && i + k + 2 < length"), Some(2));
+    assert_eq!(least(&of_pointer, "k != 3 && p->next"), Some(1));
+    let moving = at("while (*s) s++;", "*s", is_expression);
+    assert_eq!(least(&moving, "s && *s"), Some(1));
+    let divided = at("q += q / k;", "q / k", is_expression);
+    assert_eq!(least(&divided, "k ? q / k : 0"), Some(2));
+    let elsewhere = at("while (*s) s++;", "i < 100", is_expression);
+    assert_eq!(least(&elsewhere, "i < 100 && i < SIZE"), None);
+}
+
+#[test]
+fn a_function_is_left_before_it_crashes_if_it_would() {
+    let source = "int f(const char *p, int *n) {
+            if (!n) return -1;
+            *n = p[0];
+            return 0;
+        }";
+    let is_exit = |kind: &HoleKind| matches!(kind, HoleKind::Exit(_));
+    let exits = candidates_at_crash("*n = p[0];", source, "*n = p[0];", is_exit);
+    assert_eq!(
+        exits[0],
+        (3, "if (!n) return -1;\n            *n = p[0];".to_owned())
+    );
+    assert!(exits.contains(&(3, "if (!p) return -1;\n            *n = p[0];".to_owned())));
 }

@@ -28,18 +28,15 @@ impl SpaceBuilder<'_> {
     /// `c ? n : 0` for each way out and each condition of so many nodes. All conditions of a way come before the next way: the
     /// ways are in the order in which they are likely.
     pub(super) fn exits(&mut self, exits: &Exits, size: u32, most: usize) {
-        let mut conditions = match exits.under {
-            Conditions::All => self.additions(size),
-            Conditions::CrashFree => Vec::new(),
+        let mut conditions = match size {
+            2 => self.crash_free.iter().map(|&(_, fails)| fails).collect(),
+            _ => Vec::new(),
         };
-        match exits.under {
-            Conditions::All if size == 2 => {
-                conditions.splice(0..0, self.additions(1));
+        if exits.under == Conditions::All {
+            if size == 2 {
+                conditions.extend(self.additions(1));
             }
-            Conditions::CrashFree if size == 2 => {
-                conditions.extend(&self.crash_free);
-            }
-            _ => {}
+            conditions.extend(self.additions(size));
         }
         let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
             return;

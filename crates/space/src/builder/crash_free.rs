@@ -18,10 +18,9 @@ const WITH_LIMIT: u32 = 1;
 impl SpaceBuilder<'_> {
     /// Puts the constraints among the conditions that are added.
     pub(super) fn crash_free_pools(&mut self, constraints: CrashFree) {
-        for term in &constraints.whole {
-            if let Some(pool) = self.own_pool(term) {
-                self.space.pools.set_cost(pool, WHOLE);
-                self.crash_free.push(pool);
+        for (holds, fails) in &constraints.whole {
+            if let (Some(holds), Some(fails)) = (self.own_pool(holds), self.own_pool(fails)) {
+                self.crash_free(holds, fails, WHOLE);
             }
         }
         for limited in &constraints.limited {
@@ -48,21 +47,26 @@ impl SpaceBuilder<'_> {
             let surcharge = u32::from(pool.has_constants());
             let strict = [BinaryOp::Lt].into_iter();
             for op in strict.chain(inclusive.then_some(BinaryOp::Le)) {
-                for op in [op, negated(op)] {
+                let mut added = |op| {
                     // `length > 10`, as people write it.
-                    let found = match is_constant {
+                    let (op, a, b) = match is_constant {
                         true => (exchanged(op), limit, limited),
                         false => (op, limited, limit),
                     };
-                    let (op, a, b) = found;
-                    let added = self.space.pools.add_binary(op, a, b, self.pointees);
-                    if let Ok(pool) = added {
-                        self.space.pools.set_cost(pool, WITH_LIMIT + surcharge);
-                        self.crash_free.push(pool);
-                    }
+                    self.space.pools.add_binary(op, a, b, self.pointees).ok()
+                };
+                if let (Some(holds), Some(fails)) = (added(op), added(negated(op))) {
+                    self.crash_free(holds, fails, WITH_LIMIT + surcharge);
                 }
             }
         }
+    }
+
+    fn crash_free(&mut self, holds: PoolId, fails: PoolId, cost: u32) {
+        for pool in [holds, fails] {
+            self.space.pools.set_cost(pool, cost);
+        }
+        self.crash_free.push((holds, fails));
     }
 
     fn own_pool(&mut self, term: &Term) -> Option<PoolId> {

@@ -305,9 +305,9 @@ impl SpaceBuilder<'_> {
     /// Conditions that can be added or put under a statement, by number of nodes.
     pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
         match level {
-            1 => [&self.crash_free[..], &self.leaves, &self.distant].concat(),
+            1 => [&self.leaves[..], &self.distant].concat(),
             2 => {
-                let leaves = [&self.leaves[..], &self.distant].concat();
+                let leaves = self.additions(1);
                 leaves
                     .into_iter()
                     .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
@@ -425,15 +425,24 @@ impl SpaceBuilder<'_> {
             return;
         }
         let additions = self.additions(level);
-        let alone = match self.space.hole.kind {
-            HoleKind::Guard { .. } => Some(Schema::Guard),
-            HoleKind::Refinement(Added::AndBefore(_) | Added::OrBefore(_)) => {
-                Some(Schema::Refinement)
+        let crash_free = match level {
+            1 => self.crash_free.clone(),
+            _ => Vec::new(),
+        };
+        let holds = || crash_free.iter().map(|&(holds, _)| holds);
+        let fails = || crash_free.iter().map(|&(_, fails)| fails);
+        let alone: Option<(Schema, Vec<PoolId>)> = match self.space.hole.kind {
+            HoleKind::Guard { .. } => Some((Schema::Guard, holds().collect())),
+            HoleKind::Refinement(Added::AndBefore(_)) => {
+                Some((Schema::Refinement, holds().collect()))
+            }
+            HoleKind::Refinement(Added::OrBefore(_)) => {
+                Some((Schema::Refinement, fails().collect()))
             }
             _ => None,
         };
-        if let Some(schema) = alone {
-            for added in additions {
+        if let Some((schema, crash_free)) = alone {
+            for added in crash_free.into_iter().chain(additions) {
                 let cost = 1 + self.cost(added);
                 self.block(site, Template::One(added), cost, schema, most);
             }
@@ -449,14 +458,20 @@ impl SpaceBuilder<'_> {
         // What is added goes behind, unless the term can be undefined: then in front of it too.
         let may_fail = may_be_undefined(&term);
         let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
-        for added in additions {
+        let both = |added: PoolId| [(added, true), (added, false)];
+        let added = holds()
+            .map(|added| (added, true))
+            .chain(fails().map(|added| (added, false)))
+            .chain(additions.into_iter().flat_map(both));
+        for (added, is_and) in added.collect::<Vec<_>>() {
             let cost = 1 + self.cost(added);
-            let schema = Schema::Refinement;
-            self.block(site, Template::And(whole, added), cost, schema, most);
-            self.block(site, Template::Or(whole, added), cost, schema, most);
+            let (behind, before) = match is_and {
+                true => (Template::And(whole, added), Template::And(added, whole)),
+                false => (Template::Or(whole, added), Template::Or(added, whole)),
+            };
+            self.block(site, behind, cost, Schema::Refinement, most);
             if may_fail && !captured {
-                self.block(site, Template::And(added, whole), cost, schema, most);
-                self.block(site, Template::Or(added, whole), cost, schema, most);
+                self.block(site, before, cost, Schema::Refinement, most);
             }
         }
     }
@@ -561,6 +576,12 @@ impl SpaceBuilder<'_> {
             }
         }
         if !truth {
+            for (holds, _) in self.crash_free.clone() {
+                let cost = 2 + self.cost(holds);
+                for &b in &constants_first {
+                    self.block(site, Template::Select(holds, whole, b), cost, schema, most);
+                }
+            }
             for &a in &leaves {
                 for &b in &leaves {
                     self.block(site, Template::Select(a, whole, b), 3, schema, most);
