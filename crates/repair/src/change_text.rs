@@ -122,9 +122,9 @@ impl Comparisons {
         Comparisons(found)
     }
 
-    /// Whether `after` has a comparison that the function has elsewhere, perhaps negated, and `before` has not: `c != '*'` where
-    /// it asks for `c == '*'`, too. Of conditions that no test tells apart, it is the likelier one.
-    pub(crate) fn adds_one(&self, before: &[u8], after: &[u8]) -> bool {
+    /// How strange a change is, from 0 to [`STRANGE`]. It is 0 if `after` has a comparison that the function has elsewhere, perhaps negated, and `before` has not: `c != '*'` where
+    /// it asks for `c == '*'`, too. Of conditions that no test tells apart, the least strange is the likeliest one.
+    pub(crate) fn strangeness(&self, before: &[u8], after: &[u8]) -> usize {
         let (before, after) = (without_blanks(before), without_blanks(after));
         let in_word =
             |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
@@ -135,8 +135,91 @@ impl Comparisons {
             })
         };
         let mut known = self.0.iter();
-        known.any(|comparison| has(&after, comparison) && !has(&before, comparison))
+        if known.any(|comparison| has(&after, comparison) && !has(&before, comparison)) {
+            return 0;
+        }
+        likeness(&before, &after).map_or(STRANGE, |others| others.min(STRANGE))
     }
+}
+
+/// What is like nothing else.
+pub(crate) const STRANGE: usize = 10;
+
+/// Whether `after` has a part like one of `before`, but with other names: `|| y + h > rows` beside `x + w > columns`. How many of these are
+/// no members of what the others are members of.
+fn likeness(before: &[u8], after: &[u8]) -> Option<usize> {
+    let (before, after) = (
+        String::from_utf8_lossy(before),
+        String::from_utf8_lossy(after),
+    );
+    let known: Vec<&[u8]> = parts(&before).collect();
+    let new = parts(&after).filter(|part| !known.contains(part));
+    new.filter_map(|part| {
+        let (shape, names) = shape(part);
+        // A single name is compared with everything.
+        let others = known.iter().map(|other| self::shape(other));
+        let alike = others.filter(|(other, _)| *other == shape && names.len() > 2);
+        let strangers = alike.filter_map(|(_, others)| {
+            let is_new = names.iter().all(|name| !others.contains(name));
+            let pairs = names.iter().zip(&others);
+            is_new.then(|| pairs.filter(|(a, b)| owner(a) != owner(b)).count())
+        });
+        strangers.min()
+    })
+    .min()
+}
+
+/// What `&&` and `||` join.
+fn parts(text: &str) -> impl Iterator<Item = &[u8]> {
+    let parts = text.split("&&").flat_map(|part| part.split("||"));
+    parts.map(str::as_bytes)
+}
+
+/// What a name is a member of.
+fn owner(name: &[u8]) -> &[u8] {
+    let end = name.iter().rposition(|byte| matches!(byte, b'.' | b'>'));
+    &name[..end.unwrap_or(0)]
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
+}
+
+/// A text without blanks with `#` in the place of each variable, with its members; and those.
+fn shape(text: &[u8]) -> (Vec<u8>, Vec<&[u8]>) {
+    let (mut shape, mut names) = (Vec::new(), Vec::new());
+    for token in tokens(text) {
+        match is_of_name(token[0]) {
+            true => {
+                shape.push(b'#');
+                names.push(token);
+            }
+            false => shape.extend(token),
+        }
+    }
+    (shape, names)
+}
+
+/// Variables with their members, and what stands between them.
+fn tokens(text: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let begins_name = is_of_name(text[at]);
+        let mut end = at;
+        while end < text.len() {
+            if begins_name && text[end..].starts_with(b"->") {
+                end += 2;
+            } else if is_of_name(text[end]) == begins_name {
+                end += 1;
+            } else {
+                break;
+            }
+        }
+        found.push(&text[at..end]);
+        at = end;
+    }
+    found
 }
 
 /// Whether an operator has one name on both sides, or a call has one name as two arguments in a row: `from + from` does what
@@ -244,10 +327,27 @@ mod tests {
     #[test]
     fn comparisons_are_known_with_their_negations_and_as_whole_words() {
         let known = Comparisons([b"c=='*'".to_vec(), b"c!='*'".to_vec()].into());
-        assert!(known.adds_one(b"st = BLOCK;", b"{ if (c != '*') st = BLOCK; }"));
-        assert!(!known.adds_one(b"st = BLOCK;", b"{ if (c < '*') st = BLOCK; }"));
-        assert!(!known.adds_one(b"x", b"abc != '*'"));
-        assert!(!known.adds_one(b"c == '*'", b"c == '*' && x"));
+        assert_eq!(
+            known.strangeness(b"st = BLOCK;", b"{ if (c != '*') st = BLOCK; }"),
+            0
+        );
+        assert_eq!(
+            known.strangeness(b"st = BLOCK;", b"{ if (c < '*') st = BLOCK; }"),
+            STRANGE
+        );
+        assert_eq!(known.strangeness(b"x", b"abc != '*'"), STRANGE);
+        assert_eq!(known.strangeness(b"c == '*'", b"c == '*' && x"), STRANGE);
+    }
+
+    #[test]
+    fn a_comparison_like_another_one_with_other_names_is_known() {
+        let like = |before: &str, after: &str| likeness(before.as_bytes(), after.as_bytes());
+        let old = "g->x+g->w>columns";
+        assert_eq!(like(old, "g->x+g->w>columns||g->y+g->h>rows"), Some(0));
+        assert_eq!(like(old, "g->x+g->w>columns||y+g->h>rows"), Some(1));
+        assert_eq!(like(old, "g->x+g->w>columns||g->y<rows"), None);
+        assert_eq!(like(old, "g->x+g->w>columns||g->x+g->h>rows"), None);
+        assert_eq!([like(old, old), like("a>b", "a>b||c>d")], [None; 2]);
     }
 
     #[test]

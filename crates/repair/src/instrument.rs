@@ -110,6 +110,8 @@ pub struct Instrumented {
     pub set_aside: BTreeSet<usize>,
     /// Variables without a value hold a pattern.
     pub unset: bool,
+    /// Failing tests crash.
+    pub crash: bool,
 }
 
 /// What has no location.
@@ -381,6 +383,7 @@ pub fn instrument<'a>(
         left_alone,
         set_aside,
         unset,
+        crash: prepared.baseline.crashes() || focus.is_some_and(Focus::has_crash),
     })
 }
 

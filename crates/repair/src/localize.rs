@@ -123,6 +123,12 @@ impl Focus {
         self.ranked[place].nearness
     }
 
+    /// Whether it is known where a failing test crashes.
+    pub fn has_crash(&self) -> bool {
+        let mut failing = self.found.tests.iter().filter(|test| !test.passes);
+        failing.any(|test| !test.crash.is_empty())
+    }
+
     /// The statements of a file in which failing tests crash, or from which what crashes is called.
     pub fn crashes(&self, relative: &Path) -> Vec<Span> {
         let mut found = Vec::new();

@@ -10,7 +10,7 @@ use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
 const CONDITIONS_AT_CRASHES: usize = 12;
 
 /// …if they are not so many lines away…
-const LINES_FROM_CRASH: u32 = 15;
+const LINES_FROM_CRASH: u32 = 25;
 
 /// …and by so many costs: what is missing there is mostly a check, which costs more than other changes, and whole programs have too
 /// many locations for all cheaper changes of all of them to be tried before.

@@ -25,8 +25,8 @@ pub(crate) struct Proposal<'a> {
     pub(crate) schema: Schema,
     /// Its place in the class.
     pub(crate) member: usize,
-    /// See [`Comparisons::adds_one`].
-    is_familiar: bool,
+    /// See [`Comparisons::strangeness`].
+    strangeness: usize,
     /// See [`repeats_operand`].
     repeats: bool,
     /// Bytes of the text that it takes away and adds.
@@ -55,15 +55,13 @@ const MEMBERS_REPORTED: usize = 4;
 
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
-/// first of each class before the others, and for that what compares things that the function compares elsewhere, and what keeps a condition
+/// first of each class before the others, and for that what compares things that the function compares elsewhere, or others in the same way, and what keeps a condition
 /// and adds to it; such comparisons before
 /// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them
 /// what keeps something from happening or from being seen ([`is_evasion`]).
-///
-/// `crash`: tests crash.
-fn ranked<'f>(found: &'f Found, instrumented: &Instrumented, crash: bool) -> Vec<Proposal<'f>> {
+fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     for (class, found) in found.classes.iter().enumerate() {
@@ -83,17 +81,17 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented, crash: bool) -> Vec
                     edit,
                     schema: *schema,
                     member: 0,
-                    is_familiar: comparisons.adds_one(before, &edit.text),
+                    strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(before, &edit.text),
-                    is_evasion: is_evasion(&unit.source, edit, *schema, crash),
+                    is_evasion: is_evasion(&unit.source, edit, *schema, instrumented.crash),
                     is_crowd: false,
                 }
             })
             .collect();
         members.sort_by_key(|member| {
             let keeps_condition = member.schema == Schema::Refinement;
-            (!member.is_familiar, member.repeats, !keeps_condition)
+            (member.strangeness, member.repeats, !keeps_condition)
         });
         for (number, member) in members.iter_mut().enumerate() {
             member.member = number;
@@ -107,7 +105,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented, crash: bool) -> Vec
             proposal.schema.drasticness(),
             proposal.schema == Schema::UnusualExpression,
             proposal.member,
-            !proposal.is_familiar,
+            proposal.strangeness,
             proposal.repeats,
             proposal.text_change,
             proposal.schema,
@@ -184,7 +182,7 @@ impl<'f> Selection<'f> {
         options: &RepairOptions,
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
-        let mut proposals = ranked(found, instrumented, prepared.baseline.crashes());
+        let mut proposals = ranked(found, instrumented);
         proposals.retain(|proposal| match options.all {
             true => proposal.member == 0,
             false => proposal.member < MEMBERS_REPORTED,

@@ -76,7 +76,7 @@ pub(crate) struct Search<'a> {
     pub(crate) usual: Duration,
     set_aside: &'a std::collections::BTreeSet<usize>,
     /// Failing tests crash.
-    crashes: bool,
+    crash: bool,
     /// See [`Instrumented::unset`].
     pub(crate) unset: bool,
     pub(crate) found: Found,
@@ -137,7 +137,7 @@ pub fn search(
         failing,
         usual: usual(&prepared.baseline),
         set_aside: &instrumented.set_aside,
-        crashes: prepared.baseline.crashes(),
+        crash: instrumented.crash,
         unset: instrumented.unset,
         found: Found::default(),
         deferred: Vec::new(),
@@ -417,7 +417,7 @@ impl Search<'_> {
         if !new
             .members
             .iter()
-            .all(|(edit, schema)| is_evasion(source, edit, *schema, self.crashes))
+            .all(|(edit, schema)| is_evasion(source, edit, *schema, self.crash))
         {
             *self.reportable.entry(new.entry).or_default() += new.count;
         }

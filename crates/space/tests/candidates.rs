@@ -428,9 +428,16 @@ fn what_keeps_a_statement_from_crashing_is_a_condition_that_costs_little() {
     assert_eq!(least(&of_array, "i < 100 || i < SIZE"), None);
     let guards = at("cells[i] = k;", "cells[i] = k;", is_guard);
     let first: Vec<&str> = guards.iter().take(2).map(|(_, text)| &text[..]).collect();
-    let expected = ["{ if (i >= 0) cells[i] = k; }", "{ if (i < SIZE) cells[i] = k; }"];
+    let expected = [
+        "{ if (i >= 0) cells[i] = k; }",
+        "{ if (i < SIZE) cells[i] = k; }",
+    ];
     assert_eq!(first, expected);
-    let of_pointer = at("q = *(s + 2 + i + k) + p->next->n;", "k != 3", is_expression);
+    let of_pointer = at(
+        "q = *(s + 2 + i + k) + p->next->n;",
+        "k != 3",
+        is_expression,
+    );
     assert_eq!(least(&of_pointer, "k != 3 && i + k + 2 < length"), Some(2));
     assert_eq!(least(&of_pointer, "k != 3 && p->next"), Some(1));
     let moving = at("while (*s) s++;", "*s", is_expression);

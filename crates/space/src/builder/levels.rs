@@ -1,5 +1,7 @@
 //! What is put where, level by level: the templates, the pools that fill them, and their costs.
 
+use std::collections::BTreeSet;
+
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use super::{SpaceBuilder, contains_captured};
@@ -339,10 +341,11 @@ impl SpaceBuilder<'_> {
     }
 
     /// The comparisons of the expression itself, with another constant in what is calculated: beside `y % 4 == 0` and
-    /// `y % 100 != 0`, `y % 400 == 0`.
+    /// `y % 100 != 0`, `y % 400 == 0`; and those of variables only, with others: beside `x + width > columns`, `y + height > rows`.
     fn sibling_pools(&mut self) -> Vec<PoolId> {
         let constants = self.distant_constants.clone();
         let mut known: Vec<(BinaryOp, Term, Term)> = Vec::new();
+        let mut forms: BTreeSet<(BinaryOp, BinaryOp)> = BTreeSet::new();
         let mut found = Vec::new();
         for site in 0..self.space.sites.len() {
             let term = self.space.sites[site].term.clone();
@@ -352,6 +355,10 @@ impl SpaceBuilder<'_> {
             let Kind::Binary(op, varying, constant) = left.kind() else {
                 continue;
             };
+            let is_atom = |term: &Term| matches!(term.kind(), Kind::Atom(_));
+            if compared.is_comparison() && [varying, constant, right].into_iter().all(is_atom) {
+                forms.insert((*op, *compared));
+            }
             let sibling = (*op, varying.clone(), right.clone());
             if !compared.is_comparison()
                 || op.is_comparison()
@@ -374,6 +381,15 @@ impl SpaceBuilder<'_> {
                     self.space.pools.discount(pool, KNOWN_FORM);
                     found.push(pool);
                 }
+            }
+        }
+        let varies = |pool: &PoolId| !self.space.pools.get(*pool).has_constants();
+        let leaves: Vec<PoolId> = self.leaves.iter().copied().filter(varies).collect();
+        for (op, compared) in forms {
+            let calculated = self.binary_pools(&[op], &leaves, &leaves);
+            for pool in self.binary_pools(&[compared], &calculated, &leaves) {
+                self.space.pools.discount(pool, KNOWN_FORM);
+                found.push(pool);
             }
         }
         found
@@ -576,10 +592,12 @@ impl SpaceBuilder<'_> {
             }
         }
         if !truth {
-            for (holds, _) in self.crash_free.clone() {
-                let cost = 2 + self.cost(holds);
+            // A limit that may be any number would be chosen so that the choice fits.
+            let mut known: Vec<PoolId> = self.crash_free.iter().map(|&(holds, _)| holds).collect();
+            known.retain(|&holds| self.cost(holds) == 0);
+            for holds in known {
                 for &b in &constants_first {
-                    self.block(site, Template::Select(holds, whole, b), cost, schema, most);
+                    self.block(site, Template::Select(holds, whole, b), 2, schema, most);
                 }
             }
             for &a in &leaves {
