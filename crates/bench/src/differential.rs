@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Chooses the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Explore exits as well, which a repair does not try unless it is told to
+    /// Explore exits under all conditions, which a repair does not try unless it is told to
     #[arg(long)]
     exits: bool,
     /// Candidates above this cost are not explored

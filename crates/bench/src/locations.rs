@@ -168,6 +168,7 @@ impl Row {
             LeafLimits::default(),
             Schemas::default(),
             &Shown::default(),
+            &[],
             &|_| true,
             &|_| true,
         );

@@ -134,3 +134,85 @@ fn place(hole: &HoleEntry) -> (usize, usize) {
 fn leaves_from_crash(hole: &HoleEntry) -> bool {
     matches!(&hole.hole.kind, HoleKind::Exit(exits) if exits.under == Conditions::CrashFree)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use patchwright_space::{Hole, Leaves, exits::Exits};
+    use patchwright_text::Span;
+    use patchwright_weave::{FunctionId, HoleId};
+
+    use super::*;
+
+    /// A hole on a line of a function, so near to a crash.
+    fn hole(function: usize, line: u32, kind: HoleKind, nearness: f64) -> HoleEntry {
+        HoleEntry {
+            file: 0,
+            line,
+            place: String::new(),
+            expr: None,
+            hole: Hole {
+                function,
+                span: Span::new(line, line + 1),
+                context: match kind {
+                    HoleKind::Guard { .. } => Context::Truth,
+                    _ => Context::Same,
+                },
+                kind,
+                ctype: None,
+                atoms: Default::default(),
+                scope: Default::default(),
+                expr: None,
+                in_macro_argument: false,
+                captured: None,
+            },
+            leaves: Leaves::default(),
+            id: HoleId(0),
+            function: FunctionId(function as u32),
+            visited_by: BTreeSet::new(),
+            nearness,
+            suspiciousness: nearness,
+        }
+    }
+
+    fn guard() -> HoleKind {
+        let (size, is_body) = (1, false);
+        HoleKind::Guard { size, is_body }
+    }
+
+    fn exit(under: Conditions) -> HoleKind {
+        let (is_body, ways) = (false, Vec::new());
+        HoleKind::Exit(Exits {
+            is_body,
+            ways,
+            under,
+        })
+    }
+
+    #[test]
+    fn conditions_at_a_crash_and_at_the_call_before_it_are_ahead() {
+        let (at_crash, at_call) = (1.0, 0.5);
+        // All of the function that crashes is as near as the call of it, all of the caller less.
+        let (beside_crash, beside_call) = (0.5, 1.0 / 3.0);
+        let holes = [
+            hole(0, 10, guard(), at_crash),
+            hole(0, 12, guard(), beside_crash),
+            hole(0, 90, guard(), beside_crash),
+            hole(0, 11, exit(Conditions::CrashFree), beside_crash),
+            hole(0, 11, exit(Conditions::All), beside_crash),
+            hole(1, 200, guard(), at_call),
+            hole(1, 210, guard(), beside_call),
+            hole(1, 400, guard(), beside_call),
+            hole(2, 500, guard(), 0.0),
+        ];
+        let ahead: Vec<usize> = conditions_at_crashes(&holes).into_iter().collect();
+        assert_eq!(ahead, [0, 1, 3, 5, 6]);
+    }
+
+    #[test]
+    fn without_a_crash_nothing_is_ahead() {
+        let holes = [hole(0, 10, guard(), 0.0), hole(0, 11, guard(), 0.0)];
+        assert!(conditions_at_crashes(&holes).is_empty());
+    }
+}

@@ -194,7 +194,7 @@ impl Finder<'_> {
                 let counted = COUNTED.iter().find(|(counted, _)| *counted == name);
                 for (number, &argument) in arguments.iter().enumerate() {
                     if counted.is_some_and(|(_, place)| *place == number) {
-                        let arrays = arguments.iter().filter_map(|&other| self.length(other));
+                        let arrays = arguments.iter().filter_map(|&other| self.bytes(other));
                         let count = self.operand(argument);
                         let length = arrays.min_by_key(|length| length.value);
                         add(Demand::Count { count, length });
@@ -292,7 +292,7 @@ impl Finder<'_> {
         let ty = self.function.expr(id).ty;
         let bare = self.function.stripped(id);
         let is_pointer = matches!(self.unit.types.kind(ty), TypeKind::Pointer(_));
-        let is_object = self.is_array(id)
+        let is_object = self.array(id).is_some()
             || !matches!(
                 self.function.expr(bare).kind,
                 ExprKind::Variable(_)
@@ -327,45 +327,46 @@ impl Finder<'_> {
         Operand::Value(id)
     }
 
-    fn is_array(&self, id: ExprId) -> bool {
+    /// The array that decays to `id`.
+    fn array(&self, id: ExprId) -> Option<ExprId> {
         match self.function.expr(id).kind {
-            ExprKind::Paren(inner) => self.is_array(inner),
+            ExprKind::Paren(inner) => self.array(inner),
             ExprKind::Cast {
+                operand,
                 cast: CastKind::ArrayToPointer,
                 ..
-            } => true,
+            } => Some(operand),
             ExprKind::Cast {
                 operand,
                 implicit: true,
                 ..
-            } => self.is_array(operand),
-            _ => false,
+            } => self.array(operand),
+            _ => None,
         }
     }
 
-    /// The number of elements of the array that decays to `id`, where that is declared and no member at the end of a
-    /// structure.
+    /// The number of elements of the array that decays to `id`, where that is declared. One element may stand for any number of
+    /// them.
     fn length(&self, id: ExprId) -> Option<Length> {
-        match self.function.expr(id).kind {
-            ExprKind::Paren(inner) => self.length(inner),
-            ExprKind::Cast {
-                operand,
-                cast: CastKind::ArrayToPointer,
-                ..
-            } => match self.unit.types.kind(self.function.expr(operand).ty) {
-                TypeKind::Array(_, Some(value)) if *value > 1 => Some(Length {
-                    value: *value,
-                    name: self.length_name(operand, *value),
-                }),
-                _ => None,
-            },
-            ExprKind::Cast {
-                operand,
-                implicit: true,
-                ..
-            } => self.length(operand),
+        let array = self.array(id)?;
+        match self.unit.types.kind(self.function.expr(array).ty) {
+            TypeKind::Array(_, Some(value)) if *value > 1 => Some(Length {
+                value: *value,
+                name: self.length_name(array, *value),
+            }),
             _ => None,
         }
+    }
+
+    /// The number of bytes of such an array.
+    fn bytes(&self, id: ExprId) -> Option<Length> {
+        let length = self.length(id)?;
+        let value = self
+            .unit
+            .types
+            .size(self.function.expr(self.array(id)?).ty)?;
+        let name = length.name.filter(|_| value == length.value);
+        Some(Length { value, name })
     }
 
     /// What stands in the brackets where an array is declared, if that is one name for a number.

@@ -411,12 +411,14 @@ fn what_keeps_a_statement_from_crashing_is_a_condition_that_costs_little() {
     let source = "enum { SIZE = 8 };
         struct node { struct node *next; int n; };
         static int cells[SIZE];
+        void *memcpy(void *, const void *, unsigned long);
         int f(const char *s, struct node *p, int i, int k, int length) {
             int q = 0;
             if (i < 100) cells[i] = k;
             if (k != 3) q = *(s + 2 + i + k) + p->next->n;
             while (*s) s++;
             q += q / k;
+            if (length != 3) memcpy(cells, s, length);
             return q;
         }";
     let at = |crash, text, kind| candidates_at_crash(crash, source, text, kind);
@@ -444,6 +446,9 @@ fn what_keeps_a_statement_from_crashing_is_a_condition_that_costs_little() {
     assert_eq!(least(&moving, "s && *s"), Some(1));
     let divided = at("q += q / k;", "q / k", is_expression);
     assert_eq!(least(&divided, "k ? q / k : 0"), Some(2));
+    // Four bytes each.
+    let copied = at("memcpy(cells, s, length);", "length != 3", is_expression);
+    assert_eq!(least(&copied, "length != 3 && length <= 32"), Some(1));
     let elsewhere = at("while (*s) s++;", "i < 100", is_expression);
     assert_eq!(least(&elsewhere, "i < 100 && i < SIZE"), None);
 }
