@@ -156,6 +156,9 @@ fn likeness(before: &[u8], after: &[u8]) -> Option<usize> {
     let new = parts(&after).filter(|part| !known.contains(part));
     new.filter_map(|part| {
         let (shape, names) = shape(part);
+        if !shape.iter().any(|byte| b"<>=".contains(byte)) {
+            return None;
+        }
         // A single name is compared with everything.
         let others = known.iter().map(|other| self::shape(other));
         let alike = others.filter(|(other, _)| *other == shape && names.len() > 2);
@@ -207,14 +210,18 @@ fn tokens(text: &[u8]) -> Vec<&[u8]> {
     while at < text.len() {
         let begins_name = is_of_name(text[at]);
         let mut end = at;
+        // What a subscript says belongs to what it selects.
+        let mut open = 0usize;
         while end < text.len() {
-            if begins_name && text[end..].starts_with(b"->") {
-                end += 2;
-            } else if is_of_name(text[end]) == begins_name {
-                end += 1;
-            } else {
-                break;
+            match text[end] {
+                b'[' if begins_name => open += 1,
+                b']' if open > 0 => open -= 1,
+                _ if open > 0 => {}
+                byte if is_of_name(byte) == begins_name => {}
+                _ if begins_name && text[end..].starts_with(b"->") => end += 1,
+                _ => break,
             }
+            end += 1;
         }
         found.push(&text[at..end]);
         at = end;
@@ -348,6 +355,11 @@ mod tests {
         assert_eq!(like(old, "g->x+g->w>columns||g->y<rows"), None);
         assert_eq!(like(old, "g->x+g->w>columns||g->x+g->h>rows"), None);
         assert_eq!([like(old, old), like("a>b", "a>b||c>d")], [None; 2]);
+        let elements = "a[i].x+a[i].w>n";
+        assert_eq!(like(elements, "a[i].x+a[i].w>n||a[i].y+a[i].h>m"), Some(0));
+        // What is no comparison is like everything.
+        assert_eq!(like("a[0].n", "b->rows[i].w"), None);
+        assert_eq!(like("a+b-c", "x+y-z"), None);
     }
 
     #[test]
