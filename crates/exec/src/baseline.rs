@@ -77,6 +77,16 @@ impl BaselineTest {
         }
     }
 
+    /// Whether it fails because memory is not freed, as LeakSanitizer says.
+    fn leaks(&self) -> bool {
+        let reported = match &self.verdict {
+            Verdict::Fail(FailReason::SanitizerReport(line)) => Some(line),
+            _ => None,
+        };
+        let mut said = reported.into_iter().chain(&self.said);
+        said.any(|text| text.contains("LeakSanitizer") || text.contains("byte(s) leaked"))
+    }
+
     /// The limits of a run of this test: `limits` with its time-out, and if that is wanted with a look whether it provably
     /// never ends once it has used more processor time than can be expected.
     pub fn limits(&self, limits: &Limits, prove_endless: bool) -> Limits {
@@ -370,31 +380,23 @@ impl Baseline {
 
     /// Whether a failing test crashes: by a signal, a failed assertion or what a sanitizer reports, leaks aside.
     pub fn crashes(&self) -> bool {
-        self.failing().any(|test| {
-            let said = test.said.as_deref().unwrap_or_default();
-            match &test.verdict {
-                Verdict::Fail(FailReason::Signal(signal)) => CRASHES.contains(signal),
-                Verdict::Fail(FailReason::SanitizerReport(line)) => !line.contains("LeakSanitizer"),
-                Verdict::Fail(FailReason::ExitCode { actual, .. }) => {
-                    // As shells say that a signal ended a program.
-                    CRASHES.contains(&(actual - 128))
-                        || REPORTS.iter().any(|report| said.contains(report))
-                }
-                _ => false,
+        let mut failing = self.failing().filter(|test| !test.leaks());
+        failing.any(|test| match &test.verdict {
+            Verdict::Fail(FailReason::Signal(signal)) => CRASHES.contains(signal),
+            Verdict::Fail(FailReason::SanitizerReport(_)) => true,
+            Verdict::Fail(FailReason::ExitCode { actual, .. }) => {
+                let said = test.said.as_deref().unwrap_or_default();
+                // As shells say that a signal ended a program.
+                let is_signal = CRASHES.contains(&(actual - 128));
+                is_signal || REPORTS.iter().any(|report| said.contains(report))
             }
+            _ => false,
         })
     }
 
     /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.
     pub fn leaks(&self) -> Option<String> {
-        let mut failing = self.failing().filter(|test| {
-            let reported = match &test.verdict {
-                Verdict::Fail(FailReason::SanitizerReport(line)) => Some(line),
-                _ => None,
-            };
-            let mut said = reported.into_iter().chain(&test.said);
-            said.any(|text| text.contains("LeakSanitizer") || text.contains("byte(s) leaked"))
-        });
+        let mut failing = self.failing().filter(|test| test.leaks());
         let tests = named(failing.next()?, failing.count());
         Some(format!(
             "{tests} with a report of LeakSanitizer: memory is not freed; if that is not what is to be repaired, \
@@ -437,5 +439,44 @@ mod tests {
         assert_eq!(patience.wall(0, Some(slow)), Duration::from_secs(300));
         assert_eq!(patience.wall(1, Some(fast)), patience.next);
         assert_eq!(patience.wall(7, Some(slow)), Duration::from_secs(100));
+    }
+
+    #[test]
+    fn a_crash_is_told_from_a_wrong_answer_and_from_a_leak() {
+        let crashes = |reason: FailReason, said: &str| {
+            let test = BaselineTest {
+                index: 0,
+                name: "t".to_owned(),
+                verdict: Verdict::Fail(reason),
+                durations: [Duration::ZERO; 2],
+                flaky: false,
+                timeout: Duration::MAX,
+                lost_patience: false,
+                expected: Duration::ZERO,
+                said: Some(said.to_owned()),
+            };
+            Baseline { tests: vec![test] }.crashes()
+        };
+        let exits = |actual| FailReason::ExitCode {
+            expected: 0,
+            actual,
+        };
+        let reports = |line: &str| FailReason::SanitizerReport(line.to_owned());
+        assert!(crashes(FailReason::Signal(libc::SIGSEGV), ""));
+        assert!(crashes(exits(128 + libc::SIGABRT), ""));
+        assert!(crashes(exits(1), "==7==ABORTING"));
+        assert!(crashes(
+            exits(1),
+            "a.c:3:5: runtime error: division by zero"
+        ));
+        assert!(crashes(reports("==7==ERROR: AddressSanitizer: SEGV"), ""));
+        assert!(!crashes(
+            reports("==7==ERROR: LeakSanitizer: detected memory leaks"),
+            ""
+        ));
+        let leaked = "SUMMARY: AddressSanitizer: 24 byte(s) leaked in 1 allocation(s).";
+        assert!(!crashes(exits(1), leaked));
+        assert!(!crashes(exits(1), "usage: a FILE"));
+        assert!(!crashes(FailReason::Signal(libc::SIGTERM), ""));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The phases of a run ([`repair`]):
 //! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).
-//! 2. [`localize`]: of a large program, which statements the tests execute.
+//! 2. [`localize`]: of a large program, or one that crashes, which statements the tests execute, and where they crash.
 //! 3. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
 //!    and each test is run once to see which holes it visits.
 //! 4. [`search`]: candidates in order of cost; each test is executed once per test-equivalence

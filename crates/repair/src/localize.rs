@@ -1,8 +1,8 @@
 //! Where a repair looks first: fault localization of a prepared project.
 //!
 //! A large program is localized before its locations are looked for ([`focus`]): only files with suspicious statements
-//! are read in detail and woven. In a small one that would cost more than it saves. In both, the locations are ranked by
-//! the tests that visit them ([`rank`]).
+//! are read in detail and woven. In a small one that would cost more than it saves, unless tests crash: then it is worth
+//! knowing where. In all, the locations are ranked by the tests that visit them ([`rank`]).
 
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
@@ -174,7 +174,9 @@ pub fn focus(
         Ok(found) => Focus::new(found, options),
         Err(error) if is_large || error.is_cancelled() => return Err(error),
         Err(error) => {
-            tracing::info!(%error, "where tests crash is not known");
+            (surroundings.events)(Event::Warning(format!(
+                "where tests crash is not known, and no use is made of it: {error}"
+            )));
             return Ok(());
         }
     };

@@ -1,5 +1,6 @@
 //! Building a space: which templates are filled with which pools at which site, and at what cost.
 
+mod additions;
 mod choices;
 mod crash_free;
 mod levels;

@@ -18,6 +18,7 @@ use patchwright_text::Span;
 use crate::{
     holes::Hole,
     leaves::{Visible, variables_below},
+    selectors::{decayed_array, declared_length},
     slots::{AtomBuilder, Atoms},
     term::{CType, Kind, Pointees, Term},
 };
@@ -292,7 +293,7 @@ impl Finder<'_> {
         let ty = self.function.expr(id).ty;
         let bare = self.function.stripped(id);
         let is_pointer = matches!(self.unit.types.kind(ty), TypeKind::Pointer(_));
-        let is_object = self.array(id).is_some()
+        let is_object = decayed_array(self.function, id).is_some()
             || !matches!(
                 self.function.expr(bare).kind,
                 ExprKind::Variable(_)
@@ -327,44 +328,19 @@ impl Finder<'_> {
         Operand::Value(id)
     }
 
-    /// The array that decays to `id`.
-    fn array(&self, id: ExprId) -> Option<ExprId> {
-        match self.function.expr(id).kind {
-            ExprKind::Paren(inner) => self.array(inner),
-            ExprKind::Cast {
-                operand,
-                cast: CastKind::ArrayToPointer,
-                ..
-            } => Some(operand),
-            ExprKind::Cast {
-                operand,
-                implicit: true,
-                ..
-            } => self.array(operand),
-            _ => None,
-        }
-    }
-
-    /// The number of elements of the array that decays to `id`, where that is declared. One element may stand for any number of
-    /// them.
+    /// The declared length of the array that decays to `id`.
     fn length(&self, id: ExprId) -> Option<Length> {
-        let array = self.array(id)?;
-        match self.unit.types.kind(self.function.expr(array).ty) {
-            TypeKind::Array(_, Some(value)) if *value > 1 => Some(Length {
-                value: *value,
-                name: self.length_name(array, *value),
-            }),
-            _ => None,
-        }
+        let array = decayed_array(self.function, id)?;
+        let value = declared_length(self.unit, self.function, array)?;
+        let name = self.length_name(array, value);
+        Some(Length { value, name })
     }
 
     /// The number of bytes of such an array.
     fn bytes(&self, id: ExprId) -> Option<Length> {
         let length = self.length(id)?;
-        let value = self
-            .unit
-            .types
-            .size(self.function.expr(self.array(id)?).ty)?;
+        let array = decayed_array(self.function, id)?;
+        let value = self.unit.types.size(self.function.expr(array).ty)?;
         let name = length.name.filter(|_| value == length.value);
         Some(Length { value, name })
     }

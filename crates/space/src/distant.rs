@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     crash_free::CrashFree,
     holes::Hole,
-    leaves::{LeafLimits, Mentions, declared_before},
+    leaves::{LeafLimits, Mentions, Visible},
     slots::AtomBuilder,
     term::{CType, Kind, Term},
 };
@@ -157,12 +157,7 @@ fn globals(
         }
     }
     let mut atoms = std::mem::take(&mut hole.atoms);
-    let hidden: FxHashSet<&str> = hole
-        .scope
-        .visible
-        .iter()
-        .map(|&id| builder.unit.variable(id).name.as_str())
-        .collect();
+    let visible = Visible::at(builder.unit, hole);
     let mut wanted: Vec<(bool, u32, VarId)> = Vec::new();
     for (number, function) in file.iter().enumerate() {
         for (&id, places) in function.variables.iter().filter(|_| number != own) {
@@ -170,8 +165,7 @@ fn globals(
             if variable.storage == Storage::Global
                 && !variable.in_system_header
                 && !file[own].variables.contains_key(&id)
-                && !hidden.contains(variable.name.as_str())
-                && declared_before(builder.unit, id, hole.span)
+                && visible.has_value(builder.unit, id)
             {
                 let nearest = places.iter().map(|at| at.abs_diff(hole.span.start)).min();
                 wanted.push((!called.contains(&number), nearest.unwrap_or(u32::MAX), id));

@@ -4,8 +4,7 @@
 //! length is declared has values that are undefined: those that select nothing of it.
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, UnaryOperator,
-    types::{TypeId, TypeKind},
+    CastKind, ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, types::TypeKind,
 };
 
 use crate::{
@@ -89,7 +88,9 @@ impl Finder<'_, '_, '_> {
     }
 
     fn subscript(&mut self, base: ExprId, index: ExprId, element: Element) {
-        let usage = match self.length(base) {
+        let array = decayed_array(self.function, base);
+        let length = array.and_then(|id| declared_length(self.builder.unit, self.function, id));
+        let usage = match length {
             Some(length) if element == Element::Used => Use::Index(length),
             Some(length) => Use::Index(length.saturating_add(1)),
             None => Use::Convert(CType::Long),
@@ -108,40 +109,39 @@ impl Finder<'_, '_, '_> {
             _ => self.below(base, Use::Same),
         }
     }
+}
 
-    /// The number of elements of the array that `base` is, where its declaration is to be believed: a member with at
-    /// most one element may stand for any number of them.
-    fn length(&self, base: ExprId) -> Option<u64> {
-        let array = self.array(base)?;
-        let is_member = matches!(
-            self.function.expr(self.function.without_parens(array)).kind,
-            ExprKind::Member { .. }
-        );
-        match self.builder.unit.types.kind(self.type_of(array)) {
-            TypeKind::Array(_, Some(length)) if *length > u64::from(is_member) => Some(*length),
-            _ => None,
-        }
+/// The array that decays to the pointer `id`.
+pub(crate) fn decayed_array(function: &Function, id: ExprId) -> Option<ExprId> {
+    let id = function.without_parens(id);
+    match function.expr(id).kind {
+        ExprKind::Cast {
+            operand,
+            cast: CastKind::ArrayToPointer,
+            ..
+        } => Some(operand),
+        ExprKind::Cast {
+            operand,
+            implicit: true,
+            ..
+        } => decayed_array(function, operand),
+        _ => None,
     }
+}
 
-    /// The array that decays to the pointer `id`.
-    fn array(&self, id: ExprId) -> Option<ExprId> {
-        let id = self.function.without_parens(id);
-        match self.function.expr(id).kind {
-            ExprKind::Cast {
-                operand,
-                cast: CastKind::ArrayToPointer,
-                ..
-            } => Some(operand),
-            ExprKind::Cast {
-                operand,
-                implicit: true,
-                ..
-            } => self.array(operand),
-            _ => None,
-        }
-    }
-
-    fn type_of(&self, id: ExprId) -> TypeId {
-        self.function.expr(id).ty
+/// The number of elements of an array, where its declaration is to be believed: a member with at most one element may stand
+/// for any number of them.
+pub(crate) fn declared_length(
+    unit: &TranslationUnit,
+    function: &Function,
+    array: ExprId,
+) -> Option<u64> {
+    let is_member = matches!(
+        function.expr(function.without_parens(array)).kind,
+        ExprKind::Member { .. }
+    );
+    match unit.types.kind(function.expr(array).ty) {
+        TypeKind::Array(_, Some(length)) if *length > u64::from(is_member) => Some(*length),
+        _ => None,
     }
 }

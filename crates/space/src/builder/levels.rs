@@ -1,13 +1,11 @@
 //! What is put where, level by level: the templates, the pools that fill them, and their costs.
 
-use std::collections::BTreeSet;
-
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use super::{SpaceBuilder, contains_captured};
+use super::SpaceBuilder;
 use crate::{
     assign::given::without_blanks,
-    holes::{Added, HoleKind},
+    holes::HoleKind,
     pools::{PoolId, PoolKind},
     sites::{Site, operands},
     space::{Schema, Template},
@@ -18,10 +16,7 @@ use crate::{
 /// given elsewhere in the function costs nothing.
 pub const ASSIGNMENT_COST: u32 = 2;
 
-/// So much less costs a comparison of which only a constant is new.
-const KNOWN_FORM: u32 = 2;
-
-const RELATIONAL: [BinaryOp; 6] = [
+pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Lt,
     BinaryOp::Le,
     BinaryOp::Gt,
@@ -304,98 +299,7 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// Conditions that can be added or put under a statement, by number of nodes.
-    pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
-        match level {
-            1 => [&self.leaves[..], &self.distant].concat(),
-            2 => {
-                let leaves = self.additions(1);
-                leaves
-                    .into_iter()
-                    .filter_map(|leaf| self.unary_pool(UnaryOp::Not, leaf))
-                    .collect()
-            }
-            3 => self.relation_pools(),
-            _ => self.large_relation_pools(),
-        }
-    }
-
-    fn unary_pool(&mut self, op: UnaryOp, leaf: PoolId) -> Option<PoolId> {
-        self.space.pools.add_unary(op, leaf).ok()
-    }
-
-    fn relation_pools(&mut self) -> Vec<PoolId> {
-        if let Some(pools) = &self.relations {
-            return pools.clone();
-        }
-        let leaves = self.leaves.clone();
-        let (distant, constants) = (self.distant.clone(), self.distant_constants.clone());
-        let mut pools = self.binary_pools(&RELATIONAL, &leaves, &leaves);
-        // Of comparisons, one order is kept.
-        pools.extend(self.binary_pools(&RELATIONAL, &leaves, &distant));
-        pools.extend(self.binary_pools(&RELATIONAL, &distant, &leaves));
-        pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
-        pools.extend(self.sibling_pools());
-        self.relations = Some(pools.clone());
-        pools
-    }
-
-    /// The comparisons of the expression itself, with another constant in what is calculated: beside `y % 4 == 0` and
-    /// `y % 100 != 0`, `y % 400 == 0`; and those of variables only, with others: beside `x + width > columns`, `y + height > rows`.
-    fn sibling_pools(&mut self) -> Vec<PoolId> {
-        let constants = self.distant_constants.clone();
-        let mut known: Vec<(BinaryOp, Term, Term)> = Vec::new();
-        let mut forms: BTreeSet<(BinaryOp, BinaryOp)> = BTreeSet::new();
-        let mut found = Vec::new();
-        for site in 0..self.space.sites.len() {
-            let term = self.space.sites[site].term.clone();
-            let Kind::Binary(compared, left, right) = term.kind() else {
-                continue;
-            };
-            let Kind::Binary(op, varying, constant) = left.kind() else {
-                continue;
-            };
-            let is_atom = |term: &Term| matches!(term.kind(), Kind::Atom(_));
-            if compared.is_comparison() && [varying, constant, right].into_iter().all(is_atom) {
-                forms.insert((*op, *compared));
-            }
-            let sibling = (*op, varying.clone(), right.clone());
-            if !compared.is_comparison()
-                || op.is_comparison()
-                || !matches!(constant.kind(), Kind::Constant(..))
-                || self.space.hole.captured.is_some() && contains_captured(&term)
-                || known.contains(&sibling)
-            {
-                continue;
-            }
-            let fixed = (self.fixed(varying), self.fixed(right));
-            known.push(sibling);
-            if let (Some(varying), Some(right)) = fixed {
-                let calculated = self.binary_pools(&[*op], &[varying], &constants);
-                // Whether something divides a number is asked with `==`.
-                let operators = match compared {
-                    BinaryOp::Eq | BinaryOp::Ne => &[BinaryOp::Eq, BinaryOp::Ne][..],
-                    _ => &RELATIONAL,
-                };
-                for pool in self.binary_pools(operators, &calculated, &[right]) {
-                    self.space.pools.discount(pool, KNOWN_FORM);
-                    found.push(pool);
-                }
-            }
-        }
-        let varies = |pool: &PoolId| !self.space.pools.get(*pool).has_constants();
-        let leaves: Vec<PoolId> = self.leaves.iter().copied().filter(varies).collect();
-        for (op, compared) in forms {
-            let calculated = self.binary_pools(&[op], &leaves, &leaves);
-            for pool in self.binary_pools(&[compared], &calculated, &leaves) {
-                self.space.pools.discount(pool, KNOWN_FORM);
-                found.push(pool);
-            }
-        }
-        found
-    }
-
-    fn product_pools(&mut self) -> Vec<PoolId> {
+    pub(super) fn product_pools(&mut self) -> Vec<PoolId> {
         if let Some(pools) = &self.products {
             return pools.clone();
         }
@@ -404,18 +308,12 @@ impl SpaceBuilder<'_> {
         pools
     }
 
-    fn large_relation_pools(&mut self) -> Vec<PoolId> {
-        if let Some(pools) = &self.large_relations {
-            return pools.clone();
-        }
-        let products = self.product_pools();
-        let leaves = self.leaves.clone();
-        let pools = self.binary_pools(&RELATIONAL, &products, &leaves);
-        self.large_relations = Some(pools.clone());
-        pools
-    }
-
-    fn binary_pools(&mut self, ops: &[BinaryOp], left: &[PoolId], right: &[PoolId]) -> Vec<PoolId> {
+    pub(super) fn binary_pools(
+        &mut self,
+        ops: &[BinaryOp],
+        left: &[PoolId],
+        right: &[PoolId],
+    ) -> Vec<PoolId> {
         const LARGEST_POOL: usize = 4_000_000;
         let mut found = Vec::new();
         for &op in ops {
@@ -432,64 +330,6 @@ impl SpaceBuilder<'_> {
             }
         }
         found
-    }
-
-    /// `X && b`, `b && X`, `X || b`, `b || X`, or `b` itself for guards.
-    fn refine(&mut self, site: usize, level: u32, most: usize) {
-        let Site { term, truth, .. } = self.space.sites[site].clone();
-        if !truth && !is_truth_value(&term) {
-            return;
-        }
-        let additions = self.additions(level);
-        let crash_free = match level {
-            1 => self.crash_free.clone(),
-            _ => Vec::new(),
-        };
-        let holds = || crash_free.iter().map(|&(holds, _)| holds);
-        let fails = || crash_free.iter().map(|&(_, fails)| fails);
-        let alone: Option<(Schema, Vec<PoolId>)> = match self.space.hole.kind {
-            HoleKind::Guard { .. } => Some((Schema::Guard, holds().collect())),
-            HoleKind::Refinement(Added::AndBefore(_)) => {
-                Some((Schema::Refinement, holds().collect()))
-            }
-            HoleKind::Refinement(Added::OrBefore(_)) => {
-                Some((Schema::Refinement, fails().collect()))
-            }
-            _ => None,
-        };
-        if let Some((schema, crash_free)) = alone {
-            for added in crash_free.into_iter().chain(additions) {
-                let cost = 1 + self.cost(added);
-                self.block(site, Template::One(added), cost, schema, most);
-            }
-            return;
-        }
-        // What is added to a condition with effects has holes of its own.
-        if truth && self.space.hole.captured.is_some() {
-            return;
-        }
-        let Some(whole) = self.fixed(&term) else {
-            return;
-        };
-        // What is added goes behind, unless the term can be undefined: then in front of it too.
-        let may_fail = may_be_undefined(&term);
-        let captured = matches!(self.space.hole.kind, HoleKind::Refinement(_));
-        let both = |added: PoolId| [(added, true), (added, false)];
-        let added = holds()
-            .map(|added| (added, true))
-            .chain(fails().map(|added| (added, false)))
-            .chain(additions.into_iter().flat_map(both));
-        for (added, is_and) in added.collect::<Vec<_>>() {
-            let cost = 1 + self.cost(added);
-            let (behind, before) = match is_and {
-                true => (Template::And(whole, added), Template::And(added, whole)),
-                false => (Template::Or(whole, added), Template::Or(added, whole)),
-            };
-            self.block(site, behind, cost, Schema::Refinement, most);
-            if may_fail && !captured {
-                self.block(site, before, cost, Schema::Refinement, most);
-            }
-        }
     }
 
     fn is_expression(&self) -> bool {
@@ -704,14 +544,5 @@ pub(super) fn is_truth_value(term: &Term) -> bool {
         Kind::Unary(op, _) => *op == UnaryOp::Not,
         Kind::LogicalAnd(..) | Kind::LogicalOr(..) => true,
         _ => false,
-    }
-}
-
-/// A term can be undefined in some state: it loads, divides, shifts, or overflows.
-fn may_be_undefined(term: &Term) -> bool {
-    match term.kind() {
-        Kind::Constant(..) => false,
-        Kind::Atom(_) => true,
-        _ => operands(term).into_iter().any(may_be_undefined),
     }
 }
