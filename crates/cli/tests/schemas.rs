@@ -76,13 +76,17 @@ programs! {
     dropped_argument
     exchanged_arguments
     exchanged_leaves
+    exchanged_operands
     exchanged_subscripts
+    forgotten_else
     fresh_memory
+    grouped_otherwise
     guarded_exit
     left_before_a_crash
     moved_statement
     number_too_large
     refused_initializations
+    string_without_end
     strings_compared_by_address
     structure_used_again
     uninitialized_array

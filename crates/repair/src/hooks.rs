@@ -115,7 +115,7 @@ pub(crate) fn assignment_place(entry: &HoleEntry) -> Option<AssignmentPlace> {
         id: entry.id,
         span: entry.hole.span,
         is_body: at.is_body,
-        after: at.after,
+        beside: at.beside,
         stores: stores(&at.nameable),
         assignable: at
             .targets

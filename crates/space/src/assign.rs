@@ -7,6 +7,7 @@
 //! touches memory, and by every mention of the pointer itself. Where a touch cannot be woven, the
 //! variables concerned are touched at every place, so that each place is a class of its own.
 
+mod elements;
 pub(crate) mod given;
 mod members;
 
@@ -14,14 +15,14 @@ use patchwright_csource::{
     CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, Storage,
     UnaryOperator, VarId, types::TypeKind,
 };
-use patchwright_text::Span;
+use patchwright_text::{Beside, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     holes::{Hole, HoleKind},
     leaves::{LeafLimits, Mentions, leaves},
     operators::goes_on,
-    slots::{AtomBuilder, Atoms},
+    slots::{AtomBuilder, Atoms, ElementIndex},
     term::{AtomId, CType, Context, Term},
 };
 
@@ -47,15 +48,17 @@ pub struct Target {
     pub atom: Option<AtomId>,
     /// What it is given elsewhere in the function, as text without blanks.
     pub given: Vec<String>,
+    /// It is given nothing else: the end of a string is 0.
+    pub given_only: bool,
 }
 
-/// A place for assignments: before a statement, or behind the last one of a block.
+/// A place for assignments: before a statement, behind the last one of a block, or as the `else` of an `if`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssignmentAt {
     /// The statement stands alone where the grammar wants one.
     pub is_body: bool,
-    /// It is behind the statement.
-    pub after: bool,
+    /// Where it is, seen from the statement.
+    pub beside: Beside,
     /// What can be assigned.
     pub targets: Vec<Target>,
     /// What can be named: more than can be assigned here, as some have no value on every way.
@@ -139,6 +142,8 @@ enum Source {
     Path(ExprId),
     /// A field of a structure, by its number.
     Member(VarId, usize),
+    /// The element of a string that a variable is the index of.
+    Element(VarId, VarId),
 }
 
 /// What a full expression does.
@@ -162,12 +167,12 @@ struct Planner<'b, 'a, 'f> {
     touches: Vec<(Option<ExprId>, Span, u64, Vec<VarId>)>,
 }
 
-/// A place before or behind a statement.
+/// A place beside a statement.
 struct PlaceFound {
     statement: StmtId,
     span: Span,
     is_body: bool,
-    after: bool,
+    beside: Beside,
     touches: u64,
 }
 
@@ -209,6 +214,28 @@ enum Position {
     Labelled,
     Body,
     Fixed,
+}
+
+/// Whether an `else` behind a statement would be taken for that of an `if` in it, or that cannot be seen.
+fn takes_else(function: &Function, id: StmtId) -> bool {
+    let stmt = function.stmt(id);
+    match &stmt.kind {
+        _ if !matches!(stmt.place, Place::Written(_)) => true,
+        StmtKind::Compound(_)
+        | StmtKind::Expression(_)
+        | StmtKind::Do { .. }
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Return(_)
+        | StmtKind::Null => false,
+        StmtKind::While { body, .. } | StmtKind::For { body, .. } => takes_else(function, *body),
+        StmtKind::If {
+            otherwise: Some(otherwise),
+            ..
+        } => takes_else(function, *otherwise),
+        _ => true,
+    }
 }
 
 impl Planner<'_, '_, '_> {
@@ -277,24 +304,37 @@ impl Planner<'_, '_, '_> {
             }
         }
         let unique: FxHashSet<VarId> = variables.iter().map(|&(_, id)| id).collect();
-        self.find_paths(&paths, &unique);
+        let outermost = self.outermost();
+        self.find_paths(&paths, &unique, &outermost);
         let by_mentions: Vec<VarId> = variables.iter().map(|&(_, id)| id).collect();
         self.find_members(&by_mentions);
+        self.find_elements(&by_mentions, &outermost);
     }
 
-    fn find_paths(&mut self, paths: &[(ExprId, usize)], unique: &FxHashSet<VarId>) {
-        let outermost: FxHashSet<VarId> = match &self.function.stmt(self.function.body).kind {
-            StmtKind::Compound(inner) => inner
-                .iter()
-                .filter_map(|&id| match &self.function.stmt(id).kind {
-                    StmtKind::Declaration(variables) => Some(variables.clone()),
-                    _ => None,
-                })
-                .flatten()
-                .chain(self.function.parameters.iter().copied())
-                .collect(),
-            _ => return,
+    /// The variables of the outermost block, which can be named to its end.
+    fn outermost(&self) -> FxHashSet<VarId> {
+        let StmtKind::Compound(inner) = &self.function.stmt(self.function.body).kind else {
+            return FxHashSet::default();
         };
+        let declared = inner
+            .iter()
+            .filter_map(|&id| match &self.function.stmt(id).kind {
+                StmtKind::Declaration(variables) => Some(variables.iter()),
+                _ => None,
+            });
+        declared
+            .flatten()
+            .chain(&self.function.parameters)
+            .copied()
+            .collect()
+    }
+
+    fn find_paths(
+        &mut self,
+        paths: &[(ExprId, usize)],
+        unique: &FxHashSet<VarId>,
+        outermost: &FxHashSet<VarId>,
+    ) {
         let mut found: Vec<(usize, usize, Watchable)> = Vec::new();
         for (order, &(id, weight)) in paths.iter().enumerate() {
             let expr = self.function.expr(id);
@@ -531,8 +571,9 @@ impl Planner<'_, '_, '_> {
                     self.wrap(*condition, mask, &[]);
                 }
                 self.stmt(*then, Position::Body);
-                if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, Position::Body);
+                match otherwise {
+                    Some(otherwise) => self.stmt(*otherwise, Position::Body),
+                    None => self.place_otherwise(id, *then),
                 }
             }
             StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
@@ -597,7 +638,27 @@ impl Planner<'_, '_, '_> {
                 statement: id,
                 span,
                 is_body: position == Position::Body,
-                after: true,
+                beside: Beside::Behind,
+                touches: 0,
+            });
+        }
+    }
+
+    /// Makes the `else` that an `if` does not have a place. Where control does not get behind the `if` from its `then`, a
+    /// place behind it is the same.
+    fn place_otherwise(&mut self, id: StmtId, then: StmtId) {
+        let is_same = !goes_on(self.function, then);
+        if is_same || takes_else(self.function, then) {
+            return;
+        }
+        if let (Place::Written(span), Some(_)) =
+            (self.function.stmt(id).place, self.scopes.at_stmt(id))
+        {
+            self.places.push(PlaceFound {
+                statement: id,
+                span,
+                is_body: false,
+                beside: Beside::Else,
                 touches: 0,
             });
         }
@@ -631,6 +692,8 @@ impl Planner<'_, '_, '_> {
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Goto(_) => 0,
+            // `{ ; }`: perhaps the statement was forgotten. A loop has its empty body for a reason.
+            StmtKind::Null if position == Position::Block => 0,
             _ => return false,
         };
         let (Place::Written(span), Some(_)) = (stmt.place, self.scopes.at_stmt(id)) else {
@@ -640,7 +703,7 @@ impl Planner<'_, '_, '_> {
             statement: id,
             span,
             is_body: position == Position::Body,
-            after: false,
+            beside: Beside::Before,
             touches,
         });
         true
@@ -661,11 +724,15 @@ impl Planner<'_, '_, '_> {
                 lvalue: watchable.lvalue.clone(),
                 ctype: watchable.ctype,
                 atom: None,
-                given: self
-                    .given
-                    .get(&given::without_blanks(&watchable.lvalue))
-                    .cloned()
-                    .unwrap_or_default(),
+                given: match watchable.source {
+                    Source::Element(..) => vec!["0".to_owned()],
+                    _ => self
+                        .given
+                        .get(&given::without_blanks(&watchable.lvalue))
+                        .cloned()
+                        .unwrap_or_default(),
+                },
+                given_only: matches!(watchable.source, Source::Element(..)),
             })
             .collect()
     }
@@ -689,7 +756,7 @@ impl Planner<'_, '_, '_> {
                 span,
                 kind: HoleKind::Assignment(AssignmentAt {
                     is_body: place.is_body,
-                    after: place.after,
+                    beside: place.beside,
                     targets: Vec::new(),
                     nameable: Vec::new(),
                     touches: place.touches | untracked,
@@ -743,6 +810,13 @@ impl Planner<'_, '_, '_> {
                         }
                         target.atom.is_some()
                     }
+                    Source::Element(string, index) => {
+                        if assigned {
+                            let index = Some(ElementIndex::Variable(index));
+                            target.atom = self.builder.element_of(&mut hole.atoms, string, index);
+                        }
+                        target.atom.is_some()
+                    }
                 }
             });
             if let HoleKind::Assignment(at) = &mut hole.kind {
@@ -782,20 +856,8 @@ impl Planner<'_, '_, '_> {
 
     /// What lies behind variables of the outermost block, which can be named to its end.
     fn at_the_end(&self) -> Vec<Target> {
-        let StmtKind::Compound(inner) = &self.function.stmt(self.function.body).kind else {
-            return Vec::new();
-        };
-        let visible = inner
-            .iter()
-            .filter_map(|&id| match &self.function.stmt(id).kind {
-                StmtKind::Declaration(variables) => Some(variables.clone()),
-                _ => None,
-            })
-            .flatten()
-            .chain(self.function.parameters.iter().copied())
-            .collect();
         let scope = Scope {
-            visible,
+            visible: self.outermost().into_iter().collect(),
             ..Scope::default()
         };
         let mut found = self.nameable(&scope, &[]);

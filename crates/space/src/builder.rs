@@ -241,7 +241,14 @@ impl SpaceBuilder<'_> {
             return;
         };
         let place = &self.space.sites[site];
-        let is_cast = matches!(template, Template::Cast(..));
+        let is_cast = match template {
+            Template::Cast(..) => true,
+            // Nothing but the same number is put in place of a constant as it is.
+            Template::One(pool) => {
+                self.space.pools.is_fixed(pool) && matches!(place.term.kind(), Kind::Constant(..))
+            }
+            _ => false,
+        };
         if !place.truth && !is_cast && !self.fits(filling, &place.term) {
             return;
         }

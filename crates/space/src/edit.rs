@@ -1,10 +1,10 @@
 //! Candidates as edits of the source.
 
-use patchwright_text::{Edit, Span};
+use patchwright_text::{Beside, Edit, Span};
 
 use crate::{
     holes::{Added, HoleKind},
-    insertion::{insertion, insertion_after},
+    insertion::{indentation_step, insertion, insertion_after, insertion_as_else},
     space::{Block, CandidateId, Schema, Space, Template},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
@@ -76,9 +76,10 @@ impl Space {
                 let value = filling.display(&table, pointees).to_string();
                 let lvalue = &at.target()?.lvalue;
                 let statement = assignment(lvalue, &value);
-                let insert = match at.after {
-                    true => insertion_after,
-                    false => insertion,
+                let insert = match at.beside {
+                    Beside::Before => insertion,
+                    Beside::Behind => insertion_after,
+                    Beside::Else => insertion_as_else,
                 };
                 Some(insert(source, self.hole.span, at.is_body, &statement))
             }
@@ -195,13 +196,7 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
     } else {
         b"\n"
     };
-    let step: &[u8] = if indent.contains(&b'\t') && !indent.contains(&b' ') {
-        b"\t"
-    } else if indent.len().is_multiple_of(4) {
-        b"    "
-    } else {
-        b"  "
-    };
+    let step = indentation_step(indent);
     let mut new = format!("if ({condition})").into_bytes();
     new.extend_from_slice(newline);
     new.extend_from_slice(indent);

@@ -91,6 +91,13 @@ impl Space {
             Kind::Binary(old, l, r) => (*old == op, self.place_of(a, l), self.place_of(b, r)),
             _ => (false, None, None),
         };
+        // Operands that change places have a block of their own.
+        let (other_left, other_right) = match site.kind() {
+            Kind::Binary(old, l, r) if is_same_op && are_exchanged(*old) => {
+                (self.place_of(a, r), self.place_of(b, l))
+            }
+            _ => (None, None),
+        };
         let (a_is_fixed, b_is_fixed) = (self.pools.is_fixed(a), self.pools.is_fixed(b));
         // A leaf that is the site's own text is combined with others in blocks of their own.
         let is_expression = matches!(self.hole.kind, HoleKind::Expression { .. });
@@ -109,9 +116,11 @@ impl Space {
         };
         // The candidate is the original, or also stands in another block with a smaller change.
         let repeats = |is_left: bool, is_right: bool| {
-            if a_is_fixed || b_is_fixed {
+            if a_is_fixed && b_is_fixed {
+                is_same_op && is_left && is_right
+            } else if a_is_fixed || b_is_fixed {
                 // These blocks keep one operand: the other one and the operator change.
-                is_same_op || (is_left && is_right && !(a_is_fixed && b_is_fixed))
+                is_same_op || is_left && is_right
             } else {
                 is_left || is_right
             }
@@ -119,11 +128,13 @@ impl Space {
         self.each_pair((a, b), take, |i, left| {
             let is_left = same_left == Some(i);
             let is_own = own_left == Some(i);
+            let is_other_left = other_left == Some(i) && !(a_is_fixed || b_is_fixed);
             let (is_stepped, is_one) = (step_left == Some(i), left.constant == Some(1));
             move |j, right| {
                 let is_step = is_stepped && right.constant == Some(1)
                     || is_one && op == BinaryOp::Add && step_right == Some(j);
                 !is_step
+                    && !(is_other_left && other_right == Some(j))
                     && !is_redundant(op, &left, &right, a == b && i == j)
                     && !repeats(is_left, same_right == Some(j))
                     && !is_own
@@ -190,4 +201,9 @@ impl Space {
             PoolKind::Unary(..) | PoolKind::Binary(..) => None,
         }
     }
+}
+
+/// Whether operands of an operator are tried in the other order.
+pub(crate) fn are_exchanged(op: BinaryOp) -> bool {
+    !op.is_commutative() && !op.is_comparison()
 }

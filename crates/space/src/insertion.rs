@@ -71,9 +71,103 @@ pub(crate) fn insertion_after(source: &[u8], span: Span, is_body: bool, statemen
     Edit::insert(at as u32, text)
 }
 
+/// What a line has more in front than the one that it belongs to.
+pub(crate) fn indentation_step(indentation: &[u8]) -> &'static [u8] {
+    if indentation.contains(&b'\t') && !indentation.contains(&b' ') {
+        b"\t"
+    } else if indentation.len().is_multiple_of(4) {
+        b"    "
+    } else {
+        b"  "
+    }
+}
+
+/// A statement as the `else` of an `if` that has none, the way the file writes such.
+pub(crate) fn insertion_as_else(
+    source: &[u8],
+    span: Span,
+    _is_body: bool,
+    statement: &str,
+) -> Edit {
+    let start = span.start as usize;
+    let line = source[..start]
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let text = &source[span.range()];
+    if !text.contains(&b'\n') {
+        return Edit::insert(span.end, format!(" else {statement}"));
+    }
+    // That of the `if`, or of `else if`.
+    let blanks = source[line..]
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    let indentation = &source[line..line + blanks];
+    let newline: &[u8] = match source.windows(2).any(|two| two == b"\r\n") {
+        true => b"\r\n",
+        false => b"\n",
+    };
+    // As far in as what the `if` governs.
+    let step = text
+        .split(|&byte| byte == b'\n')
+        .skip(1)
+        .filter_map(|line| line.strip_prefix(indentation))
+        .map(|line| &line[..line.len() - line.trim_ascii_start().len()])
+        .filter(|deeper| !deeper.is_empty())
+        .min_by_key(|deeper| deeper.len())
+        .unwrap_or_else(|| indentation_step(indentation));
+    let inner = [newline, indentation, step].concat();
+    let begins_line = |what: &[u8]| {
+        let mut lines = source.split(|&byte| byte == b'\n');
+        lines.any(|line| line.trim_ascii_start().starts_with(what))
+    };
+    let shares_line = source.windows(6).any(|text| text == b"} else")
+        || !begins_line(b"else") && !begins_line(b"{");
+    let last = text.rsplit(|&byte| byte == b'\n').next();
+    let closes = last.and_then(|line| line.strip_suffix(b"}")) == Some(indentation);
+    let parts: Vec<&[u8]> = match closes && shares_line {
+        true => vec![
+            b" else {",
+            &inner,
+            statement.as_bytes(),
+            newline,
+            indentation,
+            b"}",
+        ],
+        false => vec![newline, indentation, b"else", &inner, statement.as_bytes()],
+    };
+    Edit::insert(span.end, parts.concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn with_else(source: &str) -> String {
+        let start = source.find("if").unwrap();
+        let span = Span::new(start as u32, source.trim_end().len() as u32);
+        let edit = insertion_as_else(source.as_bytes(), span, false, "in = 0;");
+        let text = patchwright_text::apply_edits(source.as_bytes(), &[edit]).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn an_else_stands_where_a_person_would_write_it() {
+        assert_eq!(
+            with_else("    if (a) {\n        b();\n    }\n"),
+            "    if (a) {\n        b();\n    } else {\n        in = 0;\n    }\n"
+        );
+        assert_eq!(
+            with_else("  if (a)\n    b();\n"),
+            "  if (a)\n    b();\n  else\n    in = 0;\n"
+        );
+        assert_eq!(with_else("\tif (a) b();\n"), "\tif (a) b(); else in = 0;\n");
+        assert_eq!(
+            with_else("if (a)\n  {\n    b();\n  }\n"),
+            "if (a)\n  {\n    b();\n  }\nelse\n  in = 0;\n"
+        );
+    }
 
     fn with_break(source: &str, statement: &str) -> String {
         let start = source.find(statement).unwrap();

@@ -85,10 +85,20 @@ pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions 
             ExprKind::Variable(variable) => {
                 found.variables.entry(*variable).or_default().push(at);
             }
+            // What is changed is read, too.
             ExprKind::Cast {
                 operand,
                 cast: CastKind::LValueToRValue,
                 ..
+            }
+            | ExprKind::Assign {
+                operator: Some(_),
+                target: operand,
+                ..
+            }
+            | ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand,
             } => {
                 let inner = function.without_parens(*operand);
                 if matches!(

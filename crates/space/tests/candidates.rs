@@ -468,3 +468,98 @@ fn a_function_is_left_before_it_crashes_if_it_would() {
     );
     assert!(exits.contains(&(3, "if (!p) return -1;\n            *n = p[0];".to_owned())));
 }
+#[test]
+fn operands_change_places_even_if_one_is_a_call() {
+    let source = "int pop(void); int f(int t) { return t - pop(); }";
+    let taken = candidates(source, "t - pop()", is_expression);
+    assert_eq!(least(&taken, "pop() - t"), Some(2));
+    let source = "int f(int a, int b) { return a * 3 / (a + b); }";
+    let divided = candidates(source, "a * 3 / (a + b)", is_expression);
+    assert_eq!(least(&divided, "(a + b) / (a * 3)"), Some(2));
+    let few = candidates(
+        "int f(int a, int b) { return a - b; }",
+        "a - b",
+        is_expression,
+    );
+    let exchanged = few.iter().filter(|(_, text)| text == "b - a");
+    assert_eq!(exchanged.count(), 1);
+}
+
+#[test]
+fn operands_side_by_side_are_grouped_in_every_way_that_says_something_else() {
+    let source = "double f(double f) { return f - 32 * 5 / 9; }";
+    let grouped = candidates(source, "f - 32 * 5 / 9", is_expression);
+    for text in ["(f - 32) * 5 / 9", "(f - 32 * 5) / 9", "f - 32 * (5 / 9)"] {
+        assert_eq!(least(&grouped, text), Some(2), "{text}");
+    }
+    let source = "int f(int a, int b, int c) { return a + (b + c); }";
+    let same = candidates(source, "a + (b + c)", is_expression);
+    assert_ne!(least(&same, "a + b + c"), Some(2));
+}
+
+#[test]
+fn an_if_without_else_gets_one_unless_that_is_what_stands_behind_it() {
+    let source = "int f(int a, int b) {\n  if (a)\n    b = 0;\n  return b;\n}";
+    let placed = candidates(source, "if (a)\n    b = 0;", is_assignment);
+    let with_else = "if (a)\n    b = 0;\n  else\n    b++;";
+    assert_eq!(least(&placed, with_else), Some(3));
+    for then in ["return 1;", "if (b) b = 0;", "while (b) if (a) b = 0;"] {
+        let own = format!("if (a) {then}");
+        let source = format!("int f(int a, int b) {{ {own} return b; }}");
+        let placed = candidates(&source, &own, is_assignment);
+        let closed = placed
+            .iter()
+            .filter(|(_, text)| text.ends_with("else b = 0;"));
+        assert_eq!(closed.count(), 0, "{placed:?}");
+        assert_ne!(placed, []);
+    }
+}
+
+#[test]
+fn a_lone_semicolon_in_a_block_may_stand_for_what_was_forgotten_and_that_of_a_loop_does_not() {
+    let source = "int f(int a, int b) { if (a) { ; } while (b--) ; return a + b; }";
+    let placed = candidates(source, ";", is_assignment);
+    assert!(least(&placed, "b = 0; ;").is_some());
+    assert!(!placed.iter().any(|(_, text)| text.starts_with('{')));
+}
+
+#[test]
+fn a_sign_is_turned_and_a_string_ended() {
+    let source = "int f(int a) { int sign = 1; a++; return a * sign; }";
+    let placed = candidates(source, "a++;", is_assignment);
+    assert_eq!(least(&placed, "sign = -sign; a++;"), Some(3));
+    assert_eq!(least(&placed, "a = -a; a++;"), None);
+    let source = "void f(char *to, int n) { for (int i = 0; i < n; i++) to[i] = 'a'; n++; }";
+    let placed = candidates(source, "n++;", is_assignment);
+    assert_eq!(least(&placed, "to[n] = 0; n++;"), Some(2));
+    assert_eq!(least(&placed, "to[n] = 1; n++;"), None);
+}
+
+#[test]
+fn a_constant_becomes_a_floating_number_where_the_whole_is_one() {
+    let source = "double f(double a) { return 5 / 9 * (a - 32); }";
+    let found = candidates(source, "5 / 9 * (a - 32)", is_expression);
+    assert_eq!(least(&found, "5.0 / 9 * (a - 32)"), Some(1));
+    let whole = candidates(
+        "int f(int a) { return 5 / 9 * a; }",
+        "5 / 9 * a",
+        is_expression,
+    );
+    assert!(!whole.iter().any(|(_, text)| text.contains('.')));
+}
+
+#[test]
+fn digits_and_per_cent_are_taken_and_made_even_if_the_function_has_no_such_number() {
+    let source = "int f(int n, int digit) { return n * 3 + digit; }";
+    let found = candidates(source, "n * 3 + digit", is_expression);
+    assert_eq!(least(&found, "n * 3 * 10 + digit"), Some(3));
+    assert_eq!(least(&found, "(n * 3 + digit) / 100"), Some(3));
+}
+
+#[test]
+fn an_element_that_is_only_changed_is_a_leaf_as_well() {
+    let source = "struct item { int count; }; \
+                  int f(struct item *all, int i, int n) { if (i < 0) return 1; all[i].count -= n; return 0; }";
+    let found = candidates(source, "i < 0", is_expression);
+    assert!(least(&found, "i < 0 || all[i].count < n").is_some());
+}

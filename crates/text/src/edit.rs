@@ -26,6 +26,17 @@ impl Edit {
     }
 }
 
+/// Where a statement is inserted, seen from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// In front of it.
+    Before,
+    /// Behind it.
+    Behind,
+    /// As the `else` of an `if` that has none.
+    Else,
+}
+
 /// Why edits cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {

@@ -13,6 +13,6 @@ mod span;
 
 pub use diff::{line_edits, unified_diff};
 pub use digest::{Digest, Hasher};
-pub use edit::{Edit, EditError, apply_edits};
+pub use edit::{Beside, Edit, EditError, apply_edits};
 pub use line_map::{LineColumn, LineMap};
 pub use span::Span;

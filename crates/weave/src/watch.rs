@@ -5,7 +5,7 @@
 //! lists the variables that it may have to store to.
 
 use patchwright_probe_abi::{HoleId, window::CALLS_TOUCH};
-use patchwright_text::Span;
+use patchwright_text::{Beside, Span};
 use std::fmt::Write;
 
 /// How a pending value gets into a variable.
@@ -30,7 +30,7 @@ pub enum StoreKind {
     Double,
 }
 
-/// A statement before or behind which variables can be assigned.
+/// A statement beside which variables can be assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignmentPlace {
     /// The hole.
@@ -39,8 +39,8 @@ pub struct AssignmentPlace {
     pub span: Span,
     /// It stands alone where the grammar wants one statement, so that braces are needed.
     pub is_body: bool,
-    /// They are assigned behind it.
-    pub after: bool,
+    /// Where they are assigned, seen from it.
+    pub beside: Beside,
     /// The variables that can be named here.
     pub stores: Vec<Store>,
     /// Mask of those that can be assigned here.

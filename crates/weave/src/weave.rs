@@ -6,7 +6,7 @@ use crate::hook::{CapturedPart, Hook, Moved, Names, hook_text};
 use crate::lines::Lines;
 use crate::watch::{AssignmentPlace, Touch};
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_SLOTS};
-use patchwright_text::{Edit, EditError, Span, apply_edits};
+use patchwright_text::{Beside, Edit, EditError, Span, apply_edits};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -288,7 +288,12 @@ impl WovenBody<'_> {
                 Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
             };
             let end = std::cmp::Reverse(span.end);
-            (span.start, end, is_one, takes_apart(piece))
+            // An `else` follows what it belongs to.
+            let is_else = match piece {
+                Piece::Assignment(place) => function.assignments[*place].beside == Beside::Else,
+                Piece::Hook(_) | Piece::Touch(_) | Piece::Moved(_) => false,
+            };
+            (span.start, end, is_else, is_one, takes_apart(piece))
         });
         for piece in &order {
             let span = self.span(*piece);
@@ -336,9 +341,10 @@ impl WovenBody<'_> {
                     let place = &self.function.assignments[place];
                     let inner = self.hooked_text(inner_span, rest)?;
                     let text = place.text(place_in_file, self.suffix).into_bytes();
-                    let mut woven = match place.after {
-                        true => [inner, text].concat(),
-                        false => [text, inner].concat(),
+                    let mut woven = match place.beside {
+                        Beside::Before => [text, inner].concat(),
+                        Beside::Behind => [inner, text].concat(),
+                        Beside::Else => [&inner, b" else{" as &[u8], &text, b"}"].concat(),
                     };
                     if place.is_body {
                         woven.insert(0, b'{');

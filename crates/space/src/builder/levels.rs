@@ -5,6 +5,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 use super::SpaceBuilder;
 use crate::{
     assign::given::without_blanks,
+    exclusion::are_exchanged,
     holes::HoleKind,
     pools::{PoolId, PoolKind},
     sites::{Site, operands},
@@ -15,6 +16,9 @@ use crate::{
 /// What an inserted assignment costs beside its term: the statement and what is assigned to. A value that the variable is
 /// given elsewhere in the function costs nothing.
 pub const ASSIGNMENT_COST: u32 = 2;
+
+/// An operator, and a number that the function does not have.
+const SCALE_COST: u32 = 3;
 
 pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Lt,
@@ -70,7 +74,7 @@ impl SpaceBuilder<'_> {
                             self.block(site, Template::Binary(op, a, b), 1, schema, most);
                         }
                     }
-                    if !old.is_commutative() && !old.is_comparison() {
+                    if are_exchanged(old) {
                         self.block(site, Template::Binary(old, b, a), 2, expression, most);
                     }
                     self.block(site, Template::One(a), 1 + r.size(), expression, most);
@@ -150,6 +154,16 @@ impl SpaceBuilder<'_> {
                     }
                 }
             }
+            // `5.0 / 9` for `5 / 9`.
+            if let Kind::Constant(value, _) = term.kind()
+                && term.ctype().is_integer()
+                && self.gives_floating_value()
+                && let Ok(value) = i32::try_from(*value)
+                && let Ok(floating) = Term::literal(f64::from(value).to_bits(), CType::Double)
+                && let Some(floating) = self.fixed(&floating)
+            {
+                self.block(site, Template::One(floating), 1, expression, most);
+            }
             // The site's text by a leaf.
             let is_compared_with_constant = self.is_compared_with_constant(site);
             for leaf in self.leaves.clone() {
@@ -211,11 +225,21 @@ impl SpaceBuilder<'_> {
                 self.block(0, template, ASSIGNMENT_COST, Schema::Assignment, usize::MAX);
             }
         }
+        if self.is_given_only() {
+            return;
+        }
         for leaf in self.constants_first() {
             let cost = ASSIGNMENT_COST + 1;
             self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
         }
         self.assign_steps();
+    }
+
+    fn is_given_only(&self) -> bool {
+        match &self.space.hole.kind {
+            HoleKind::Assignment(at) => at.target().is_some_and(|target| target.given_only),
+            _ => false,
+        }
     }
 
     /// The leaves that the assigned variable is given elsewhere in the function.
@@ -254,10 +278,27 @@ impl SpaceBuilder<'_> {
             let template = Template::Binary(op, own, one);
             self.block(0, template, cost, Schema::Assignment, usize::MAX);
         }
+        // `sign = -sign;`, `done = !done;`: of what is 1 at some time.
+        let target = match &self.space.hole.kind {
+            HoleKind::Assignment(at) => at.target(),
+            _ => None,
+        };
+        let is_given =
+            |value: &str| target.is_some_and(|target| target.given.iter().any(|one| one == value));
+        let is_sign = ["1", "-1", "1.0", "-1.0"].into_iter().any(is_given);
+        let is_truth = ["0", "1", "true", "false"].into_iter().any(is_given);
+        let turned = [(UnaryOp::Neg, is_sign), (UnaryOp::Not, is_truth)];
+        for (op, _) in turned.into_iter().filter(|(_, is_wanted)| *is_wanted) {
+            let template = Template::Unary(op, own);
+            self.block(0, template, cost, Schema::Assignment, usize::MAX);
+        }
     }
 
     /// Sums and products that are assigned.
     fn assign_terms(&mut self, size: u32, most: usize) {
+        if self.is_given_only() {
+            return;
+        }
         let left = match size {
             3 => self.leaves.clone(),
             5 => self.product_pools(),
@@ -431,6 +472,19 @@ impl SpaceBuilder<'_> {
                 self.block(site, Template::Binary(op, whole, a), cost, schema, most);
             }
         }
+        if !truth && term.ctype().is_arithmetic() && !matches!(term.kind(), Kind::Constant(..)) {
+            for base in self.decimal_bases() {
+                for op in [BinaryOp::Mul, BinaryOp::Div] {
+                    self.block(
+                        site,
+                        Template::Binary(op, whole, base),
+                        SCALE_COST,
+                        schema,
+                        most,
+                    );
+                }
+            }
+        }
         if !truth {
             // A limit that may be any number would be chosen so that the choice fits.
             let mut known: Vec<PoolId> = self.crash_free.iter().map(|&(holds, _)| holds).collect();
@@ -450,6 +504,26 @@ impl SpaceBuilder<'_> {
                 self.extremes(site, whole, &leaves, most);
             }
         }
+    }
+
+    /// What people multiply and divide by even if the function has no such number: digits and per cent.
+    fn decimal_bases(&mut self) -> Vec<PoolId> {
+        let leaves = self.leaves.clone();
+        let is_leaf = |builder: &Self, value: u64| {
+            leaves.iter().any(|&leaf| {
+                let pools = &builder.space.pools;
+                let mut lanes = 0..pools.get(leaf).length;
+                let is_it = |lane| pools.facts(leaf, lane).constant == Some(value);
+                pools.get(leaf).ctype.is_integer() && lanes.any(is_it)
+            })
+        };
+        let mut found = Vec::new();
+        for value in [10, 100] {
+            if !is_leaf(self, value) {
+                found.extend(self.fixed(&Term::constant(value, CType::Int, value.to_string())));
+            }
+        }
+        found
     }
 
     /// The lesser and the greater of the site's term and a leaf, and of two leaves.

@@ -16,6 +16,9 @@ const REARRANGEMENT_COST: u32 = 2;
 /// Most pairs of leaves that are exchanged at one place.
 const MOST_EXCHANGES: usize = 24;
 
+/// Most operands that are grouped in every way; of more, neighbours only.
+const MOST_OPERANDS: usize = 5;
+
 /// An operator with two operands.
 #[derive(Clone, Copy, PartialEq)]
 enum Operator {
@@ -54,13 +57,32 @@ impl Operator {
             Operator::And | Operator::Or => true,
         }
     }
+
+    /// Whether `x self (y later z)` is `(x self y) later z`.
+    fn is_grouped_freely(self, later: Operator) -> bool {
+        self == later && self.is_associative()
+            || self == Operator::Binary(BinaryOp::Add) && later == Operator::Binary(BinaryOp::Sub)
+    }
+
+    /// Whether people put operands of both side by side, in need of parentheses.
+    fn is_grouped_with(self, other: Operator) -> bool {
+        let is_logical = |operator| !matches!(operator, Operator::Binary(_));
+        !self.is_comparison() && !other.is_comparison() && is_logical(self) == is_logical(other)
+    }
 }
 
 impl SpaceBuilder<'_> {
     /// The other arrangements of what stands at a site.
     pub(super) fn rearrangements(&mut self, site: usize) {
         let term = self.space.sites[site].term.clone();
-        let mut found = grouped(&term, self.pointees);
+        let mut found = match self.chain_around(site) {
+            // All of its ways are found where it begins.
+            Some(chain) if side_by_side(&chain).len() <= MOST_OPERANDS => match chain == term {
+                true => grouped_in_every_way(&term, self.pointees),
+                false => Vec::new(),
+            },
+            _ => grouped(&term, self.pointees),
+        };
         found.extend(exchanged(&term, self.pointees));
         for rearranged in found {
             if let Some(pool) = self.fixed(&rearranged) {
@@ -77,6 +99,98 @@ impl SpaceBuilder<'_> {
     }
 }
 
+impl SpaceBuilder<'_> {
+    /// The largest term around a site that consists of operands side by side; `None` if the site is none.
+    fn chain_around(&self, site: usize) -> Option<Term> {
+        let mut at = &self.root;
+        let mut around: Option<&Term> = None;
+        let mut last = None;
+        for step in self.space.sites[site].path.iter().map(Some).chain([None]) {
+            let own = Operator::of(at).map(|(operator, ..)| operator);
+            let own = own.filter(|operator| !operator.is_comparison());
+            around = match (last, own) {
+                (_, None) => None,
+                (Some(last), Some(own)) if own.is_grouped_with(last) => around,
+                _ => Some(at),
+            };
+            last = own;
+            if let Some(&step) = step {
+                at = operands(at).get(usize::from(step)).copied()?;
+            }
+        }
+        around.cloned()
+    }
+}
+
+/// The operands of a term side by side, from left to right, each with the operator behind it.
+fn side_by_side(term: &Term) -> Vec<(Term, Option<Operator>)> {
+    fn collect(term: &Term, within: Operator, found: &mut Vec<(Term, Option<Operator>)>) {
+        match Operator::of(term) {
+            Some((own, left, right)) if own.is_grouped_with(within) => {
+                collect(left, own, found);
+                if let Some(last) = found.last_mut() {
+                    last.1 = Some(own);
+                }
+                collect(right, own, found);
+            }
+            _ => found.push((term.clone(), None)),
+        }
+    }
+    let mut found = Vec::new();
+    match Operator::of(term) {
+        Some((operator, ..)) => collect(term, operator, &mut found),
+        None => found.push((term.clone(), None)),
+    }
+    found
+}
+
+/// Every way in which operands side by side can be grouped, but for those that are the same as the one that is there.
+fn grouped_in_every_way(term: &Term, pointees: &Pointees) -> Vec<Term> {
+    let parts = side_by_side(term);
+    let own = grouped_to_the_left(term, pointees);
+    let mut found = ways_to_group(&parts, pointees);
+    found.retain(|way| Some(way) != own.as_ref() && way != term);
+    found
+}
+
+fn ways_to_group(parts: &[(Term, Option<Operator>)], pointees: &Pointees) -> Vec<Term> {
+    if let [(only, _)] = parts {
+        return vec![only.clone()];
+    }
+    let mut found = Vec::new();
+    for at in 1..parts.len() {
+        let Some(operator) = parts[at - 1].1 else {
+            continue;
+        };
+        let rights = ways_to_group(&parts[at..], pointees);
+        for left in ways_to_group(&parts[..at], pointees) {
+            for right in &rights {
+                let is_same = |later| parts.len() - at > 1 && operator.is_grouped_freely(later);
+                if !Operator::of(right).is_some_and(|(later, ..)| is_same(later)) {
+                    found.extend(operator.apply(left.clone(), right.clone(), pointees));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A term without parentheses that change nothing.
+fn grouped_to_the_left(term: &Term, pointees: &Pointees) -> Option<Term> {
+    let Some((mut operator, left, right)) = Operator::of(term) else {
+        return Some(term.clone());
+    };
+    let mut left = grouped_to_the_left(left, pointees)?;
+    let mut right = grouped_to_the_left(right, pointees)?;
+    while let Some((later, first, second)) = Operator::of(&right)
+        && operator.is_grouped_freely(later)
+    {
+        left = operator.apply(left, first.clone(), pointees)?;
+        (operator, right) = (later, second.clone());
+    }
+    operator.apply(left, right, pointees)
+}
+
 /// `x op1 (y op2 z)` for `(x op1 y) op2 z`, and the other way round. Comparisons stay what they are.
 fn grouped(term: &Term, pointees: &Pointees) -> Vec<Term> {
     let Some((outer, left, right)) = Operator::of(term) else {
@@ -88,9 +202,7 @@ fn grouped(term: &Term, pointees: &Pointees) -> Vec<Term> {
             true => (inner, outer),
             false => (outer, inner),
         };
-        let changes_nothing = earlier == later && earlier.is_associative()
-            || earlier == Operator::Binary(BinaryOp::Add)
-                && later == Operator::Binary(BinaryOp::Sub);
+        let changes_nothing = earlier.is_grouped_freely(later);
         if inner.is_comparison() || outer.is_comparison() || changes_nothing {
             return None;
         }
