@@ -1,20 +1,20 @@
-// case 8 2 => 4
-// case 5 5 => 1
-// case 12 4 => 3
-// case 100 10 => 10
+// case 0 => 1
+// case 1 => 4
+// case 2 => 12
+// case 3 => 32
+// case 5 => 192
 // patch in: main
-// added:   printf("%d\n", pop() / last);
+// added:   printf("%d\n", next() << last);
 #include <stdio.h>
 #include <stdlib.h>
 
-static int stack[8], top;
+static int number;
 
-static int pop(void) { return top > 0 ? stack[--top] : 0; }
+static int next(void) { return number++; }
 
 int main(int argc, char **argv) {
-  for (int i = 1; i < argc && top < 8; i++)
-    stack[top++] = atoi(argv[i]);
-  int last = pop();
-  printf("%d\n", last / pop());
+  number = argc > 1 ? atoi(argv[1]) : 0;
+  int last = next();
+  printf("%d\n", last << next());
   return 0;
 }
