@@ -72,6 +72,7 @@ impl Search<'_> {
                 self.prepared,
                 project,
                 self.surroundings,
+                None,
             );
             self.found.stats.candidates += batch.len() as u64;
             for (tried, result) in batch.iter().zip(results) {

@@ -488,6 +488,7 @@ pub(crate) fn build_woven(
             Err(BuildError::Run(error)) => return Err(error.into()),
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
+                tracing::info!("the woven program does not build: {error}");
                 let blamed = blamed(&error.to_string(), plans, &left_out);
                 if blamed.is_empty() {
                     return Err(RepairError::WovenBuild(error));

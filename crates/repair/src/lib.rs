@@ -45,6 +45,7 @@ mod singly;
 mod test_sources;
 mod tree;
 pub mod unchangeable;
+mod undefined;
 pub mod verify;
 pub mod whole;
 
@@ -53,8 +54,8 @@ use std::time::Instant;
 use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
-use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats};
+use outcome::{Phases, Verified};
 pub use relations::{Bounds, Relations, Sample};
 pub use unchangeable::{Unchangeable, UnchangeableKind};
 
@@ -186,6 +187,8 @@ pub fn repair(
         instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
     let mut options = options.clone();
     let mut rejected = Vec::new();
+    let mut undefined: Vec<Patch> = Vec::new();
+    let mut started_search = Instant::now();
     let (mut resumed, mut forked) = (None, 0);
     let (mut found, mut patches) = loop {
         let started = Instant::now();
@@ -200,7 +203,7 @@ pub fn repair(
         resumed.get_or_insert(found.stats.resumed);
         forked += found.stats.forked;
         let started = Instant::now();
-        let patches = verify::verify(
+        let mut patches = verify::verify(
             &found,
             &instrumented,
             &prepared,
@@ -209,7 +212,10 @@ pub fn repair(
             surroundings,
         )?;
         phases.verify += started.elapsed();
-        let is_over = !found.stats.stopped_early || patches.interrupted;
+        undefined.append(&mut patches.undefined);
+        let is_over = !found.stats.stopped_early
+            || patches.interrupted
+            || undefined.len() >= undefined::MOST_UNDEFINED;
         if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
             break (found, patches);
         }
@@ -217,11 +223,36 @@ pub fn repair(
         // executed is known.
         rejected.extend(patches.rejected);
         options.distrusted.extend(patches.distrusted);
+        // The time is that of all searches together.
+        options.budget = match options.budget {
+            Some(budget) => match budget.checked_sub(started_search.elapsed()) {
+                Some(left) => Some(left),
+                None => {
+                    let mut found = found;
+                    found.stats.out_of_time = true;
+                    break (found, Verified::default());
+                }
+            },
+            None => None,
+        };
+        started_search = Instant::now();
         if let Some(journal) = &mut prepared.journal {
             journal.read_again()?;
         }
     };
     patches.rejected.splice(0..0, rejected);
+    found.stats.undefined_by_sanitizers = undefined.len();
+    if patches.patches.is_empty() && !undefined.is_empty() {
+        undefined.truncate(if options.first {
+            1
+        } else {
+            options.max_patches
+        });
+        for patch in &undefined {
+            (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+        }
+        patches.patches = undefined;
+    }
     found.stats.resumed = resumed.unwrap_or(0);
     found.stats.forked = forked;
     let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;

@@ -35,6 +35,8 @@ pub struct Patch {
     /// The compiler makes other code of it than of every patch before it: if they are of one class, they are equal on
     /// every test, but hardly equivalent.
     pub code_differs: bool,
+    /// What the compiler's sanitizers say against it: it passes the tests, but not for sure.
+    pub undefined: Option<String>,
     /// With `all`: of the first candidates of the class, itself included, how many are programs of their own, by the code that the
     /// compiler makes of them. 0 where that is not known.
     pub distinct: usize,
@@ -121,6 +123,8 @@ pub struct Stats {
     pub duplicates: usize,
     /// As many patches are reported as were to be at most.
     pub is_full: bool,
+    /// Patches that pass every test and that the compiler's sanitizers speak against. They are reported if there are no others.
+    pub undefined_by_sanitizers: usize,
     /// Plausible by their class, but rejected by the final verification.
     pub rejected: Vec<String>,
     /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
@@ -145,9 +149,11 @@ pub struct RepairOutcome {
 pub struct Verified {
     /// Patches that passed.
     pub patches: Vec<Patch>,
+    /// Patches that passed, but have undefined behaviour.
+    pub undefined: Vec<Patch>,
     /// Candidates that did not, and how.
     pub rejected: Vec<String>,
-    /// They, as edits with the index of their hole.
+    /// What is not reported, as edits with the index of their hole.
     pub distrusted: Vec<(usize, Edit)>,
     /// Candidates that are the same as the untouched program or another patch.
     pub duplicates: usize,

@@ -1,6 +1,6 @@
 //! The untouched program: a copy that is built, how its sources are compiled, its baseline.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Instant};
+use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Worker,
@@ -9,7 +9,7 @@ use patchwright_exec::{
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
-    outcome::Phases, test_sources::test_sources,
+    outcome::Phases, test_sources::test_sources, undefined::Sanitized,
 };
 
 /// The built copy and what is known of the untouched program.
@@ -34,6 +34,8 @@ pub struct Prepared {
     pub focus: Option<Focus>,
     /// What is known from an earlier run, and where this one keeps what it finds.
     pub journal: Option<Journal>,
+    /// How patches are looked at with sanitizers, once that is known.
+    pub(crate) sanitized: OnceLock<Option<Sanitized>>,
 }
 
 /// The options for a worker that copies `source`.
@@ -155,6 +157,7 @@ pub fn prepare<'a>(
         passing,
         focus: None,
         journal,
+        sanitized: OnceLock::new(),
     })
 }
 

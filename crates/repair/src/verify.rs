@@ -1,5 +1,7 @@
 //! What is reported has been applied to a clean copy, built without instrumentation, and tested.
 
+use std::ffi::OsStr;
+
 use patchwright_exec::{
     BuildError, Limits, Project, Verdict, Worker, files, run_build, run_test, runner::Environment,
 };
@@ -13,6 +15,7 @@ use crate::{
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
+    undefined::{MOST_UNDEFINED, Sanitized},
 };
 
 /// So many candidates that the verification rejects are named when that happens.
@@ -52,7 +55,7 @@ pub fn verify<'a>(
         options,
         surroundings,
     )?;
-    while verified.patches.len() < wanted {
+    while verified.patches.len() < wanted && verified.undefined.len() < MOST_UNDEFINED {
         (surroundings.events)(Event::Progress {
             done: verified.patches.len(),
             total: wanted.min(found.stats.plausible as usize),
@@ -84,21 +87,35 @@ pub fn verify<'a>(
                 }
             })
             .collect();
-        let results = check_all("verify", &candidates, prepared, project, surroundings);
+        let sanitized = match prepared.sanitized.get() {
+            Some(known) => known,
+            None => {
+                let measured = Sanitized::measure(prepared, project, surroundings)?;
+                prepared.sanitized.get_or_init(|| measured)
+            }
+        };
+        let results = check_all(
+            "verify",
+            &candidates,
+            prepared,
+            project,
+            surroundings,
+            sanitized.as_ref(),
+        );
         for (proposed, result) in batch.into_iter().zip(results) {
             let Proposed { proposal, diff, .. } = proposed;
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
             let path = file.relative.display();
-            let verdict = match result {
+            let checked = match result {
                 Err(error) if error.is_cancelled() => {
                     // What has been verified stays so.
                     verified.interrupted = true;
                     return Ok(verified);
                 }
-                result => result?.rejection,
+                result => result?,
             };
-            match verdict {
+            match checked.rejection {
                 None => {
                     let class = match numbers.iter().position(|&class| class == proposal.class) {
                         Some(at) => at + 1,
@@ -122,7 +139,14 @@ pub fn verify<'a>(
                         representative: proposal.member == 0,
                         code_differs: proposed.code_differs,
                         distinct: proposed.distinct,
+                        undefined: checked.undefined,
                     };
+                    if patch.undefined.is_some() && !options.all {
+                        let edit = proposal.edit.clone();
+                        verified.distrusted.push((proposal.found.entry, edit));
+                        verified.undefined.push(patch);
+                        continue;
+                    }
                     (surroundings.events)(Event::Verified(Box::new(patch.clone())));
                     verified.patches.push(patch);
                 }
@@ -164,6 +188,8 @@ pub(crate) struct Candidate<'c> {
 pub(crate) struct Checked {
     /// Why it is no repair.
     pub(crate) rejection: Option<Rejection>,
+    /// What sanitizers say against it otherwise.
+    pub(crate) undefined: Option<String>,
     /// Executions of tests; none if it was known.
     pub(crate) executions: u64,
 }
@@ -175,26 +201,39 @@ pub(crate) fn check_all(
     prepared: &Prepared,
     project: &Project,
     surroundings: &Surroundings<'_>,
+    sanitized: Option<&Sanitized>,
 ) -> Vec<Result<Checked, RepairError>> {
     let check = |number: usize, candidate: &Candidate<'_>| {
         let journal = prepared.journal.as_ref();
-        if let Some(known) = journal.and_then(|journal| journal.verification(candidate.diff)) {
+        let known = journal.and_then(|journal| journal.verification(candidate.diff));
+        if let Some(known) = known.filter(|known| known.is_some() || sanitized.is_none()) {
             return Ok(Checked {
                 rejection: known.clone(),
+                undefined: None,
                 executions: 0,
             });
         }
         let name = format!("{name}-{number}");
         let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
-        let tests = prepared.failing.iter().chain(&prepared.passing);
-        let rejection = copy.check(candidate.file, candidate.text, tests.copied())?;
+        let rejection = match known {
+            Some(known) => known.clone(),
+            None => {
+                let tests = prepared.failing.iter().chain(&prepared.passing);
+                copy.check(candidate.file, candidate.text, tests.copied())?
+            }
+        };
         let executions = copy.executions;
+        let undefined = match sanitized.filter(|_| rejection.is_none()) {
+            Some(sanitized) => sanitized.objection(&mut copy, candidate)?,
+            None => None,
+        };
         copy.remove()?;
-        if let Some(journal) = journal {
+        if let (Some(journal), None) = (journal, known) {
             journal.keep_verification(candidate.diff, &rejection)?;
         }
         Ok(Checked {
             rejection,
+            undefined,
             executions,
         })
     };
@@ -277,9 +316,45 @@ impl<'a> CleanCopy<'a> {
         text: &[u8],
         tests: impl IntoIterator<Item = usize>,
     ) -> Result<Option<Rejection>, RepairError> {
+        self.put(&Candidate {
+            file,
+            text,
+            diff: &[],
+        })?;
+        let project = self.project;
+        if let Some(error) = self.build(project.build.as_deref().unwrap_or_default())? {
+            return Ok(Some(Rejection::Build(format!(
+                "the clean program does not build with it{error}"
+            ))));
+        }
+        let environment = &self.prepared.suite.environment;
+        for test in tests {
+            let Verdict::Fail(why) = self.run(test, environment)? else {
+                continue;
+            };
+            // Whoever reads why a patch is not reported has to know whether the patch is to blame, or the test.
+            let is_unstable =
+                self.run(test, environment)?.is_pass() && self.run(test, environment)?.is_pass();
+            let how = match is_unstable {
+                true => "is unstable in the clean program: it fails once and then passes twice",
+                false => "fails in the clean program",
+            };
+            let name = self.name(test);
+            let reason = format!("test {name} {how}: {why}");
+            return Ok(Some(Rejection::Test { test, reason }));
+        }
+        Ok(None)
+    }
+
+    /// Puts a candidate's text into the copy.
+    pub(crate) fn put(&mut self, candidate: &Candidate<'_>) -> Result<(), RepairError> {
+        let place = self.worker.sandbox.folder().join(candidate.file);
+        Ok(files::replace(&place, candidate.text)?)
+    }
+
+    /// Builds the copy; says what is wrong if that fails.
+    pub(crate) fn build(&mut self, build: &OsStr) -> Result<Option<String>, RepairError> {
         let worker = &mut self.worker;
-        files::replace(&worker.sandbox.folder().join(file), text)?;
-        let build = self.project.build.as_deref().unwrap_or_default();
         let built = run_build(
             &mut worker.runner,
             &worker.sandbox,
@@ -288,47 +363,34 @@ impl<'a> CleanCopy<'a> {
             &Limits::for_build(),
         );
         match built {
-            Ok(_) => {}
-            Err(BuildError::Run(error)) => return Err(error.into()),
+            Ok(_) => Ok(None),
+            Err(BuildError::Run(error)) => Err(error.into()),
             // Strict flags refuse what the compiler would only warn about: its first error says enough.
             Err(BuildError::Failed {
                 first_error: Some(error),
                 ..
-            }) => {
-                return Ok(Some(Rejection::Build(format!(
-                    "the clean program does not build with it ({error})"
-                ))));
-            }
-            Err(error) => {
-                return Ok(Some(Rejection::Build(format!(
-                    "the clean program does not build with it: {error}"
-                ))));
-            }
+            }) => Ok(Some(format!(" ({error})"))),
+            Err(error) => Ok(Some(format!(": {error}"))),
         }
-        for test in tests {
-            let Verdict::Fail(why) = self.run(test)? else {
-                continue;
-            };
-            // Whoever reads why a patch is not reported has to know whether the patch is to blame, or the test.
-            let is_unstable = self.run(test)?.is_pass() && self.run(test)?.is_pass();
-            let how = match is_unstable {
-                true => "is unstable in the clean program: it fails once and then passes twice",
-                false => "fails in the clean program",
-            };
-            let name = &self.prepared.baseline.tests[test].name;
-            let reason = format!("test {name} {how}: {why}");
-            return Ok(Some(Rejection::Test { test, reason }));
-        }
-        Ok(None)
     }
 
-    fn run(&mut self, test: usize) -> Result<Verdict, RepairError> {
+    /// The name of a test.
+    pub(crate) fn name(&self, test: usize) -> &'a str {
+        &self.prepared.baseline.tests[test].name
+    }
+
+    /// Runs a test in an environment.
+    pub(crate) fn run(
+        &mut self,
+        test: usize,
+        environment: &Environment,
+    ) -> Result<Verdict, RepairError> {
         self.executions += 1;
         let run = run_test(
             &mut self.worker.runner,
             &self.worker.sandbox,
             &self.prepared.suite.tests[test],
-            &self.prepared.suite.environment,
+            environment,
             &self.prepared.baseline.tests[test].limits(&self.project.limits, true),
         )?;
         Ok(run.verdict)

@@ -28,6 +28,8 @@ struct Patch<'a> {
     class_size: usize,
     representative: bool,
     code_differs: bool,
+    /// What the compiler's sanitizers say against it.
+    undefined_behaviour: Option<&'a str>,
     distinct_in_class: usize,
     diff: String,
 }
@@ -64,6 +66,8 @@ struct Stats<'a> {
     interrupted: bool,
     duplicates_by_compiler: usize,
     rejected_by_verification: &'a [String],
+    /// Patches that pass every test and have undefined behaviour; reported if there are no others.
+    undefined_by_sanitizers: usize,
     peak_memory_bytes: u64,
     milliseconds: Milliseconds,
 }
@@ -142,6 +146,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 class_size: patch.class_size,
                 representative: patch.representative,
                 code_differs: patch.code_differs,
+                undefined_behaviour: patch.undefined.as_deref(),
                 distinct_in_class: patch.distinct,
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
@@ -180,6 +185,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             interrupted: stats.interrupted,
             duplicates_by_compiler: stats.duplicates,
             rejected_by_verification: &stats.rejected,
+            undefined_by_sanitizers: stats.undefined_by_sanitizers,
             peak_memory_bytes: stats.peak_memory,
             milliseconds: Milliseconds {
                 copy: milliseconds(phases.copy),

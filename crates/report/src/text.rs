@@ -84,6 +84,10 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
         };
         let _ = writeln!(text, "{}", style.paint("2", &note));
     }
+    if let Some(objection) = &patch.undefined {
+        let note = format!("  passes, but by undefined behaviour: {objection}");
+        let _ = writeln!(text, "{}", style.paint("31", &note));
+    }
     for line in String::from_utf8_lossy(&patch.diff).lines() {
         let code = match line.as_bytes().first() {
             _ if line.starts_with("+++") || line.starts_with("---") => "1",
@@ -126,6 +130,17 @@ pub fn summary(outcome: &RepairOutcome) -> String {
         count(stats.reached as u64, "location", "locations"),
         count(stats.executions, "execution", "executions"),
     );
+    let shows_others = outcome
+        .patches
+        .iter()
+        .any(|patch| patch.undefined.is_none());
+    if stats.undefined_by_sanitizers > 0 && shows_others {
+        let _ = writeln!(
+            text,
+            "Not shown: {} that pass by undefined behaviour, as the compiler's sanitizers report.",
+            count(stats.undefined_by_sanitizers as u64, "patch", "patches")
+        );
+    }
     if stats.resumed > 0 {
         let _ = writeln!(
             text,

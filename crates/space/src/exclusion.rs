@@ -133,8 +133,9 @@ impl Space {
             move |j, right| {
                 let is_step = is_stepped && right.constant == Some(1)
                     || is_one && op == BinaryOp::Add && step_right == Some(j);
+                let is_exchange = is_other_left && other_right == Some(j);
                 !is_step
-                    && !(is_other_left && other_right == Some(j))
+                    && !is_exchange
                     && !is_redundant(op, &left, &right, a == b && i == j)
                     && !repeats(is_left, same_right == Some(j))
                     && !is_own

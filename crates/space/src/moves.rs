@@ -90,7 +90,7 @@ fn is_movable(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
             | StmtKind::For { .. }
             | StmtKind::Switch { .. }
     );
-    eligible && !has_label(finder, id)
+    eligible && !has_label(finder, id, false)
 }
 
 /// The text of a statement that can be passed by one that mentions these names.
@@ -119,13 +119,14 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
         }
         _ => return None,
     }
-    (!has_label(finder, id)).then_some(span)
+    (!has_label(finder, id, false)).then_some(span)
 }
 
-/// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression.
-fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
+/// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression. The labels of a `switch`
+/// that is in it, too, can not (`in_switch`).
+fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
-    let inside = |id: &StmtId| has_label(finder, *id);
+    let inside = |id: &StmtId| has_label(finder, *id, in_switch);
     match &function.stmt(id).kind {
         StmtKind::Label { .. } | StmtKind::Other { .. } => true,
         StmtKind::Compound(inner) => inner.iter().any(inside),
@@ -138,9 +139,12 @@ fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
                 || inside(then)
                 || otherwise.as_ref().is_some_and(inside)
         }
-        StmtKind::While { body, condition }
-        | StmtKind::Do { body, condition }
-        | StmtKind::Switch { body, condition } => finder.has_statements(*condition) || inside(body),
+        StmtKind::While { body, condition } | StmtKind::Do { body, condition } => {
+            finder.has_statements(*condition) || inside(body)
+        }
+        StmtKind::Switch { body, condition } => {
+            finder.has_statements(*condition) || has_label(finder, *body, true)
+        }
         StmtKind::For {
             init,
             condition,
@@ -154,7 +158,7 @@ fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
                     .any(|&expr| finder.has_statements(expr))
                 || inside(body)
         }
-        StmtKind::Case(body) | StmtKind::Default(body) => inside(body),
+        StmtKind::Case(body) | StmtKind::Default(body) => !in_switch || inside(body),
         StmtKind::Expression(expr) | StmtKind::Return(Some(expr)) => finder.has_statements(*expr),
         StmtKind::Declaration(variables) => variables.iter().any(|&id| {
             let initializer = finder.builder.unit.variable(id).initializer;

@@ -563,3 +563,14 @@ fn an_element_that_is_only_changed_is_a_leaf_as_well() {
     let found = candidates(source, "i < 0", is_expression);
     assert!(least(&found, "i < 0 || all[i].count < n").is_some());
 }
+
+#[test]
+fn what_a_switch_around_it_jumps_into_is_not_moved() {
+    let text = "while (n < 5) { case 1: n += 2; }";
+    let source =
+        format!("int f(int s, int n) {{ switch (s) {{ case 0: n++; {text} n--; }} return n; }}");
+    assert_eq!(candidates(&source, text, is_choice), []);
+    let own = "while (n < 5) { switch (n) { case 1: n += 2; } n++; }";
+    let source = format!("int f(int n) {{ n++; {own} n--; return n; }}");
+    assert_ne!(candidates(&source, own, is_choice), []);
+}

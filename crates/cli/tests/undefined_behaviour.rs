@@ -1,0 +1,77 @@
+//! What passes by undefined behaviour is set aside, or marked where there is nothing else.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+mod common;
+
+use common::{Place, stderr, stdout};
+
+/// Repairs a single C file with the cases in its comments.
+fn report(source: &str) -> serde_json::Value {
+    let place = Place::new();
+    place.write_program(source);
+    let output = place.run(["repair", "project/program.c", "--json"]);
+    assert_eq!(place.leftovers(), [""; 0]);
+    let (report, messages) = (stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{report}{messages}");
+    serde_json::from_str(&report).unwrap()
+}
+
+#[test]
+fn a_patch_that_passes_by_what_a_sanitizer_reports_is_marked_if_there_is_no_other() {
+    let report = report(
+        "// case 0 => 0\n\
+         // case 1 => 4\n\
+         // case 4 => 10\n\
+         // case 1073741823 => -2147483648\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         static int twice(int n) { return 2 * n; }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+         \x20 printf(\"%d\\n\", n == 0 ? 0 : twice(n - 1));\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    let patches = report["patches"].as_array().unwrap();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let objection = patch["undefined_behaviour"].as_str().unwrap();
+        assert!(objection.contains("signed integer overflow"), "{objection}");
+    }
+    let set_aside = report["stats"]["undefined_by_sanitizers"].as_u64();
+    assert!(set_aside >= Some(patches.len() as u64), "{set_aside:?}");
+}
+
+#[test]
+fn a_patch_that_reads_beside_an_array_does_not_come_before_one_that_does_not() {
+    let report = report(
+        "// case abcd xy => dcba yx\n\
+         // case a => a\n\
+         // case ab cd => ba dc\n\
+         // case abc x yz => cba x zy\n\
+         #include <stdio.h>\n\
+         #include <string.h>\n\
+         static char reversed[64];\n\
+         static void reverse(const char *text) {\n\
+         \x20 int length = (int)strlen(text);\n\
+         \x20 for (int i = 0; i < length && i < 63; i++)\n\
+         \x20   reversed[i] = text[length - 1 - i];\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 for (int i = 1; i < argc; i++) {\n\
+         \x20   char word[64] = \"\";\n\
+         \x20   strncpy(word, argv[i], 63);\n\
+         \x20   reverse(word);\n\
+         \x20   printf(\"%s%s\", reversed, i + 1 < argc ? \" \" : \"\\n\");\n\
+         \x20 }\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    let first = &report["patches"][0];
+    assert_eq!(first["undefined_behaviour"], serde_json::Value::Null);
+    let diff = first["diff"].as_str().unwrap();
+    assert!(!diff.contains("i <= length"), "{diff}");
+}
