@@ -693,7 +693,7 @@ impl Planner<'_, '_, '_> {
             | StmtKind::Continue
             | StmtKind::Goto(_) => 0,
             // `{ ; }`: perhaps the statement was forgotten. A loop has its empty body for a reason.
-            StmtKind::Null if position == Position::Block => 0,
+            StmtKind::Null if position == Position::Block && self.begins_block(stmt.place) => 0,
             _ => return false,
         };
         let (Place::Written(span), Some(_)) = (stmt.place, self.scopes.at_stmt(id)) else {
@@ -707,6 +707,16 @@ impl Planner<'_, '_, '_> {
             touches,
         });
         true
+    }
+
+    /// Whether a statement follows the brace of its block. (The `;` behind a macro is a statement of its own if the macro's
+    /// text ends with one.)
+    fn begins_block(&self, place: Place) -> bool {
+        let Place::Written(span) = place else {
+            return false;
+        };
+        let before = &self.builder.unit.source[..span.start as usize];
+        before.trim_ascii_end().ends_with(b"{")
     }
 
     fn nameable(&self, scope: &Scope, hidden: &[VarId]) -> Vec<Target> {

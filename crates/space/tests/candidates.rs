@@ -521,6 +521,8 @@ fn a_lone_semicolon_in_a_block_may_stand_for_what_was_forgotten_and_that_of_a_lo
     let placed = candidates(source, ";", is_assignment);
     assert!(least(&placed, "b = 0; ;").is_some());
     assert!(!placed.iter().any(|(_, text)| text.starts_with('{')));
+    let source = "#define STEP a++;\nint f(int a) { STEP; return a; }";
+    assert_eq!(candidates(source, ";", is_assignment), []);
 }
 
 #[test]
