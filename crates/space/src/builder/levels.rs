@@ -4,7 +4,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use super::SpaceBuilder;
 use crate::{
-    assign::given::without_blanks,
+    assign::{Target, given::without_blanks},
     exclusion::are_exchanged,
     holes::HoleKind,
     pools::{PoolId, PoolKind},
@@ -235,20 +235,21 @@ impl SpaceBuilder<'_> {
         self.assign_steps();
     }
 
-    fn is_given_only(&self) -> bool {
+    /// What is assigned to.
+    fn target(&self) -> Option<&Target> {
         match &self.space.hole.kind {
-            HoleKind::Assignment(at) => at.target().is_some_and(|target| target.given_only),
-            _ => false,
+            HoleKind::Assignment(at) => at.target(),
+            _ => None,
         }
+    }
+
+    fn is_given_only(&self) -> bool {
+        self.target().is_some_and(|target| target.given_only)
     }
 
     /// The leaves that the assigned variable is given elsewhere in the function.
     fn given(&self) -> Vec<Term> {
-        let target = match &self.space.hole.kind {
-            HoleKind::Assignment(at) => at.target(),
-            _ => None,
-        };
-        let Some(target) = target else {
+        let Some(target) = self.target() else {
             return Vec::new();
         };
         let atoms = &self.space.hole.atoms.table;
@@ -279,10 +280,7 @@ impl SpaceBuilder<'_> {
             self.block(0, template, cost, Schema::Assignment, usize::MAX);
         }
         // `sign = -sign;`, `done = !done;`: of what is 1 at some time.
-        let target = match &self.space.hole.kind {
-            HoleKind::Assignment(at) => at.target(),
-            _ => None,
-        };
+        let target = self.target();
         let is_given =
             |value: &str| target.is_some_and(|target| target.given.iter().any(|one| one == value));
         let is_sign = ["1", "-1", "1.0", "-1.0"].into_iter().any(is_given);
