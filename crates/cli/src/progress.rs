@@ -58,6 +58,12 @@ impl<'a> Progress<'a> {
             .suspend(|| eprintln!("patchwright: warning: {text}"));
     }
 
+    /// Something the user wants to know.
+    pub fn note(&self, text: &str) {
+        let text = self.places.shown(text);
+        self.bar.suspend(|| eprintln!("patchwright: {text}"));
+    }
+
     /// Does something that writes to the terminal.
     pub fn aside(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
@@ -78,6 +84,7 @@ impl<'a> Progress<'a> {
                  executions, {plausible} plausible classes"
             )),
             Event::Warning(text) => self.warn(&text),
+            Event::Note(text) => self.note(&text),
             Event::Verified(_) => {}
         }
     }

@@ -92,7 +92,8 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
             LocalizeError::MarkedDiffers | LocalizeError::MarkedBuild(_) => Exit::Bug,
             _ => Exit::BadInput,
         },
-        RepairError::WovenBuild(_)
+        RepairError::NotWoven { .. }
+        | RepairError::WovenBuild(_)
         | RepairError::WovenDiffers { .. }
         | RepairError::Candidate(_) => Exit::Bug,
     }

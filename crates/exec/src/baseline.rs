@@ -353,6 +353,39 @@ impl Baseline {
             .filter(|test| !test.flaky && !test.verdict.is_pass())
     }
 
+    /// Which tests fail, by name: `2 of 12 tests fail: empty, long`.
+    pub fn failures(&self) -> String {
+        let names: Vec<&str> = self.failing().map(|test| test.name.as_str()).collect();
+        let shown = names[..names.len().min(FAILURES_NAMED)].join(", ");
+        let more = match names.len().saturating_sub(FAILURES_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let verb = if names.len() == 1 { "fails" } else { "fail" };
+        let of = match self.tests.len() {
+            1 => "1 of 1 test".to_owned(),
+            all => format!("{} of {all} tests", names.len()),
+        };
+        format!("{of} {verb}: {shown}{more}")
+    }
+
+    /// What to tell the user if one test takes most of the time that all take: executions of it are what a search waits for.
+    pub fn slowest(&self) -> Option<String> {
+        let time = |test: &BaselineTest| test.durations[0].min(test.durations[1]);
+        let all: Duration = self.tests.iter().map(time).sum();
+        let slowest = self.tests.iter().max_by_key(|test| time(test))?;
+        let is_slow = time(slowest) >= SLOW_TEST && 2 * time(slowest) > all && self.tests.len() > 2;
+        is_slow.then(|| {
+            format!(
+                "test {} takes {:.1} s of the {:.1} s of all {} tests",
+                slowest.name,
+                time(slowest).as_secs_f64(),
+                all.as_secs_f64(),
+                self.tests.len()
+            )
+        })
+    }
+
     /// What to tell the user about each test that counts as hanging because it took much longer than the others.
     pub fn impatience(&self) -> impl Iterator<Item = String> {
         self.tests.iter().filter(|test| test.lost_patience).map(|test| {
@@ -409,6 +442,12 @@ impl Baseline {
         self.tests.iter().filter(|test| test.flaky)
     }
 }
+
+/// So many failing tests are named.
+const FAILURES_NAMED: usize = 8;
+
+/// A test that takes so long may be what a search waits for.
+const SLOW_TEST: Duration = Duration::from_secs(1);
 
 /// `test NAME fails`, or that and so many more.
 fn named(first: &BaselineTest, more: usize) -> String {

@@ -309,7 +309,8 @@ fn with_negation(operator: BinaryOperator) -> Option<[&'static str; 2]> {
     })
 }
 
-fn without_blanks(text: &[u8]) -> Vec<u8> {
+/// A text without white space.
+pub(crate) fn without_blanks(text: &[u8]) -> Vec<u8> {
     let kept = text.iter().filter(|byte| !byte.is_ascii_whitespace());
     kept.copied().collect()
 }

@@ -75,6 +75,14 @@ pub enum RepairError {
         /// Why there is none.
         reason: String,
     },
+    /// The compiler accepts no function of the selected part of the program when it is woven: our bug.
+    #[error("no location in {what} can be instrumented: {reason}")]
+    NotWoven {
+        /// What was looked at.
+        what: String,
+        /// What became of its functions.
+        reason: String,
+    },
     /// The failing tests do not reach any location.
     #[error(
         "the failing tests ({tests}) do not execute any of the {holes} locations in {what}; widen --files"

@@ -28,6 +28,9 @@ use crate::{
 /// How often functions whose woven text does not compile are left out before giving up.
 const WEAVE_ATTEMPTS: usize = 12;
 
+/// Why a function is left alone whose woven text does not compile.
+const NOT_WOVEN: &str = "its woven text does not compile (a bug of Patchwright)";
+
 /// A source file that has locations.
 pub struct SourceFile {
     /// Relative to the project's root.
@@ -218,7 +221,10 @@ pub fn instrument<'a>(
     )?;
     if entries.is_empty() {
         let reason = left_alone.reason();
-        return Err(RepairError::NoLocations { what, reason });
+        return Err(match left_alone.refused.contains_key(NOT_WOVEN) {
+            true => RepairError::NotWoven { what, reason },
+            false => RepairError::NoLocations { what, reason },
+        });
     }
     let mut set_aside = BTreeSet::new();
     let failing = prepared.failing.clone();
@@ -497,9 +503,7 @@ pub(crate) fn build_woven(
                     events(Event::Warning(format!(
                         "the compiler does not accept function {name} when it is woven; it is left alone"
                     )));
-                    *refused
-                        .entry("its woven text does not compile (a bug of Patchwright)".to_owned())
-                        .or_default() += 1;
+                    *refused.entry(NOT_WOVEN.to_owned()).or_default() += 1;
                     left_out.insert(id);
                 }
             }

@@ -144,6 +144,8 @@ pub enum Event {
     },
     /// Something the user should know: a test set aside, a file left alone.
     Warning(String),
+    /// Something the user wants to know: which tests fail.
+    Note(String),
     /// How far the search is.
     Search {
         /// Candidates whose verdict is known.

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, TestSuite, Worker,
-    WorkerOptions, record, record_build,
+    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestKind,
+    TestSuite, Worker, WorkerOptions, record, record_build,
 };
 
 use crate::{
@@ -131,7 +131,16 @@ pub fn prepare<'a>(
     }
     let failing: Vec<usize> = baseline.failing().map(|test| test.index).collect();
     let passing: Vec<usize> = baseline.passing().map(|test| test.index).collect();
-    check_baseline(&baseline, &failing, &passing, options)?;
+    check_baseline(&baseline, suite, options)?;
+    events(Event::Note(baseline.failures()));
+    if let Some(slowest) = baseline.slowest() {
+        events(Event::Note(slowest));
+    }
+    if passing.is_empty() {
+        let nothing_holds = "no test passes, so nothing holds a patch to what the program does right now; tests that pass \
+                             make wrong patches rarer";
+        events(Event::Warning(nothing_holds.to_owned()));
+    }
     let test_sources = match project.files.is_empty() {
         true => test_sources(record::sources(&commands, &worker.sandbox).keys()),
         false => BTreeSet::new(),
@@ -161,13 +170,13 @@ pub fn prepare<'a>(
     })
 }
 
+/// Whether a repair can begin. That all of several tests fail which a driver runs is mostly a mistake of the driver.
 fn check_baseline(
     baseline: &Baseline,
-    failing: &[usize],
-    passing: &[usize],
+    suite: &TestSuite,
     options: &RepairOptions,
 ) -> Result<(), RepairError> {
-    if failing.is_empty() {
+    let Some(first) = baseline.failing().next() else {
         let names: Vec<&str> = baseline.flaky().map(|test| test.name.as_str()).collect();
         if names.is_empty() {
             return Err(RepairError::NothingFails {
@@ -177,11 +186,14 @@ fn check_baseline(
         return Err(RepairError::OnlyFlaky {
             names: names.join(", "),
         });
-    }
-    if passing.is_empty() && !options.allow_all_failing {
+    };
+    let is_driven = |test: &Test| matches!(test.kind, TestKind::Driver { .. });
+    let may_all_fail =
+        options.allow_all_failing || suite.tests.len() == 1 || !suite.tests.iter().any(is_driven);
+    if baseline.passing().next().is_none() && !may_all_fail {
         return Err(RepairError::EverythingFails {
             tests: baseline.tests.len(),
-            reason: baseline.tests[failing[0]].failure(),
+            reason: first.failure(),
         });
     }
     Ok(())

@@ -9,7 +9,8 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_evasion, is_self_assignment, repeats_operand, text_change, without_numbers,
+        Comparisons, is_evasion, is_self_assignment, repeats_operand, text_change, without_blanks,
+        without_numbers,
     },
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
@@ -29,7 +30,7 @@ pub(crate) struct Proposal<'a> {
     strangeness: usize,
     /// See [`repeats_operand`].
     repeats: bool,
-    /// Bytes of the text that it takes away and adds.
+    /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
     is_evasion: bool,
@@ -83,7 +84,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
-                    text_change: text_change(before, &edit.text),
+                    text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: is_evasion(&unit.source, edit, *schema, instrumented.crash),
                     is_crowd: false,
                 }

@@ -1,12 +1,13 @@
 //! Building a space: which templates are filled with which pools at which site, and at what cost.
 
 mod additions;
+mod assignments;
 mod choices;
 mod crash_free;
 mod levels;
 mod rearrangements;
 
-pub use levels::ASSIGNMENT_COST;
+pub use assignments::ASSIGNMENT_COST;
 
 use patchwright_csource::{ExprId, Function};
 use patchwright_semantics::{BinaryOp, UnaryOp};
@@ -34,8 +35,14 @@ const NARROWING: u32 = 2;
 /// What it costs beyond its nodes to compare what a comparison gives.
 const CHAINED_COMPARISON: u32 = 2;
 
+/// What a negative number from elsewhere costs more than others: tests have them, programs hardly ever.
+const NEGATIVE: u32 = 2;
+
 /// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
 const CALCULATED_ENUMERATOR: u32 = 2;
+
+/// What it costs beyond its nodes to calculate with a `bool` or with what a comparison gives, or a value for a `bool`: `after_newline + n`.
+const CALCULATED_TRUTH: u32 = 2;
 
 impl Space {
     /// Builds the space of `hole`, whose leaves are given.
@@ -160,13 +167,20 @@ impl SpaceBuilder<'_> {
             .iter()
             .filter(|(_, term)| !is_constant(term) && term.ctype().is_arithmetic());
         let nearest = numbers.take(NEAREST).cloned().collect();
-        let (constants, varying) = distant.into_iter().partition(|(_, term)| is_constant(term));
+        let (constants, varying): (Vec<_>, Vec<_>) =
+            distant.into_iter().partition(|(_, term)| is_constant(term));
+        let (negative, constants) =
+            (constants.into_iter()).partition(|(_, term)| is_unusual_negative(term));
         self.leaves = self.leaf_pools(near);
         self.nearest = self.leaf_pools(nearest);
         self.distant = self.leaf_pools(varying);
         self.distant_constants = self.leaf_pools(constants);
         for &pool in self.distant.iter().chain(&self.distant_constants) {
             self.space.pools.surcharge(pool, 1);
+        }
+        for pool in self.leaf_pools(negative) {
+            self.space.pools.surcharge(pool, 1 + NEGATIVE);
+            self.distant_constants.push(pool);
         }
         self.crash_free_pools(leaves.crash_free);
     }
@@ -332,7 +346,9 @@ impl SpaceBuilder<'_> {
         of_enumeration
             + match template {
                 // Where nothing is known of what lies round an object, what is read beside it passes by chance.
-                Template::Binary(..) | Template::Select(..) if is_pointer(filled) => {
+                Template::Binary(..) | Template::Select(..)
+                    if is_pointer(filled) && self.space.assigned().is_none() =>
+                {
                     u32::from(!calculates)
                 }
                 // `n < most >= x` passes by chance.
@@ -340,10 +356,17 @@ impl SpaceBuilder<'_> {
                     let is_chain = self.is_truth_value(a) || self.is_truth_value(b);
                     if is_chain { CHAINED_COMPARISON } else { 0 }
                 }
-                Template::Binary(op, ..) => {
+                Template::Binary(op, a, b) => {
                     // Bits of what a function returns are rarely what it returns it for.
                     let of_call = self.space.hole.captured.is_some();
-                    self.familiar.binary(op) + u32::from(of_call && is_of_bits(op))
+                    let is_truth = |pool: PoolId| {
+                        self.space.pools.get(pool).ctype == CType::Bool || self.is_truth_value(pool)
+                    };
+                    let of_truth = !is_of_bits(op)
+                        && (site.term.ctype() == CType::Bool || is_truth(a) || is_truth(b));
+                    self.familiar.binary(op)
+                        + u32::from(of_call && is_of_bits(op))
+                        + if of_truth { CALCULATED_TRUTH } else { 0 }
                 }
                 Template::Unary(op, _) => self.familiar.unary(op),
                 Template::Cast(to, a) if !to.is_floating() => {
@@ -561,4 +584,12 @@ impl SpaceBuilder<'_> {
 fn contains_captured(term: &Term) -> bool {
     matches!(term.kind(), Kind::Atom(term::AtomId(0)))
         || operands(term).into_iter().any(contains_captured)
+}
+
+/// A negative integer other than -1.
+fn is_unusual_negative(term: &Term) -> bool {
+    match term.kind() {
+        Kind::Constant(value, _) => term.ctype().is_integer() && (*value as i64) < -1,
+        _ => false,
+    }
 }

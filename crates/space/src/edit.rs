@@ -73,9 +73,16 @@ impl Space {
                 ))
             }
             HoleKind::Assignment(at) => {
-                let value = filling.display(&table, pointees).to_string();
                 let lvalue = &at.target()?.lvalue;
-                let statement = assignment(lvalue, &value);
+                let text = |term: &Term| term.display(&table, pointees).to_string();
+                let statement = match (block.template, filling.kind()) {
+                    // What it has otherwise is what it has already.
+                    (Template::Select(..), Kind::Conditional(condition, value, _)) => {
+                        let assigned = assignment(lvalue, &text(value));
+                        format!("if ({}) {assigned}", text(condition))
+                    }
+                    _ => assignment(lvalue, &text(&filling)),
+                };
                 let insert = match at.beside {
                     Beside::Before => insertion,
                     Beside::Behind => insertion_after,
@@ -172,8 +179,8 @@ fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
     }
 }
 
-/// Puts a statement under a condition: on a line of its own above it, one step further in, when
-/// the statement begins its line; in braces where an `else` could attach to it.
+/// Puts a statement under a condition: on a line of its own above it, one step further in, when the statement begins its
+/// line. Several lines, and what an `else` could attach to, get braces.
 fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
     let (start, end) = (span.start as usize, span.end as usize);
     let text = &source[start..end];
@@ -186,7 +193,11 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
     let line = line_start(source, start);
     let indent = &source[line..start];
     let is_block = text.first() == Some(&b'{');
-    if !is_blank(indent) || is_block || text.contains(&b'\n') {
+    let in_lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    // What begins a line may be a part of a string, of a macro or of a directive.
+    let is_kept = |line: &&[u8]| line.ends_with(b"\\") || line.starts_with(b"#");
+    let stays = in_lines.len() > 1 && in_lines.iter().any(is_kept);
+    if !is_blank(indent) || is_block || stays {
         let mut new = format!("if ({condition}) ").into_bytes();
         new.extend_from_slice(text);
         return Edit::replace(span, new);
@@ -197,10 +208,26 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
         b"\n"
     };
     let step = indentation_step(indent);
+    let needs_braces = in_lines.len() > 1;
     let mut new = format!("if ({condition})").into_bytes();
+    if needs_braces {
+        new.extend_from_slice(b" {");
+    }
     new.extend_from_slice(newline);
     new.extend_from_slice(indent);
-    new.extend_from_slice(step);
-    new.extend_from_slice(text);
+    for (number, line) in in_lines.into_iter().enumerate() {
+        if number > 0 {
+            new.push(b'\n');
+        }
+        if !is_blank(line) {
+            new.extend_from_slice(step);
+        }
+        new.extend_from_slice(line);
+    }
+    if needs_braces {
+        new.extend_from_slice(newline);
+        new.extend_from_slice(indent);
+        new.push(b'}');
+    }
     Edit::replace(span, new)
 }

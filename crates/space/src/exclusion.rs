@@ -164,6 +164,12 @@ impl Space {
 
     fn each_of_selection(&self, a: PoolId, b: PoolId, c: PoolId, mut take: impl FnMut(u32)) {
         let (m, n) = (self.pools.get(b).length, self.pools.get(c).length);
+        // What is given to a variable elsewhere, too, has blocks of its own.
+        let b_varies = !self.pools.is_fixed(b);
+        let is_given = |j: usize| {
+            self.part(b, j)
+                .is_some_and(|term| self.given.contains(term))
+        };
         for i in 0..self.pools.get(a).length {
             let condition = self.pools.facts(a, i);
             if condition.constant.is_some() || condition.redundant {
@@ -172,7 +178,7 @@ impl Space {
             for j in 0..m {
                 for k in 0..n {
                     let alike = (b == c && j == k) || self.part(b, j) == self.part(c, k);
-                    if !alike {
+                    if !alike && !(b_varies && is_given(j)) {
                         take(((i * m + j) * n + k) as u32);
                     }
                 }

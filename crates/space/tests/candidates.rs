@@ -576,3 +576,35 @@ fn what_a_switch_around_it_jumps_into_is_not_moved() {
     let source = format!("int f(int n) {{ n++; {own} n--; return n; }}");
     assert_ne!(candidates(&source, own, is_choice), []);
 }
+
+#[test]
+fn an_assignment_is_made_under_a_condition_of_its_own() {
+    let source = "int f(int d, int g) { int r = g; while (g > 2) g -= d; r = r + g; return r; }";
+    let found = candidates(source, "r = r + g;", is_assignment);
+    let cost_of = |text: &str| least(&found, &format!("{text} r = r + g;"));
+    assert_eq!(cost_of("if (d < 0) g = -g;"), Some(5));
+    assert_eq!(cost_of("if (g == 0) r = d;"), Some(5));
+    assert_eq!(cost_of("if (d < g) r++;"), Some(6));
+    assert_eq!(cost_of("if (r == 2) r = d;"), Some(6));
+    assert!(!found.iter().any(|(_, text)| text.contains("?")));
+    let conditional = found.iter().filter(|(_, text)| text.starts_with("if"));
+    let mut texts: Vec<&String> = conditional.map(|(_, text)| text).collect();
+    let all = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(all, texts.len());
+
+    let source = "struct n { struct n *next; }; struct n *f(struct n *p, struct n *q) { while (p->next) p = p->next; q->next = p; return q; }";
+    let found = candidates(source, "q->next = p;", is_assignment);
+    let wanted = "if (q->next == 0) p = q; q->next = p;";
+    assert_eq!(least(&found, wanted), Some(5), "{found:?}");
+}
+
+#[test]
+fn calculating_with_truth_values_costs_more() {
+    let source =
+        "double f(double max, double x) { double best = 0; if (x > max) best = x; return best; }";
+    let found = candidates(source, "x > max", is_expression);
+    assert_eq!(least(&found, "(x > max) - max"), Some(4));
+    assert_eq!(least(&found, "x > max - best"), Some(2));
+}

@@ -4,18 +4,13 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use super::SpaceBuilder;
 use crate::{
-    assign::{Target, given::without_blanks},
     exclusion::are_exchanged,
     holes::HoleKind,
-    pools::{PoolId, PoolKind},
+    pools::PoolId,
     sites::{Site, operands},
     space::{Schema, Template},
     term::{CType, Context, Kind, Term},
 };
-
-/// What an inserted assignment costs beside its term: the statement and what is assigned to. A value that the variable is
-/// given elsewhere in the function costs nothing.
-pub const ASSIGNMENT_COST: u32 = 2;
 
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
@@ -28,7 +23,7 @@ pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Eq,
     BinaryOp::Ne,
 ];
-const ARITHMETIC: [BinaryOp; 10] = [
+pub(super) const ARITHMETIC: [BinaryOp; 10] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -210,112 +205,10 @@ impl SpaceBuilder<'_> {
 
     /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
     /// more is `x + 1` rather than `x + n`.
-    fn constants_first(&self) -> Vec<PoolId> {
+    pub(super) fn constants_first(&self) -> Vec<PoolId> {
         let mut leaves = self.leaves.clone();
         leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());
         leaves
-    }
-
-    /// What is assigned as it is.
-    pub(super) fn assign_leaves(&mut self) {
-        self.space.given = self.given();
-        for term in self.space.given.clone() {
-            if let Some(pool) = self.fixed(&term) {
-                let template = Template::One(pool);
-                self.block(0, template, ASSIGNMENT_COST, Schema::Assignment, usize::MAX);
-            }
-        }
-        if self.is_given_only() {
-            return;
-        }
-        for leaf in self.constants_first() {
-            let cost = ASSIGNMENT_COST + 1;
-            self.block(0, Template::One(leaf), cost, Schema::Assignment, usize::MAX);
-        }
-        self.assign_steps();
-    }
-
-    /// What is assigned to.
-    fn target(&self) -> Option<&Target> {
-        match &self.space.hole.kind {
-            HoleKind::Assignment(at) => at.target(),
-            _ => None,
-        }
-    }
-
-    fn is_given_only(&self) -> bool {
-        self.target().is_some_and(|target| target.given_only)
-    }
-
-    /// The leaves that the assigned variable is given elsewhere in the function.
-    fn given(&self) -> Vec<Term> {
-        let Some(target) = self.target() else {
-            return Vec::new();
-        };
-        let atoms = &self.space.hole.atoms.table;
-        let pools = self.leaves.iter().map(|&pool| self.space.pools.get(pool));
-        let terms = pools.filter_map(|pool| match &pool.kind {
-            PoolKind::Terms { terms, .. } => Some(terms),
-            _ => None,
-        });
-        let is_given = |term: &&Term| {
-            let text = term.display(atoms, self.pointees).to_string();
-            target.given.contains(&without_blanks(&text))
-        };
-        terms.flatten().filter(is_given).cloned().collect()
-    }
-
-    /// `v++;` and `v--;`: a step that was forgotten is as likely as a value.
-    fn assign_steps(&mut self) {
-        let Some(own) = self.space.assigned() else {
-            return;
-        };
-        let one = Term::constant(1, CType::Int, "1");
-        let (Some(own), Some(one)) = (self.fixed(&own), self.fixed(&one)) else {
-            return;
-        };
-        let cost = ASSIGNMENT_COST + 1;
-        for op in [BinaryOp::Add, BinaryOp::Sub] {
-            let template = Template::Binary(op, own, one);
-            self.block(0, template, cost, Schema::Assignment, usize::MAX);
-        }
-        // `sign = -sign;`, `done = !done;`: of what is 1 at some time.
-        let target = self.target();
-        let is_given =
-            |value: &str| target.is_some_and(|target| target.given.iter().any(|one| one == value));
-        let is_sign = ["1", "-1", "1.0", "-1.0"].into_iter().any(is_given);
-        let is_truth = ["0", "1", "true", "false"].into_iter().any(is_given);
-        let turned = [(UnaryOp::Neg, is_sign), (UnaryOp::Not, is_truth)];
-        for (op, _) in turned.into_iter().filter(|(_, is_wanted)| *is_wanted) {
-            let template = Template::Unary(op, own);
-            self.block(0, template, cost, Schema::Assignment, usize::MAX);
-        }
-    }
-
-    /// Sums and products that are assigned.
-    fn assign_terms(&mut self, size: u32, most: usize) {
-        if self.is_given_only() {
-            return;
-        }
-        let left = match size {
-            3 => self.leaves.clone(),
-            5 => self.product_pools(),
-            _ => return,
-        };
-        for op in ARITHMETIC {
-            for &a in &left {
-                let cost = ASSIGNMENT_COST + self.cost(a) + 2;
-                for &b in &self.leaves.clone() {
-                    self.block(
-                        0,
-                        Template::Binary(op, a, b),
-                        cost,
-                        Schema::Assignment,
-                        most,
-                    );
-                }
-            }
-        }
     }
 
     pub(super) fn level(&mut self, size: u32, most: usize) {
