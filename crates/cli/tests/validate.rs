@@ -340,7 +340,10 @@ fn what_the_build_itself_executes_is_built_with_each_patch() {
         .iter()
         .map(|patch| {
             let verdict = patch["verdict"].as_str().unwrap();
-            (verdict, patch["way"] == "woven")
+            let is_woven = patch["way"] == "woven";
+            // Who has to wait for a build of its own is told why.
+            assert_eq!(patch["apart"].is_null(), is_woven, "{patch}");
+            (verdict, is_woven)
         })
         .collect();
     assert_eq!(

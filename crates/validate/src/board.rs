@@ -72,6 +72,7 @@ impl<'b> Board<'b> {
                 verdict,
                 tests: Vec::new(),
                 way: None,
+                apart: None,
                 confirmed_by: None,
                 resumed: false,
                 build: Duration::ZERO,
@@ -179,6 +180,14 @@ impl<'b> Board<'b> {
             for number in self.and_followers(entry) {
                 self.tell(&state, number);
             }
+        }
+    }
+
+    /// A patch cannot be validated together with others.
+    pub fn set_apart(&self, entry: usize, reason: &str) {
+        let mut state = self.state();
+        for number in self.and_followers(entry) {
+            state.patches[number].apart = Some(reason.to_owned());
         }
     }
 

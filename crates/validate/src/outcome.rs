@@ -76,6 +76,8 @@ pub struct Validated {
     pub tests: Vec<TestResult>,
     /// How it was built; `None` if it was not.
     pub way: Option<Way>,
+    /// Why it could not be woven with others, if it was to be.
+    pub apart: Option<String>,
     /// It is plausible, woven with others, and this patch of the set, which did the same in every test, was built by itself
     /// and passed too.
     pub confirmed_by: Option<usize>,

@@ -15,7 +15,7 @@ use crate::error::ValidateError;
 use crate::journal::Journal;
 use crate::outcome::Validation;
 use crate::phases::Phases;
-use crate::plain::Plain;
+use crate::plain::{Checked, Plain};
 use crate::prepare::{Prepared, UntouchedTests, prepare, worker_options};
 use crate::promising::Promising;
 use crate::schedule::Schedule;
@@ -280,7 +280,7 @@ fn run_woven(
         .collect();
     let mut promising = Promising::default();
     let mut kept = Ok(());
-    let result = woven.run(worker, &patches, order, &mut |index, checked, behaviour| {
+    let mut settle = |index: usize, checked: Checked, behaviour: &[Behaviour]| {
         let entry = open[index];
         if checked.verdict == PatchVerdict::Plausible
             && !is_confirmed(woven.options.confirm, behaviour)
@@ -293,7 +293,9 @@ fn run_woven(
             kept = journal.keep(tree, &checked);
         }
         board.settle(entry, &checked, false);
-    });
+    };
+    let mut set_apart = |index: usize, reason: &str| board.set_apart(open[index], reason);
+    let result = woven.run(worker, &patches, order, &mut settle, &mut set_apart);
     kept?;
     match result {
         Ok(stats) => board.count_woven(stats),

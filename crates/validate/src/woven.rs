@@ -36,7 +36,7 @@ impl Woven<'_> {
     /// patch, by the patch's index, as soon as it is known; and, at the end, with
     /// [`PatchVerdict::Plausible`] those that pass all tests. With a verdict come the classes that the
     /// patch was in, for each test that was run, and once more if the tests leave something behind and
-    /// were run twice.
+    /// were run twice. `set_apart` is told each patch that has to be validated by itself, and why.
     ///
     /// # Errors
     /// When the run is cancelled, or the engine's own processes and files fail. Patches without a
@@ -47,6 +47,7 @@ impl Woven<'_> {
         patches: &[Patch],
         order: &[usize],
         settle: &mut dyn FnMut(usize, Checked, &[Behaviour]),
+        set_apart: &mut dyn FnMut(usize, &str),
     ) -> Result<WovenStats, EngineError> {
         let (options, surroundings) = (self.options, self.surroundings);
         let (project, prepared) = (self.project, self.prepared);
@@ -100,6 +101,7 @@ impl Woven<'_> {
                 Fate::Woven => Some(Known::default()),
                 Fate::Apart(reason) => {
                     *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
+                    set_apart(index, reason.reason());
                     None
                 }
                 Fate::DoesNotCompile {
@@ -129,6 +131,7 @@ impl Woven<'_> {
             EngineEvent::Progress(done) => events(Event::Progress { done, total }),
             EngineEvent::Apart { patch, reason } => {
                 *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
+                set_apart(patch, reason.reason());
                 known[patch] = None;
             }
             EngineEvent::Open {
@@ -142,6 +145,7 @@ impl Woven<'_> {
                         true => format!("{} ({name})", reason.reason()),
                         false => reason.reason().to_owned(),
                     };
+                    set_apart(patch, &reason);
                     *stats.apart.entry(reason).or_default() += 1;
                     known[patch] = None;
                 }
