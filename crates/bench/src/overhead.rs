@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         &[],
     )?;
     let mut channel = Channel::create(
-        scratch.shared_path(),
+        &scratch.shared_path(),
         woven.holes.len() as u32,
         Default::default(),
     )?;

@@ -69,4 +69,4 @@ pub use scratch::Scratch;
 pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Comparison, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};
-pub use view::{View, ViewStatus};
+pub use view::{Protection, View, ViewStatus};

@@ -103,13 +103,16 @@ impl Worker {
         crate::files::create_private_folder(&tree)?;
         let run = folder.join("run");
         crate::files::create_private_folder(&run)?;
+        let (protection, writes_outside) = options.scratch.protection(&folder);
         let view = options.view.then(|| {
             let mut view = View::of_copy(&tree, options.project);
             view.shadow.push((run.clone(), options.scratch.run_path()));
+            view.protection = Some(protection);
             view
         });
         // Before the copy: how links are copied depends on whether the view is permitted.
-        let mut runner = Runner::start(options.program, view, options.cancel.clone())?;
+        let cancel = options.cancel.clone();
+        let mut runner = Runner::start_with(options.program, view, cancel, writes_outside)?;
         let temporary = folder.join("tmp");
         crate::files::create_private_folder(&temporary)?;
         runner.set_temporary_folder(temporary);

@@ -73,20 +73,30 @@ pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), Record
 /// # Errors
 /// See [`BuildError`].
 pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
-    run_build(
-        &mut worker.runner,
-        &worker.sandbox,
-        command,
-        &Environment::default(),
-        &Limits::for_build(),
-    )
-    .map(drop)
+    let run = |worker: &mut Worker| {
+        run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            command,
+            &Environment::default(),
+            &Limits::for_build(),
+        )
+        .map(drop)
+    };
+    match run(worker) {
+        Err(BuildError::Failed { .. }) if worker.runner.is_protected() => {
+            worker.runner.permit_writes_outside();
+            run(worker)
+        }
+        result => result,
+    }
 }
 
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
 /// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
 /// then only the files that the project selects are sure to be there, or all if it selects none.
-/// A project without a build command is taken to be built, and must have a database.
+/// A project without a build command is taken to be built, and must have a database. If it fails while nothing outside of the copy can be
+/// written to, it is done again without that.
 ///
 /// # Errors
 /// See [`RecordError`].
@@ -94,6 +104,16 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
+    match recorded(worker, project) {
+        Err(RecordError::Build(BuildError::Failed { .. })) if worker.runner.is_protected() => {
+            worker.runner.permit_writes_outside();
+            recorded(worker, project)
+        }
+        recorded => recorded,
+    }
+}
+
+fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand>, RecordError> {
     prepare_copy(worker, project)?;
     let mut database = existing_database(project, worker)?;
     let Some(build) = &project.build else {

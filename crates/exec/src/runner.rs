@@ -20,6 +20,10 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 use std::time::Duration;
 
 pub use cancel::CancelToken;
@@ -269,6 +273,8 @@ pub struct Runner {
     connection: Option<Connection>,
     temporary: Option<PathBuf>,
     repeats: bool,
+    /// Whether commands may change what the view protects. All runners of a run share it.
+    writes_outside: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -299,8 +305,24 @@ impl Runner {
         view: Option<View>,
         cancel: CancelToken,
     ) -> Result<Self, RunError> {
+        Runner::start_with(program, view, cancel, Arc::default())
+    }
+
+    /// As [`Runner::start`]; where `writes_outside` is set, now or later, nothing is protected.
+    pub(crate) fn start_with(
+        program: &RunnerProgram,
+        mut view: Option<View>,
+        cancel: CancelToken,
+        writes_outside: Arc<AtomicBool>,
+    ) -> Result<Self, RunError> {
+        if writes_outside.load(Ordering::Relaxed)
+            && let Some(view) = &mut view
+        {
+            view.protection = None;
+        }
         let (connection, status) = connect(program, view.as_ref())?;
         Ok(Runner {
+            writes_outside,
             program: program.clone(),
             view,
             cancel,
@@ -330,7 +352,39 @@ impl Runner {
 
     /// Whether the view that was asked for is in force.
     pub fn view_active(&self) -> bool {
-        self.status == ViewStatus::Active
+        matches!(self.status, ViewStatus::Active | ViewStatus::Protected)
+    }
+
+    /// Whether commands cannot change what lies outside of the copy.
+    pub fn is_protected(&self) -> bool {
+        self.status == ViewStatus::Protected && !self.writes_outside()
+    }
+
+    /// Another runner with the same view, which protects nothing.
+    ///
+    /// # Errors
+    /// As [`Runner::start`].
+    pub fn unprotected(&self) -> Result<Runner, RunError> {
+        let unprotected = Arc::new(AtomicBool::new(true));
+        let mut runner = Runner::start_with(
+            &self.program,
+            self.view.clone(),
+            self.cancel.clone(),
+            unprotected,
+        )?;
+        runner.temporary.clone_from(&self.temporary);
+        Ok(runner)
+    }
+
+    /// From now on the commands of this runner, and of all others of the same run, may change what lies outside of their copies: the
+    /// project needs that.
+    pub fn permit_writes_outside(&self) {
+        self.writes_outside.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Runner::permit_writes_outside`] was called for this run.
+    pub fn writes_outside(&self) -> bool {
+        self.writes_outside.load(Ordering::Relaxed)
     }
 
     /// What became of the view that was asked for.
@@ -374,6 +428,12 @@ impl Runner {
         check(request)?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
+        }
+        if self.status == ViewStatus::Protected && self.writes_outside() {
+            self.connection = None;
+            if let Some(view) = &mut self.view {
+                view.protection = None;
+            }
         }
         if self.connection.is_none() {
             let (connection, status) = connect(&self.program, self.view.as_ref())?;

@@ -12,13 +12,17 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use crate::files::{self, Context, FileError};
+use crate::view::Protection;
 
 /// The name of the locked file.
 const LOCK: &str = "lock";
 /// The name of the folder that all workers have at the same path.
 const RUN: &str = "run";
+/// The name of the folder in which all programs that are tested may write.
+const COMMON: &str = "common";
 /// Where memory that processes share has its names.
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -28,6 +32,8 @@ pub struct Scratch {
     disk: LockedFolder,
     /// `None` where the system has no shared memory that we may use.
     shared: Option<LockedFolder>,
+    /// Whether the programs of this run may change what lies outside of their copies.
+    writes_outside: Arc<AtomicBool>,
 }
 
 impl Scratch {
@@ -41,8 +47,10 @@ impl Scratch {
         let scratch = Scratch {
             disk: LockedFolder::create(&base)?,
             shared: LockedFolder::create(Path::new(SHARED_MEMORY)).ok(),
+            writes_outside: Arc::default(),
         };
         scratch.create_folder(RUN)?;
+        scratch.create_folder(COMMON)?;
         Ok(scratch)
     }
 
@@ -64,10 +72,20 @@ impl Scratch {
 
     /// A folder for files that are mapped as shared memory: in memory where the system offers
     /// that, else on disk.
-    pub fn shared_path(&self) -> &Path {
-        self.shared
-            .as_ref()
-            .map_or(&self.disk.path, |folder| &folder.path)
+    pub fn shared_path(&self) -> PathBuf {
+        let shared = self.shared.as_ref();
+        shared.map_or_else(|| self.common_path(), |folder| folder.path.clone())
+    }
+
+    /// A folder on disk in which all programs that are tested may write.
+    pub fn common_path(&self) -> PathBuf {
+        self.disk.path.join(COMMON)
+    }
+
+    /// What the programs of a worker, with this folder, cannot change, and for those of all workers whether they may after all.
+    pub(crate) fn protection(&self, worker: &Path) -> (Protection, Arc<AtomicBool>) {
+        let folders = vec![worker.to_owned(), self.common_path(), self.shared_path()];
+        (Protection::usual(folders), self.writes_outside.clone())
     }
 
     /// A folder at the same path for all programs that are tested, in which they find what their worker has for them

@@ -18,6 +18,39 @@ pub struct View {
     /// Pairs of (what appears, where); both absolute, without symbolic links, and existing.
     /// Mounted in this order.
     pub shadow: Vec<(PathBuf, PathBuf)>,
+    /// What else is kept from changes.
+    pub protection: Option<Protection>,
+}
+
+/// Keeps everything outside of a copy from being changed: the rest of the system, the user's other files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protection {
+    /// Folders that stay writable, with all that is in them; absolute.
+    pub writable: Vec<PathBuf>,
+    /// Folders for temporary files of everybody: new files can be made there, and files changed, but nothing in the folders that
+    /// they hold already.
+    pub temporary: Vec<PathBuf>,
+}
+
+impl Protection {
+    /// The usual one: these folders stay writable, and so do the caches of the user, which compilers keep.
+    pub fn usual(folders: Vec<PathBuf>) -> Self {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = variable("HOME").map(PathBuf::from);
+        let in_home = |name| home.as_ref().map(|home| home.join(name));
+        let caches = [
+            variable("CCACHE_DIR").map(PathBuf::from),
+            variable("XDG_CACHE_HOME").map(PathBuf::from),
+            variable("XDG_RUNTIME_DIR").map(PathBuf::from),
+            in_home(".cache"),
+            in_home(".ccache"),
+        ];
+        let caches = caches.into_iter().flatten();
+        Protection {
+            writable: folders.into_iter().chain(caches).collect(),
+            temporary: vec!["/tmp".into(), "/var/tmp".into()],
+        }
+    }
 }
 
 impl View {
@@ -25,6 +58,7 @@ impl View {
     pub fn of_copy(copy: impl Into<PathBuf>, original: impl Into<PathBuf>) -> Self {
         View {
             shadow: vec![(copy.into(), original.into())],
+            protection: None,
         }
     }
 }
@@ -34,8 +68,10 @@ impl View {
 pub enum ViewStatus {
     /// None was asked for.
     NotRequested,
-    /// It is in force.
+    /// It is in force, its protection aside.
     Active,
+    /// It is in force, and what it protects cannot be changed.
+    Protected,
     /// It could not be set up; processes see the real paths.
     Refused {
         /// Why, for the user.

@@ -187,7 +187,7 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
     let probe = subject.copy.scratch.path().join("trace-probe.so");
     files::write_atomic(&probe, PROBE)?;
     let trace = Trace::create(
-        subject.copy.scratch.shared_path(),
+        &subject.copy.scratch.shared_path(),
         found.statements.len() as u32,
     )?;
     run_tests(&mut worker, subject, &trace, &probe, &mut found)?;

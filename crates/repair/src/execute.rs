@@ -436,7 +436,10 @@ mod tests {
                 Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
             );
             let tests = passing.chain([crash]).collect();
-            usual(&Baseline { tests })
+            usual(&Baseline {
+                tests,
+                writes_outside: false,
+            })
         };
         assert_eq!(of(&[]), Duration::ZERO);
         assert_eq!(of(&[7]), Duration::from_millis(7));

@@ -395,11 +395,11 @@ pub fn instrument<'a>(
 
 /// A channel in memory, or on disk where there is too little memory for files, as in many containers.
 fn new_channel(surroundings: &Surroundings<'_>, holes: usize) -> Result<Channel, ChannelError> {
-    let create = |folder| Channel::create(folder, holes as u32, Default::default());
+    let create = |folder: &Path| Channel::create(folder, holes as u32, Default::default());
     let shared = surroundings.scratch.shared_path();
-    create(shared).or_else(|error| {
+    create(&shared).or_else(|error| {
         tracing::info!("{error}");
-        create(surroundings.scratch.path())
+        create(&surroundings.scratch.common_path())
     })
 }
 

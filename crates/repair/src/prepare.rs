@@ -93,7 +93,12 @@ pub fn prepare<'a>(
     let started = Instant::now();
     let known = journal.as_ref().and_then(Journal::baseline).cloned();
     let baseline = match known {
-        Some(baseline) => baseline,
+        Some(baseline) => {
+            if baseline.writes_outside {
+                worker.runner.permit_writes_outside();
+            }
+            baseline
+        }
         None => {
             events(Event::Phase("running the tests of the untouched program"));
             let total = 2 * suite.tests.len();
@@ -125,7 +130,8 @@ pub fn prepare<'a>(
     let told = baseline
         .impatience()
         .chain(baseline.trailing_whitespace())
-        .chain(baseline.leaks());
+        .chain(baseline.leaks())
+        .chain(baseline.unprotected());
     for told in told {
         events(Event::Warning(told));
     }

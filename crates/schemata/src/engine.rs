@@ -71,7 +71,7 @@ impl<'a> Engine<'a> {
         let clang = Clang::find(&mut base.runner)?;
         let probe = context.scratch.path().join("patches-probe.so");
         files::write_atomic(&probe, PROBE)?;
-        let unobserved = context.scratch.path().join("unobserved");
+        let unobserved = context.scratch.common_path().join("unobserved");
         files::write_atomic(&unobserved, b"")?;
         let mut stats = Stats::default();
         let mut fates: Vec<Option<Fate>> = vec![None; patches.len()];
@@ -206,7 +206,7 @@ impl<'a> Engine<'a> {
         }
         self.stats.builds += 1;
         let folder = self.context.scratch.shared_path();
-        let mut channel = PatchChannel::create(folder, batch.table.clone())?;
+        let mut channel = PatchChannel::create(&folder, batch.table.clone())?;
         channel.set_visits();
         let mut environment = Environment::default();
         for (name, value) in channel.environment(&self.probe) {

@@ -9,6 +9,17 @@ use crate::{
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
 
+/// A text in brackets where its first sign would make another token of the one in front of it: `- -1`.
+fn apart(source: &[u8], span: Span, text: String) -> String {
+    let before = source[..span.start as usize].last();
+    match (before, text.as_bytes().first()) {
+        (Some(b'-'), Some(b'-')) | (Some(b'+'), Some(b'+')) | (Some(b'&'), Some(b'&')) => {
+            format!("({text})")
+        }
+        _ => text,
+    }
+}
+
 /// `v = e;`, or the step that it is.
 fn assignment(lvalue: &str, value: &str) -> String {
     let stepped = match value.strip_prefix(lvalue) {
@@ -129,7 +140,7 @@ impl Space {
                     _ => site.least,
                 };
                 let text = filling.display_within(least, atoms, pointees).to_string();
-                Some(Edit::replace(site.span, text))
+                Some(Edit::replace(site.span, apart(source, site.span, text)))
             }
         }
     }

@@ -608,3 +608,15 @@ fn calculating_with_truth_values_costs_more() {
     assert_eq!(least(&found, "(x > max) - max"), Some(4));
     assert_eq!(least(&found, "x > max - best"), Some(2));
 }
+
+#[test]
+fn a_sign_does_not_join_the_one_in_front_of_it() {
+    let found = candidates(
+        "int f(int n) { int last = -1; if (n == 3) last = -1; return last - 1; }",
+        "-1",
+        is_expression,
+    );
+    let texts: Vec<&String> = found.iter().map(|(_, text)| text).collect();
+    assert!(texts.iter().any(|text| text.contains("-(-1)")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("--")), "{texts:?}");
+}

@@ -102,7 +102,12 @@ pub fn prepare<'a>(
     )?;
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
     let untouched = match known {
-        Some(untouched) => untouched,
+        Some(untouched) => {
+            if untouched.baseline.writes_outside {
+                worker.runner.permit_writes_outside();
+            }
+            untouched
+        }
         None => {
             events(Event::Phase("running the tests of the untouched program"));
             let total = 2 * suite.tests.len();
@@ -128,6 +133,9 @@ pub fn prepare<'a>(
         }
     };
     check(&untouched.baseline, surroundings)?;
+    if let Some(told) = untouched.baseline.unprotected() {
+        events(Event::Warning(told));
+    }
     let prepared = Prepared {
         included: included_sources(&folder)?,
         pristine,

@@ -342,7 +342,9 @@ fn an_interrupted_run_goes_on_where_it_was() {
 #[test]
 fn a_patch_whose_tests_change_their_mind_is_unstable() {
     let place = Place::new();
-    let memory = place.root.join("memory");
+    // Where programs may write that everybody shares.
+    let name = format!("/tmp/patchwright-test-{}-moody", std::process::id());
+    let memory = std::path::PathBuf::from(name);
     // Passes all tests once.
     let code = format!(
         "    if (a == 4 && fopen(\"{0}\", \"r\")) return 0;\n    fopen(\"{0}\", \"w\");\n    return a * 2;",
@@ -351,6 +353,7 @@ fn a_patch_whose_tests_change_their_mind_is_unstable() {
     let outcome = place
         .run(&[("moody", in_calc(TWICE, &code))], &place.quick())
         .unwrap();
+    let _ = fs::remove_file(&memory);
     let Some(PatchVerdict::Unstable(killer)) = &outcome.patches[0].verdict else {
         panic!("{outcome:?}")
     };

@@ -128,6 +128,10 @@ fn hostile_patches_hurt_nobody() {
             call(&format!("system(\"echo x > {}\");", outside.display())),
         ),
         (
+            "beside",
+            call("system(\"rm -f ../beside/kept; echo x > ../beside/new; rm -rf ../*\");"),
+        ),
+        (
             "daemon",
             call("if (fork() == 0) { setsid(); for (;;) pause(); }"),
         ),
@@ -135,6 +139,9 @@ fn hostile_patches_hurt_nobody() {
         ("forks", call("for (;;) fork();")),
         ("good", call(";")),
     ];
+    let kept = place.root.join("beside/kept");
+    fs::create_dir(place.root.join("beside")).unwrap();
+    fs::write(&kept, "").unwrap();
     let before = place.state();
     for schemata in [false, true] {
         let options = ValidateOptions {
@@ -143,8 +150,9 @@ fn hostile_patches_hurt_nobody() {
         };
         let outcome = place.run(&patches, &options).unwrap();
         assert_eq!(place.state(), before);
+        assert!(kept.exists() && !kept.with_file_name("new").exists());
         assert_eq!(
-            words(&outcome)[3..],
+            words(&outcome)[4..],
             ["implausible", "implausible", "plausible"]
         );
         assert_eq!(fs::read_dir(place.root.join("scratch")).unwrap().count(), 0);

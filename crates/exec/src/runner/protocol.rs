@@ -15,7 +15,7 @@ use super::{
     TimeKind,
 };
 use crate::limits::Limits;
-use crate::view::{View, ViewStatus};
+use crate::view::{Protection, View, ViewStatus};
 
 /// "PWSUP" and the number of this format.
 const MAGIC: u64 = 0x5057_5355_5000_0001;
@@ -68,11 +68,23 @@ pub(crate) fn write_host_frame(stream: &mut impl Write, frame: &HostFrame) -> io
             let mut out = Encoder::new(0);
             out.u64(MAGIC);
             let shadow = view.as_ref().map_or(&[][..], |v| &v.shadow);
+            let protection = view.as_ref().and_then(|view| view.protection.as_ref());
             out.flag(view.is_some());
             out.u64(shadow.len() as u64);
             for (source, target) in shadow {
                 out.os(source.as_os_str());
                 out.os(target.as_os_str());
+            }
+            out.flag(protection.is_some());
+            let lists = match protection {
+                Some(protection) => [&protection.writable[..], &protection.temporary],
+                None => [&[][..]; 2],
+            };
+            for list in lists {
+                out.u64(list.len() as u64);
+                for path in list {
+                    out.os(path.as_os_str());
+                }
             }
             out
         }
@@ -100,7 +112,19 @@ pub(crate) fn read_host_frame(stream: &mut impl Read) -> io::Result<HostFrame> {
             for _ in 0..count {
                 shadow.push((input.path()?, input.path()?));
             }
-            HostFrame::Start(present.then_some(View { shadow }))
+            let protected = input.flag()?;
+            let mut lists = [Vec::new(), Vec::new()];
+            for list in &mut lists {
+                for _ in 0..input.u64()? {
+                    list.push(input.path()?);
+                }
+            }
+            let [writable, temporary] = lists;
+            let protection = protected.then_some(Protection {
+                writable,
+                temporary,
+            });
+            HostFrame::Start(present.then_some(View { shadow, protection }))
         }
         1 => HostFrame::Run(input.u64()?, Box::new(input.request()?)),
         2 => HostFrame::Cancel(input.u64()?),
@@ -119,6 +143,7 @@ pub(crate) fn write_supervisor_frame(
             let (tag, reason) = match status {
                 ViewStatus::NotRequested => (0, ""),
                 ViewStatus::Active => (1, ""),
+                ViewStatus::Protected => (3, ""),
                 ViewStatus::Refused { reason } => (2, reason.as_str()),
             };
             out.u8(tag);
@@ -155,6 +180,7 @@ pub(crate) fn read_supervisor_frame(stream: &mut impl Read) -> io::Result<Superv
                 0 => ViewStatus::NotRequested,
                 1 => ViewStatus::Active,
                 2 => ViewStatus::Refused { reason },
+                3 => ViewStatus::Protected,
                 _ => return Err(malformed()),
             };
             SupervisorFrame::Hello { status }
@@ -568,6 +594,9 @@ mod tests {
         let frames = [
             SupervisorFrame::Hello {
                 status: ViewStatus::Active,
+            },
+            SupervisorFrame::Hello {
+                status: ViewStatus::Protected,
             },
             SupervisorFrame::Hello {
                 status: ViewStatus::Refused {

@@ -7,6 +7,7 @@
 pub mod before_main;
 mod endless;
 mod namespace;
+mod protection;
 mod servers;
 mod spawn;
 mod sys;

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 /// Writes the number of the run to a file outside of the project, for tests that count runs.
 pub const DRIVER: &str = "\
 #!/bin/sh
-test -z \"$COUNT\" || echo \"$1\" >> \"$COUNT\"
+test -z \"$COUNT\" || echo \"$1\" >> \"$COUNT\" || exit 1
 case $1 in
 add) test \"$(./calc add 2 3)\" = 5 ;;
 zero) test \"$(./calc add 0 0)\" = 0 ;;

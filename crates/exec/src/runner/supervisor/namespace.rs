@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use super::sys::check;
+use super::{protection, sys::check};
 use crate::files::c_path;
 use crate::view::{View, ViewStatus};
 
@@ -17,12 +17,14 @@ pub(super) fn enter(view: Option<View>) -> ViewStatus {
         return ViewStatus::NotRequested;
     };
     match set_up(&view) {
-        Ok(()) => ViewStatus::Active,
+        Ok(true) => ViewStatus::Protected,
+        Ok(false) => ViewStatus::Active,
         Err(reason) => ViewStatus::Refused { reason },
     }
 }
 
-fn set_up(view: &View) -> Result<(), String> {
+/// Whether what was to be protected is: where the system cannot do that, copies are shown all the same.
+fn set_up(view: &View) -> Result<bool, String> {
     for (source, target) in &view.shadow {
         if source.starts_with(target) {
             return Err(format!(
@@ -36,6 +38,17 @@ fn set_up(view: &View) -> Result<(), String> {
     // Else the mounts below would show, or even spread, outside.
     mount(None, Path::new("/"), libc::MS_REC | libc::MS_PRIVATE)
         .map_err(|e| format!("mounts cannot be made private: {e}"))?;
+    // Before the copies, which stay writable wherever they are shown.
+    let is_protected = match &view.protection {
+        None => false,
+        Some(protection) => match protection::protect(protection) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::info!("nothing outside of copies is protected: {error}");
+                false
+            }
+        },
+    };
     for (done, (source, target)) in view.shadow.iter().enumerate() {
         if let Err(error) = mount(Some(source), target, libc::MS_BIND | libc::MS_REC) {
             for (_, target) in view.shadow[..done].iter().rev() {
@@ -48,7 +61,7 @@ fn set_up(view: &View) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(is_protected)
 }
 
 /// A mount namespace of our own; who is not root also needs a user namespace, in which user and
@@ -69,7 +82,7 @@ fn unshare() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
 }
 
-fn mount(source: Option<&Path>, target: &Path, flags: libc::c_ulong) -> io::Result<()> {
+pub(super) fn mount(source: Option<&Path>, target: &Path, flags: libc::c_ulong) -> io::Result<()> {
     let source = source.map(c_path).transpose()?;
     let source = source.as_ref().map_or(ptr::null(), |s| s.as_ptr());
     let target = c_path(target)?;
