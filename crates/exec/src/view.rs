@@ -48,7 +48,7 @@ impl Protection {
         let caches = caches.into_iter().flatten();
         Protection {
             writable: folders.into_iter().chain(caches).collect(),
-            temporary: vec!["/tmp".into(), "/var/tmp".into()],
+            temporary: ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into(),
         }
     }
 }
