@@ -175,6 +175,10 @@ fn watched(
     wanted: &[PathBuf],
 ) -> Result<Vec<CompileCommand>, RecordError> {
     let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
+    // That of a build that has failed because nothing outside of the copy could be written to.
+    if workplace.exists() {
+        files::remove_tree(&workplace)?;
+    }
     files::create_private_folder(&workplace)?;
     let recorded = intercept_build(
         &mut worker.runner,
