@@ -63,6 +63,8 @@ fn repair(place: &Place, more: &[&str]) -> Command {
             None => command.env_remove(name),
         };
     }
+    // The driver counts its calls there: a folder that stays writable.
+    command.env("CCACHE_DIR", &place.root);
     command
 }
 
