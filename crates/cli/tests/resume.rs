@@ -15,11 +15,13 @@ fn project() -> Place {
     let place = Place::with_max2();
     fs::remove_dir_all(place.project().join("cases")).unwrap();
     let root = place.root.display();
+    // Driver and programs may write there.
+    fs::create_dir(place.root.join("cache")).unwrap();
     place.script(
         "driver",
         &format!(
-            "#!/bin/sh\necho $1 >>'{root}/calls'\n\
-             if [ -e '{root}/kill' ] && [ \"$(wc -l <'{root}/calls')\" -eq \"$(cat '{root}/kill')\" ]; then\n\
+            "#!/bin/sh\necho $1 >>'{root}/cache/calls'\n\
+             if [ -e '{root}/kill' ] && [ \"$(wc -l <'{root}/cache/calls')\" -eq \"$(cat '{root}/kill')\" ]; then\n\
              kill -KILL \"$(cat '{root}/pid')\"\nfi\n\
              case $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\n\
              more) test \"$(./max 2 1)\" = 0 ;;\nsame) test \"$(./max 3 3)\" = 0 ;;\n\
@@ -56,20 +58,21 @@ fn repair(place: &Place, more: &[&str]) -> Command {
         .arg(program.get_program())
         .args(arguments)
         .args(more)
-        .current_dir(&place.root);
+        .current_dir(&place.root)
+        // How many variables there are moves what candidates read that read behind arguments.
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap());
     for (name, value) in program.get_envs() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    // The driver counts its calls there: a folder that stays writable.
-    command.env("CCACHE_DIR", &place.root);
     command
 }
 
 fn calls(place: &Place) -> usize {
-    fs::read_to_string(place.root.join("calls"))
+    fs::read_to_string(place.root.join("cache/calls"))
         .unwrap()
         .lines()
         .count()
@@ -107,11 +110,11 @@ fn a_killed_search_that_is_resumed_executes_nothing_twice_and_finds_the_same() {
         (preparation + known + 1).to_string(),
     )
     .unwrap();
-    fs::remove_file(place.root.join("calls")).unwrap();
+    fs::remove_file(place.root.join("cache/calls")).unwrap();
     let killed = repair(&place, &[]).output().unwrap();
     assert_eq!(killed.status.signal(), Some(9), "{}", stderr(&killed));
     fs::remove_file(place.root.join("kill")).unwrap();
-    fs::remove_file(place.root.join("calls")).unwrap();
+    fs::remove_file(place.root.join("cache/calls")).unwrap();
 
     let output = repair(&place, &["--resume"]).output().unwrap();
     let (found, resumed) = settled(&output);
