@@ -92,6 +92,21 @@ pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildErro
     }
 }
 
+/// Builds the copy once more as if its file `source`, relative to its root, had changed. A tree that was built before needs what lies outside of it (a
+/// cache of the compiler) only when something is compiled, and that is to be known before a patch is.
+///
+/// # Errors
+/// When the file cannot be written, or the untouched program does not build.
+pub fn rebuild_in_copy(
+    worker: &mut Worker,
+    source: &Path,
+    command: &OsStr,
+) -> Result<(), RecordError> {
+    let contents = files::read(&worker.sandbox.folder().join(source))?;
+    worker.sandbox.write(source, &contents, None)?;
+    run_in_copy(worker, command).map_err(RecordError::Build)
+}
+
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
 /// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
 /// then only the files that the project selects are sure to be there, or all if it selects none.
@@ -104,13 +119,20 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
-    match recorded(worker, project) {
+    let commands = match recorded(worker, project) {
         Err(RecordError::Build(BuildError::Failed { .. })) if worker.runner.is_protected() => {
             worker.runner.permit_writes_outside();
-            recorded(worker, project)
+            recorded(worker, project)?
         }
-        recorded => recorded,
+        recorded => recorded?,
+    };
+    let compiled = sources(&commands, &worker.sandbox).into_keys().next();
+    if let (Some(source), Some(build), None) = (compiled, &project.build, &project.single_file)
+        && worker.runner.is_protected()
+    {
+        rebuild_in_copy(worker, &source, build)?;
     }
+    Ok(commands)
 }
 
 fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand>, RecordError> {

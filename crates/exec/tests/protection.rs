@@ -116,3 +116,18 @@ fn a_build_that_writes_outside_is_done_again_without_protection() {
     let baseline = fixture.measured(&mut worker, &["a"]);
     assert!(baseline.writes_outside);
 }
+
+#[test]
+fn a_tree_that_was_built_before_tells_what_its_build_needs_when_something_is_compiled() {
+    let fixture = Fixture::new("exit 0");
+    let make = "prog: a.c\n\techo x > ../beside/cache\n\tcp a.c prog\n";
+    for (name, text) in [("Makefile", make), ("a.c", ""), ("prog", "")] {
+        fixture.around.write(&format!("project/{name}"), text);
+    }
+    let mut worker = fixture.worker("worker");
+    record::run_in_copy(&mut worker, "make".as_ref()).unwrap();
+    assert!(worker.runner.is_protected());
+    record::rebuild_in_copy(&mut worker, Path::new("a.c"), "make".as_ref()).unwrap();
+    assert!(!worker.runner.is_protected());
+    assert_eq!(fixture.beside(), ["cache", "kept"]);
+}

@@ -492,13 +492,6 @@ pub(crate) fn build_woven(
         match built {
             Ok(_) => break,
             Err(BuildError::Run(error)) => return Err(error.into()),
-            // A tree that was built before may need a cache elsewhere only now.
-            Err(error)
-                if worker.runner.is_protected()
-                    && error.to_string().contains("Read-only file system") =>
-            {
-                worker.runner.permit_writes_outside();
-            }
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
                 tracing::info!("the woven program does not build: {error}");

@@ -206,7 +206,9 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
     let is_block = text.first() == Some(&b'{');
     let in_lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     // What begins a line may be a part of a string, of a macro or of a directive.
-    let is_kept = |line: &&[u8]| line.ends_with(b"\\") || line.starts_with(b"#");
+    let is_kept = |line: &&[u8]| {
+        line.trim_ascii_end().ends_with(b"\\") || line.trim_ascii_start().starts_with(b"#")
+    };
     let stays = in_lines.len() > 1 && in_lines.iter().any(is_kept);
     if !is_blank(indent) || is_block || stays {
         let mut new = format!("if ({condition}) ").into_bytes();

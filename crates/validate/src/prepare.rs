@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, FileSelection, Project, RecordError, Snapshot,
-    TestSuite, Worker, WorkerOptions, record,
+    TestSuite, ViewStatus, Worker, WorkerOptions, record,
 };
 
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub(crate) fn worker_options<'a>(
 /// Copies, builds and tests the untouched program. The worker, with the number 0, has a copy of the
 /// pristine copy, of which the snapshot is. What is known already of the tests is not measured
 /// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
-/// root) are compiled is found out with the build.
+/// root) are compiled is found out with the build, if patches are going to be woven.
 ///
 /// # Errors
 /// When it cannot be built, or no test is stable.
@@ -87,12 +87,15 @@ pub fn prepare<'a>(
     }
     events(Event::Phase("building the program"));
     let commands = match changed {
-        [] => None,
-        changed => recorded(&mut pristine, project, changed, surroundings)?,
+        [_, ..] if options.schemata => recorded(&mut pristine, project, changed, surroundings)?,
+        _ => None,
     };
     if commands.is_none() {
         record::prepare_copy(&mut pristine, project)?;
         record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
+        if let Some(source) = changed.first().filter(|_| pristine.runner.is_protected()) {
+            record::rebuild_in_copy(&mut pristine, source, build)?;
+        }
     }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
@@ -135,6 +138,15 @@ pub fn prepare<'a>(
     check(&untouched.baseline, surroundings)?;
     if let Some(told) = untouched.baseline.unprotected() {
         events(Event::Warning(told));
+    } else if !worker.runner.is_protected() {
+        let refused = match worker.runner.view_status() {
+            ViewStatus::Refused { reason } => format!(" ({reason})"),
+            _ => String::new(),
+        };
+        events(Event::Warning(format!(
+            "what patches do outside of the project's tree cannot be prevented here{refused}; patches that you do not trust \
+             belong in a container"
+        )));
     }
     let prepared = Prepared {
         included: included_sources(&folder)?,

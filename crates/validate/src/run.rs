@@ -73,7 +73,7 @@ pub fn validate(
         let _nothing_to_do = board.begin(&untouched.baseline);
         return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
-    let changed = changed_sources(set, options, &is_open);
+    let changed = changed_sources(set, &is_open);
     let ready = prepare(project, known.cloned(), &changed, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
@@ -94,15 +94,8 @@ pub fn validate(
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
 
-/// The sources that the open patches change, if they are going to be woven.
-fn changed_sources(
-    set: &PatchSet,
-    options: &ValidateOptions,
-    is_open: &dyn Fn(&usize) -> bool,
-) -> Vec<PathBuf> {
-    if !options.schemata {
-        return Vec::new();
-    }
+/// The sources that the open patches change.
+fn changed_sources(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Vec<PathBuf> {
     let open = set.distinct().filter(is_open);
     let patches = open.filter_map(|entry| set.entries[entry].patch());
     let modified = patches

@@ -129,7 +129,7 @@ impl SpaceBuilder<'_> {
 
     /// `if (c) v = e;`: what the function gives the variable elsewhere, the opposite sign, one more or less, or a leaf.
     fn assign_under_conditions(&mut self, most: usize) {
-        let Some(own) = self.space.assigned().filter(|_| !self.is_given_only()) else {
+        let Some(own) = self.space.assigned() else {
             return;
         };
         let Some(kept) = self.fixed(&own) else {
@@ -158,10 +158,9 @@ impl SpaceBuilder<'_> {
 
     /// Comparisons of what varies.
     fn conditions_of_assignments(&mut self) -> Vec<PoolId> {
-        let is_constant =
-            |builder: &Self, leaf: PoolId| builder.space.pools.get(leaf).has_constants();
+        let pools = &self.space.pools;
         let (constants, varying): (Vec<PoolId>, Vec<PoolId>) =
-            (self.leaves.clone().into_iter()).partition(|&leaf| is_constant(self, leaf));
+            (self.leaves.iter()).partition(|&&leaf| pools.get(leaf).has_constants());
         let (mut zeros, mut others) = (Vec::new(), Vec::new());
         for pool in constants {
             let PoolKind::Terms { terms, ranks } = self.space.pools.get(pool).kind.clone() else {

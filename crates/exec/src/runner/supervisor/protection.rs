@@ -32,23 +32,25 @@ impl Mounted {
 
 /// Makes what is mounted read-only, but for what stays writable. After an error it is as it was.
 pub(super) fn protect(protection: &Protection) -> io::Result<()> {
-    let mounted = mounted(&fs::read("/proc/self/mountinfo")?);
-    let result = protect_all(protection, &mounted);
-    if result.is_err() {
-        for one in mounted.iter().filter(|one| one.is_protected()) {
-            // What was not made read-only, or cannot be reached, is as it was.
-            let _ = set_read_only(&one.at, false);
+    let mut made_read_only = Vec::new();
+    let result = protect_all(protection, &mut made_read_only);
+    if let Err(error) = &result {
+        tracing::debug!("everything is made writable again: {error}");
+        for path in made_read_only.iter().rev() {
+            set_read_only(path, false)?;
         }
     }
     result
 }
 
-fn protect_all(protection: &Protection, mounted: &[Mounted]) -> io::Result<()> {
+fn protect_all(protection: &Protection, made_read_only: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mounted = mounted(&fs::read("/proc/self/mountinfo")?);
     for one in mounted.iter().filter(|one| one.is_protected()) {
         match set_read_only(&one.at, true) {
+            Ok(()) => made_read_only.push(one.at.clone()),
             // It is hidden by what is mounted above it, or out of reach for this user.
             Err(error) if one.at != Path::new("/") && is_hidden(&error) => {}
-            set => set?,
+            Err(error) => return Err(error),
         }
     }
     let was_writable = |path: &Path| {
@@ -71,13 +73,13 @@ fn protect_all(protection: &Protection, mounted: &[Mounted]) -> io::Result<()> {
     };
     permit(&protection.temporary)?;
     for folder in &protection.temporary {
-        protect_folders_in(folder);
+        protect_folders_in(folder, made_read_only);
     }
     permit(&protection.writable)
 }
 
 /// Makes the folders in `folder` read-only.
-fn protect_folders_in(folder: &Path) {
+fn protect_folders_in(folder: &Path, made_read_only: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -89,8 +91,9 @@ fn protect_folders_in(folder: &Path) {
         // One that is gone meanwhile needs no protection.
         let protected = mount(Some(&path), &path, libc::MS_BIND | libc::MS_REC)
             .and_then(|()| set_read_only(&path, true));
-        if let Err(error) = protected {
-            tracing::debug!("{} is not protected: {error}", path.display());
+        match protected {
+            Ok(()) => made_read_only.push(path),
+            Err(error) => tracing::debug!("{} is not protected: {error}", path.display()),
         }
     }
 }
