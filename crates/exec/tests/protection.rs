@@ -1,4 +1,8 @@
 //! What programs under test cannot change.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests make projects, and look at what became of them"
+)]
 
 mod common;
 

@@ -178,7 +178,8 @@ impl Space {
             for j in 0..m {
                 for k in 0..n {
                     let alike = (b == c && j == k) || self.part(b, j) == self.part(c, k);
-                    if !alike && !(b_varies && is_given(j)) {
+                    let is_elsewhere = b_varies && is_given(j);
+                    if !alike && !is_elsewhere {
                         take(((i * m + j) * n + k) as u32);
                     }
                 }

@@ -1,4 +1,8 @@
 //! Sets of patches that are woven into one program, validated from end to end.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests make projects, and look at what became of them"
+)]
 
 mod common;
 
