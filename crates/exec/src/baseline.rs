@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::build::UNPROTECTED;
 use crate::limits::Limits;
 use crate::runner::{Ending, Runner, TimeKind};
 use crate::sandbox::Sandbox;
@@ -482,11 +483,7 @@ impl Baseline {
 
     /// What to tell the user if the project needs what lies outside of it.
     pub fn unprotected(&self) -> Option<String> {
-        self.writes_outside.then(|| {
-            "the build or the tests write outside of the project's tree, so nothing there is protected from what programs \
-             do that are tested"
-                .to_owned()
-        })
+        self.writes_outside.then(|| UNPROTECTED.to_owned())
     }
 
     /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.

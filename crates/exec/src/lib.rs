@@ -46,7 +46,7 @@ pub mod verdict;
 pub mod view;
 
 pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRule};
-pub use build::{BuildError, BuildLog, run_build};
+pub use build::{BuildError, BuildLog, run_build, run_instrumented_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};

@@ -119,20 +119,13 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
-    let commands = match recorded(worker, project) {
+    match recorded(worker, project) {
         Err(RecordError::Build(BuildError::Failed { .. })) if worker.runner.is_protected() => {
             worker.runner.permit_writes_outside();
-            recorded(worker, project)?
+            recorded(worker, project)
         }
-        recorded => recorded?,
-    };
-    let compiled = sources(&commands, &worker.sandbox).into_keys().next();
-    if let (Some(source), Some(build), None) = (compiled, &project.build, &project.single_file)
-        && worker.runner.is_protected()
-    {
-        rebuild_in_copy(worker, &source, build)?;
+        recorded => recorded,
     }
-    Ok(commands)
 }
 
 fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand>, RecordError> {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
     Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, View, Worker,
-    WorkerOptions, files, run_build, run_test, runner::Environment,
+    WorkerOptions, files, run_instrumented_build, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
 use patchwright_text::{LineMap, Span};
@@ -361,12 +361,13 @@ fn build_marked(
                 files::replace(&plan.host_path, &woven)?;
             }
         }
-        let built = run_build(
+        let built = run_instrumented_build(
             &mut worker.runner,
             &worker.sandbox,
             build,
             &Environment::default(),
             &Limits::for_build(),
+            &mut |told| events(Event::Warning(told)),
         );
         let error = match built {
             Ok(_) => break,

@@ -8,7 +8,7 @@ use std::{
 
 use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
 use patchwright_exec::{
-    BuildError, FileSelection, Limits, Project, Worker, files, run_build, run_test,
+    BuildError, FileSelection, Limits, Project, Worker, files, run_instrumented_build, run_test,
     runner::Environment,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
@@ -482,12 +482,13 @@ pub(crate) fn build_woven(
             }
             texts.push(woven);
         }
-        let built = run_build(
+        let built = run_instrumented_build(
             &mut worker.runner,
             &worker.sandbox,
             build,
             &Environment::default(),
             &Limits::for_build(),
+            &mut |told| events(Event::Warning(told)),
         );
         match built {
             Ok(_) => break,

@@ -93,9 +93,9 @@ pub fn prepare<'a>(
     if commands.is_none() {
         record::prepare_copy(&mut pristine, project)?;
         record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
-        if let Some(source) = changed.first().filter(|_| pristine.runner.is_protected()) {
-            record::rebuild_in_copy(&mut pristine, source, build)?;
-        }
+    }
+    if let Some(source) = changed.first().filter(|_| pristine.runner.is_protected()) {
+        record::rebuild_in_copy(&mut pristine, source, build)?;
     }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
