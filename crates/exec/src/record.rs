@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use crate::build::{BuildError, run_build};
+use crate::build::{BuildError, run_build, run_instrumented_build};
 use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 use crate::files::{self, FileError};
 use crate::intercept::{InterceptError, find_database, intercept_build};
@@ -92,19 +93,37 @@ pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildErro
     }
 }
 
-/// Builds the copy once more as if its file `source`, relative to its root, had changed. A tree that was built before needs what lies outside of it (a
-/// cache of the compiler) only when something is compiled, and that is to be known before a patch is.
+/// Builds the copy with another text in its file `source`, relative to its root: a declaration of what nobody has heard of. A tree that was built before,
+/// or whose compiler knows the text, needs what lies outside of it (a cache of the compiler) only for a new one, and that is to be known before a patch is
+/// one. See [`run_instrumented_build`] for what `tell` is given. The copy is to be restored afterwards.
 ///
 /// # Errors
-/// When the file cannot be written, or the untouched program does not build.
-pub fn rebuild_in_copy(
+/// When the file cannot be read, or the build cannot be run. That it fails says nothing, nor that the file cannot be written.
+pub fn try_new_text(
     worker: &mut Worker,
     source: &Path,
-    command: &OsStr,
+    build: &OsStr,
+    tell: &mut dyn FnMut(String),
 ) -> Result<(), RecordError> {
-    let contents = files::read(&worker.sandbox.folder().join(source))?;
-    worker.sandbox.write(source, &contents, None)?;
-    run_in_copy(worker, command).map_err(RecordError::Build)
+    let mut text = files::read(&worker.sandbox.folder().join(source))?;
+    let number = RandomState::new().hash_one(source);
+    text.extend_from_slice(format!("\nextern int patchwright_{number:x};\n").as_bytes());
+    if let Err(error) = worker.sandbox.write(source, &text, None) {
+        tracing::info!("{error}");
+        return Ok(());
+    }
+    let built = run_instrumented_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        build,
+        &Environment::default(),
+        &Limits::for_build(),
+        tell,
+    );
+    match built {
+        Err(error @ BuildError::Run(_)) => Err(RecordError::Build(error)),
+        Ok(_) | Err(BuildError::Failed { .. }) => Ok(()),
+    }
 }
 
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are

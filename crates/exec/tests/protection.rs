@@ -131,7 +131,10 @@ fn a_tree_that_was_built_before_tells_what_its_build_needs_when_something_is_com
     let mut worker = fixture.worker("worker");
     record::run_in_copy(&mut worker, "make".as_ref()).unwrap();
     assert!(worker.runner.is_protected());
-    record::rebuild_in_copy(&mut worker, Path::new("a.c"), "make".as_ref()).unwrap();
+    let mut told = Vec::new();
+    let mut tell = |text| told.push(text);
+    record::try_new_text(&mut worker, Path::new("a.c"), "make".as_ref(), &mut tell).unwrap();
     assert!(!worker.runner.is_protected());
+    assert_eq!(told.len(), 1);
     assert_eq!(fixture.beside(), ["cache", "kept"]);
 }

@@ -94,9 +94,6 @@ pub fn prepare<'a>(
         record::prepare_copy(&mut pristine, project)?;
         record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
     }
-    if let Some(source) = changed.first().filter(|_| pristine.runner.is_protected()) {
-        record::rebuild_in_copy(&mut pristine, source, build)?;
-    }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
         0,
@@ -104,6 +101,15 @@ pub fn prepare<'a>(
         &worker_options(project, &folder, surroundings),
     )?;
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
+    let warn = |text: String| events(Event::Warning(text));
+    let mut is_told = false;
+    if let Some(source) = changed.first().filter(|_| worker.runner.is_protected()) {
+        record::try_new_text(&mut worker, source, build, &mut |text| {
+            is_told = true;
+            warn(text);
+        })?;
+        snapshot.restore(&worker.sandbox, &folder)?;
+    }
     let untouched = match known {
         Some(untouched) => {
             if untouched.baseline.writes_outside {
@@ -137,16 +143,18 @@ pub fn prepare<'a>(
     };
     check(&untouched.baseline, surroundings)?;
     if let Some(told) = untouched.baseline.unprotected() {
-        events(Event::Warning(told));
+        if !is_told {
+            warn(told);
+        }
     } else if !worker.runner.is_protected() {
         let refused = match worker.runner.view_status() {
             ViewStatus::Refused { reason } => format!(" ({reason})"),
             _ => String::new(),
         };
-        events(Event::Warning(format!(
+        warn(format!(
             "what patches do outside of the project's tree cannot be prevented here{refused}; patches that you do not trust \
              belong in a container"
-        )));
+        ));
     }
     let prepared = Prepared {
         included: included_sources(&folder)?,
