@@ -16,6 +16,8 @@ mod sources;
 mod state;
 mod validate;
 
+use std::any::Any;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -37,6 +39,8 @@ pub enum Exit {
     Interrupted = 4,
     /// A bug of ours.
     Bug = 70,
+    /// Nobody reads the output any more, as with `| head`; what a shell says of a program that the signal for it ended.
+    OutputClosed = 141,
 }
 
 impl From<Exit> for ExitCode {
@@ -71,11 +75,12 @@ fn main() -> ExitCode {
             };
         }
     };
+    stay_quiet_without_readers();
     if let Command::Run(args) = &cli.command {
         // Its status is the one of the program that is executed.
         return match std::panic::catch_unwind(|| run::run(args)) {
             Ok(status) => status.into(),
-            Err(_) => bug(),
+            Err(panic) => after(&*panic),
         };
     }
     let exit = std::panic::catch_unwind(|| match cli.command {
@@ -105,11 +110,37 @@ fn main() -> ExitCode {
     });
     match exit {
         Ok(exit) => exit.into(),
-        Err(_) => bug(),
+        Err(panic) => after(&*panic),
     }
 }
 
-fn bug() -> ExitCode {
-    eprintln!("patchwright: this is a bug of Patchwright; please report it with the lines above");
+/// Whether a panic is that of printing where nobody reads.
+fn is_of_closed_output(payload: &dyn Any) -> bool {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    text.is_some_and(|text| {
+        text.starts_with("failed printing to std") && text.contains("Broken pipe")
+    })
+}
+
+/// Takes the message from panics of printing where nobody reads. They unwind as all do, so that copies are removed.
+fn stay_quiet_without_readers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !is_of_closed_output(info.payload()) {
+            usual(info);
+        }
+    }));
+}
+
+/// The status after a panic.
+fn after(payload: &(dyn Any + Send)) -> ExitCode {
+    if is_of_closed_output(payload) {
+        return Exit::OutputClosed.into();
+    }
+    let message =
+        "patchwright: this is a bug of Patchwright; please report it with the lines above";
+    // Perhaps nobody reads.
+    let _ = writeln!(std::io::stderr(), "{message}");
     Exit::Bug.into()
 }

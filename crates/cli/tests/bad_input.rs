@@ -347,3 +347,22 @@ fn a_clang_that_is_too_old() {
     assert!(text.contains("clang-19: version 14"), "{text}");
     assert!(text.contains("clang: version 14"), "{text}");
 }
+
+#[test]
+fn a_reader_that_has_gone_ends_it_quietly() {
+    let place = Place::with_max2();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = place.patchwright(["repair", "project/max.c"]);
+    let output = command
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(141));
+    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("bug"), "{}", stderr(&output));
+    assert_eq!(place.leftovers(), [""; 0]);
+}

@@ -669,8 +669,8 @@ impl Search<'_> {
             };
             let text = match self.told_left_out.len() {
                 0..=PLACES_TOLD => format!(
-                    "{place}: tests visit the location in too many states, or not always alike; \
-                     its other candidates are {then}"
+                    "{place}: visited too often by tests, or not always in the same way, for classes; \
+                     the other candidates there are {then}"
                 ),
                 n if n == PLACES_TOLD + 1 => {
                     "so it is with further locations, which are not named".to_owned()

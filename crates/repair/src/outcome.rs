@@ -110,6 +110,8 @@ pub struct Stats {
     pub plausible: u64,
     /// The costs up to this one were explored in whole.
     pub complete_cost: Option<u32>,
+    /// What had been put off was executed one by one in the end.
+    pub in_deferred: bool,
     /// The search ended because its time was up.
     pub out_of_time: bool,
     /// The search ended because it had done as much as it was to do ([`crate::Bounds`]).

@@ -231,6 +231,7 @@ pub fn search(
         }
     }
     if is_done && search.found.classes.is_empty() && !search.found.interrupted {
+        search.found.stats.in_deferred = true;
         match search.explore_deferred(workers) {
             Err(error) if error.is_cancelled() => search.found.interrupted = true,
             explored => explored?,

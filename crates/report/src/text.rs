@@ -137,8 +137,12 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.undefined_by_sanitizers > 0 && shows_others {
         let _ = writeln!(
             text,
-            "Not shown: {} that pass by undefined behaviour, as the compiler's sanitizers report.",
-            count(stats.undefined_by_sanitizers as u64, "patch", "patches")
+            "Not shown: {} by undefined behaviour, as the compiler's sanitizers report.",
+            count(
+                stats.undefined_by_sanitizers as u64,
+                "patch that passes",
+                "patches that pass"
+            )
         );
     }
     if stats.resumed > 0 {
@@ -182,11 +186,15 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.too_many_states > 0 {
         let _ = writeln!(
             text,
-            "Left out: {} with which tests visit their location in too many states, or for too long.",
+            "Without a verdict: {}, because tests visit their location too often for classes.",
             count(stats.too_many_states, "candidate", "candidates")
         );
     }
-    if let (true, Some(cost)) = (stats.out_of_time, stats.complete_cost) {
+    if stats.out_of_time && stats.in_deferred {
+        text.push_str(
+            "All costs were explored; time ran out while candidates that had been put off were executed one by one.\n",
+        );
+    } else if let (true, Some(cost)) = (stats.out_of_time, stats.complete_cost) {
         let _ = writeln!(
             text,
             "Time ran out after cost {cost} was explored in whole."

@@ -8,8 +8,10 @@
 //!
 //! What is proved is what a time-out would say. Processes of which it cannot be said are waited for as ever.
 
+mod emulate;
 mod influence;
 mod instruction;
+mod machine;
 mod memory;
 mod tracee;
 
@@ -21,6 +23,7 @@ use std::time::Instant;
 
 use self::influence::{Decision, Influence, Location};
 use self::instruction::Decoded;
+use self::machine::Machine;
 use self::memory::{Before, Mapping};
 use self::tracee::{Registers, Tracee};
 use super::sys::Pid;
@@ -54,7 +57,7 @@ pub(super) fn never_ends(
 
 /// A process on its way.
 struct Walk {
-    tracee: Tracee,
+    machine: Machine,
     /// Addresses of memory that does not count.
     ignored: Range<u64>,
     deadline: Instant,
@@ -62,7 +65,6 @@ struct Walk {
     /// The instructions that were executed, by address.
     code: HashMap<u64, Decoded>,
     steps: u32,
-    registers: Registers,
     /// What has been written since the first moment.
     since_first: Before,
     /// What has been written since the last return.
@@ -108,8 +110,7 @@ impl Walk {
             .iter()
             .find(|mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name)));
         Ok(Walk {
-            registers: tracee.registers()?,
-            tracee,
+            machine: Machine::new(tracee, &mappings)?,
             ignored: shared.map_or(0..0, |mapping| mapping.addresses.clone()),
             deadline,
             mappings,
@@ -169,10 +170,10 @@ impl Walk {
         }
     }
 
-    fn moment(&self) -> io::Result<Moment> {
+    fn moment(&mut self) -> io::Result<Moment> {
         Ok(Moment {
-            registers: self.registers,
-            extended: self.tracee.extended_registers()?,
+            registers: self.machine.registers,
+            extended: self.machine.extended_registers()?,
         })
     }
 
@@ -186,7 +187,7 @@ impl Walk {
         self.since_return = Before::default();
         for steps in 1.. {
             self.step(None)?;
-            let registers = self.registers;
+            let registers = self.machine.registers;
             if registers.rip == first.registers.rip
                 && registers.rsp == first.registers.rsp
                 && self.is_as_at_first(first, &registers, deciding)?
@@ -198,7 +199,7 @@ impl Walk {
     }
 
     fn is_as_at_first(
-        &self,
+        &mut self,
         first: &Moment,
         registers: &Registers,
         deciding: &BTreeSet<Location>,
@@ -211,9 +212,9 @@ impl Walk {
                 }
                 Location::Flags => (registers.eflags ^ first.registers.eflags) & STATUS_FLAGS == 0,
                 Location::Vector(_) | Location::UpperVector(_) | Location::Mask(_) => {
-                    self.tracee.extended_registers()? == first.extended
+                    self.machine.extended_registers()? == first.extended
                 }
-                Location::Byte(address) => self.since_first.is_back(&self.tracee, *address)?,
+                Location::Byte(address) => self.since_first.is_back(&mut self.machine, *address)?,
             };
             if !is_same {
                 return Ok(false);
@@ -224,7 +225,7 @@ impl Walk {
 
     /// The locations whose values differ between two moments, of which the second is now, and the first the last return or
     /// the beginning of the last round; `None` if that cannot be said, or they are too many.
-    fn difference(&self, own: &Moment, now: &Moment) -> io::Result<Option<BTreeSet<Location>>> {
+    fn difference(&mut self, own: &Moment, now: &Moment) -> io::Result<Option<BTreeSet<Location>>> {
         let (own_registers, others) = (&own.registers, &now.registers);
         let fixed = |registers: &Registers| {
             let segments = [registers.cs, registers.ss, registers.ds, registers.es];
@@ -237,7 +238,7 @@ impl Walk {
         let Some(mut locations) = vector_difference(&own.extended, &now.extended) else {
             return Ok(None);
         };
-        let bytes = self.since_return.differing(&self.tracee)?;
+        let bytes = self.since_return.differing(&mut self.machine)?;
         if bytes.len() > MOST_LOCATIONS {
             return Ok(None);
         }
@@ -267,7 +268,7 @@ impl Walk {
         if self.steps.is_multiple_of(STEPS) && Instant::now() >= self.deadline {
             return give_up();
         }
-        let registers = self.registers;
+        let registers = self.machine.registers;
         let at = registers.rip;
         if !self.code.contains_key(&at) {
             let decoded = self.decode(at)?;
@@ -290,10 +291,11 @@ impl Walk {
                 written.push(range);
             }
         }
-        for range in written {
+        for range in &written {
             if !self.ignored.contains(&range.start) {
-                self.since_first.remember(&self.tracee, range.clone())?;
-                self.since_return.remember(&self.tracee, range)?;
+                let process = &mut self.machine;
+                self.since_first.remember(process, range.clone())?;
+                self.since_return.remember(process, range.clone())?;
             }
         }
         if let Some((influence, decision)) = followed {
@@ -302,12 +304,10 @@ impl Walk {
                 None => influence.follow(instruction, &registers).err(),
             };
         }
-        self.tracee.step()?;
-        self.registers = self.tracee.registers()?;
-        Ok(())
+        self.machine.step(instruction, &written)
     }
 
-    fn decode(&self, address: u64) -> io::Result<Decoded> {
+    fn decode(&mut self, address: u64) -> io::Result<Decoded> {
         let inside = |mapping: &&Mapping| mapping.addresses.contains(&address);
         // What is written while it is executed need not stay as it is; the kernel's own code reads clocks.
         let is_known = |mapping: &&Mapping| {
@@ -321,7 +321,7 @@ impl Walk {
         let left = (mapping.addresses.end - address).min(instruction::LONGEST as u64);
         let mut bytes = [0; instruction::LONGEST];
         let bytes = &mut bytes[..left as usize];
-        self.tracee.read(address, bytes)?;
+        self.machine.read(address, bytes)?;
         match Decoded::read(bytes, address) {
             Some(decoded) => Ok(decoded),
             None => give_up(),
@@ -395,8 +395,7 @@ fn integers(registers: &Registers) -> [u64; 16] {
 
 /// The vector registers that differ; `None` if anything else of the extended state does.
 fn vector_difference(own: &[u8], other: &[u8]) -> Option<BTreeSet<Location>> {
-    /// Where the sixteen registers of 16 bytes stand (Intel's manual, volume 1, table 10-2).
-    const REGISTERS: std::ops::Range<usize> = 160..416;
+    const REGISTERS: Range<usize> = machine::VECTORS;
     if own.len() != other.len() || own.len() < REGISTERS.end {
         return None;
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use iced_x86::{OpAccess, Register, UsedMemory};
 
-use super::instruction::{Decoded, touches, value};
+use super::instruction::{Decoded, StringInstruction, touches, value};
 use super::tracee::Registers;
 
 /// Something that holds a value.
@@ -69,6 +69,9 @@ impl Influence {
         if self.depending.is_empty() {
             return Ok(());
         }
+        if let Some(string) = instruction.string {
+            return self.follow_string(string, instruction, registers);
+        }
         let seed = self.source(instruction, registers)?;
         if instruction.is_special {
             return self.follow_special(instruction, registers, seed);
@@ -97,6 +100,54 @@ impl Influence {
             let all = instruction.flags_written & ALL_FLAGS == ALL_FLAGS;
             let is_whole = all && !instruction.may_leave;
             self.write(Location::Flags, OpAccess::Write, is_whole, seed);
+        }
+        Ok(())
+    }
+
+    /// Follows one iteration of a string instruction.
+    fn follow_string(
+        &mut self,
+        string: StringInstruction,
+        instruction: &Decoded,
+        registers: &Registers,
+    ) -> Result<(), Decision> {
+        const ACCUMULATOR: Location = Location::Integer(0);
+        let pointers = [
+            (string.repeats, Location::Integer(1)),
+            (string.reads_source, Location::Integer(6)),
+            (
+                string.reads_target || string.writes_target,
+                Location::Integer(7),
+            ),
+        ];
+        for (is_used, location) in pointers {
+            if let (true, Some(seed)) = (is_used, self.depending.get(&location)) {
+                return Err(Decision::On(*seed));
+            }
+        }
+        if string.repeats && registers.rcx == 0 {
+            return Ok(());
+        }
+        let element = |at: u64| at..at.saturating_add(string.size);
+        let source = string.reads_source.then(|| element(registers.rsi));
+        let target = string.reads_target.then(|| element(registers.rdi));
+        let mut read = source.into_iter().chain(target).flatten();
+        let mut seed = read.find_map(|byte| self.depending.get(&Location::Byte(byte)).copied());
+        if string.reads_accumulator {
+            seed = seed.or(self.depending.get(&ACCUMULATOR).copied());
+        }
+        if string.compares() {
+            if let (Some(seed), true) = (seed, string.repeats) {
+                return Err(Decision::On(seed));
+            }
+            self.write(Location::Flags, OpAccess::Write, true, seed);
+        }
+        if string.writes_accumulator {
+            let is_whole = string.size >= 4;
+            self.write(ACCUMULATOR, OpAccess::Write, is_whole, seed);
+        }
+        for byte in written(instruction, registers).flatten().flatten() {
+            self.write(Location::Byte(byte), OpAccess::Write, true, seed);
         }
         Ok(())
     }
@@ -261,16 +312,21 @@ pub(super) fn written<'a>(
     instruction: &'a Decoded,
     registers: &'a Registers,
 ) -> impl Iterator<Item = Option<std::ops::Range<u64>>> + 'a {
+    let string = instruction.string;
+    let element = string
+        .filter(|string| string.writes_target && !(string.repeats && registers.rcx == 0))
+        .map(|string| Some(registers.rdi..registers.rdi.checked_add(string.size)?));
     let memory = instruction.memory.iter();
-    memory
-        .filter(|memory| is_written(memory.access()))
+    let operands = memory
+        .filter(move |memory| string.is_none() && is_written(memory.access()))
         .map(|memory| {
             if !instruction.is_special || memory.memory_size().size() != 0 {
                 return bytes(memory, registers).ok();
             }
             let at = address(memory, registers)?;
             Some(at.saturating_sub(NEAR)..at.checked_add(NEAR)?)
-        })
+        });
+    element.into_iter().chain(operands)
 }
 
 /// The bytes that are accessed.
@@ -370,13 +426,34 @@ mod tests {
     }
 
     #[test]
-    fn string_instructions_must_keep_away() {
-        let copy: &[u8] = &[0xf3, 0xa4]; // rep movsb, at address 0 here
-        assert!(after(&[Location::Byte(0x10_0000)], &[copy]).is_ok());
+    fn of_string_instructions_one_iteration_is_followed() {
+        let mut registers = registers();
+        (registers.rsi, registers.rdi, registers.rcx) = (0x100, 0x200, 4);
+        let follow = |seeds: &[Location], bytes: &[u8], registers: &Registers| {
+            let mut influence = Influence::of(&seeds.iter().copied().collect());
+            let instruction = Decoded::read(bytes, 0x1000).unwrap();
+            influence.follow(&instruction, registers)?;
+            Ok(influence.locations().collect::<BTreeSet<_>>())
+        };
+        let copy: &[u8] = &[0xf3, 0x48, 0xa5]; // rep movsq
+        let (source, target) = (Location::Byte(0x103), Location::Byte(0x205));
+        assert_eq!(follow(&[target], copy, &registers), Ok([].into()));
+        let whole = (0x200..0x208).map(Location::Byte).chain([source]).collect();
+        assert_eq!(follow(&[source], copy, &registers), Ok(whole));
         assert_eq!(
-            after(&[Location::Byte(0x100)], &[copy]),
-            Err(Decision::Unknown)
+            follow(&[RCX], copy, &registers),
+            Err(Decision::On(RCX)),
+            "how often"
         );
-        assert_eq!(after(&[RCX], &[copy]), Err(Decision::On(RCX)));
+        let fill: &[u8] = &[0xaa]; // stosb
+        let first = Location::Byte(0x200);
+        assert_eq!(follow(&[RAX], fill, &registers), Ok([RAX, first].into()));
+        let search: &[u8] = &[0xf2, 0xae]; // repne scasb
+        assert_eq!(
+            follow(&[first], search, &registers),
+            Err(Decision::On(first))
+        );
+        registers.rcx = 0;
+        assert_eq!(follow(&[target], copy, &registers), Ok([target].into()));
     }
 }

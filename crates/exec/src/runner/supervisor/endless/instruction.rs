@@ -1,11 +1,76 @@
 //! Instructions of the processor, as far as it matters what they depend on.
 
+use std::cell::Cell;
+
 use iced_x86::{
     Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, InstructionInfoFactory,
     Mnemonic, OpAccess, OpKind, Register, UsedMemory, UsedRegister,
 };
 
+use super::emulate;
+use super::machine::Trust;
 use super::tracee::Registers;
+
+/// What one iteration of a string instruction does with elements of so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StringInstruction {
+    pub(super) size: u64,
+    /// It reads at `rsi`.
+    pub(super) reads_source: bool,
+    /// It reads at `rdi`.
+    pub(super) reads_target: bool,
+    /// It writes at `rdi`.
+    pub(super) writes_target: bool,
+    /// It reads `rax`, or a part of it.
+    pub(super) reads_accumulator: bool,
+    /// It writes `rax`, or a part of it.
+    pub(super) writes_accumulator: bool,
+    /// `rcx` says how often it is repeated.
+    pub(super) repeats: bool,
+}
+
+impl StringInstruction {
+    /// What a string instruction does, if its addresses are the usual ones.
+    fn of(instruction: &Instruction) -> Option<Self> {
+        use Mnemonic as M;
+        let is_usual = |operand: u32| match instruction.op_kind(operand) {
+            OpKind::MemorySegRSI => instruction.segment_prefix() == Register::None,
+            OpKind::MemoryESRDI | OpKind::Register => true,
+            _ => false,
+        };
+        if !(0..instruction.op_count()).all(is_usual) {
+            return None;
+        }
+        let [
+            source,
+            target,
+            writes,
+            reads_accumulator,
+            writes_accumulator,
+        ] = match instruction.mnemonic() {
+            M::Movsb | M::Movsw | M::Movsd | M::Movsq => [true, false, true, false, false],
+            M::Stosb | M::Stosw | M::Stosd | M::Stosq => [false, false, true, true, false],
+            M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq => [true, false, false, false, true],
+            M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => [true, true, false, false, false],
+            M::Scasb | M::Scasw | M::Scasd | M::Scasq => [false, true, false, true, false],
+            _ => return None,
+        };
+        Some(StringInstruction {
+            size: instruction.memory_size().size() as u64,
+            reads_source: source,
+            reads_target: target,
+            writes_target: writes,
+            reads_accumulator,
+            writes_accumulator,
+            repeats: instruction.has_rep_prefix() || instruction.has_repne_prefix(),
+        })
+    }
+
+    /// It compares, and may be repeated while that has a certain result.
+    pub(super) fn compares(&self) -> bool {
+        self.reads_target
+    }
+}
 
 /// Longest instruction, in bytes.
 pub(super) const LONGEST: usize = 15;
@@ -19,9 +84,11 @@ pub(super) struct Decoded {
     pub(super) flags_written: u32,
     /// Where it goes on, or whether it traps, depends on what it reads.
     pub(super) decides: bool,
-    /// What it reads and writes is not described by the operands: an iteration of a string instruction, state that is
-    /// saved or restored, registers that form a stack.
+    /// What it reads and writes is not described by the operands: state that is saved or restored, registers that form a
+    /// stack.
     pub(super) is_special: bool,
+    /// It is a string instruction.
+    pub(super) string: Option<StringInstruction>,
     /// It is a system call.
     pub(super) is_call: bool,
     /// A mask says which parts it reads and writes.
@@ -30,6 +97,13 @@ pub(super) struct Decoded {
     pub(super) may_leave: bool,
     /// Of a vector register that it writes nothing is left, in the lower 16 bytes at least.
     pub(super) replaces_vectors: bool,
+    pub(super) instruction: Instruction,
+    /// It has to do with vector registers.
+    pub(super) is_of_vectors: bool,
+    /// Flags of which nobody knows what they are afterwards.
+    pub(super) undefined_flags: u64,
+    /// Who executes it.
+    pub(super) trust: Cell<Trust>,
 }
 
 impl Decoded {
@@ -45,14 +119,18 @@ impl Decoded {
         let info = factory.info(&instruction);
         let registers = info.used_registers().to_vec();
         let is_stack = |used: &UsedRegister| used.register().is_st() || used.register().is_mm();
-        let is_special = instruction.is_string_instruction()
-            || instruction.is_save_restore_instruction()
+        let string = match instruction.is_string_instruction() {
+            true => Some(StringInstruction::of(&instruction)?),
+            false => None,
+        };
+        let is_special = instruction.is_save_restore_instruction()
             || registers.iter().any(is_stack)
             || instruction.fpu_stack_increment_info().increment() != 0
             || info
                 .used_memory()
                 .iter()
                 .any(|memory| memory.memory_size().size() == 0 && touches(memory));
+        let is_special = is_special && string.is_none();
         let decides = instruction.flow_control() != FlowControl::Next
             || matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
         Some(Decoded {
@@ -62,12 +140,32 @@ impl Decoded {
             flags_written: instruction.rflags_modified(),
             decides,
             is_special,
+            string,
             is_call: instruction.mnemonic() == Mnemonic::Syscall,
             is_masked: instruction.has_op_mask(),
             may_leave: may_leave(&instruction),
             replaces_vectors: replaces_vectors(&instruction),
+            instruction,
+            is_of_vectors: emulate::is_of_vectors(&instruction),
+            undefined_flags: flags(instruction.rflags_undefined()),
+            trust: Cell::default(),
         })
     }
+}
+
+/// iced's bits of flags as those of the processor.
+fn flags(bits: u32) -> u64 {
+    use iced_x86::RflagsBits as B;
+    let known = [
+        (B::CF, 0x1),
+        (B::PF, 0x4),
+        (B::AF, 0x10),
+        (B::ZF, 0x40),
+        (B::SF, 0x80),
+        (B::OF, 0x800),
+    ];
+    let set = known.into_iter().filter(|(bit, _)| bits & bit != 0);
+    set.fold(0, |flags, (_, flag)| flags | flag)
 }
 
 /// Shifts by nothing leave the flags, and searches for a bit in zero their result.

@@ -6,15 +6,16 @@ use std::io;
 use std::ops::Range;
 
 use super::super::sys::Pid;
-use super::tracee::Tracee;
+use super::machine::Machine;
 
 /// Most bytes that are remembered.
 const MOST_REMEMBERED: usize = 1 << 20;
 
 /// A mapping of a process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Mapping {
     pub(super) addresses: Range<u64>,
+    pub(super) is_readable: bool,
     pub(super) is_writable: bool,
     pub(super) is_code: bool,
     /// The file, or a name in brackets; empty if it has none.
@@ -33,6 +34,7 @@ fn parse(line: &str) -> Option<Mapping> {
     let rights = parts.next()?;
     Some(Mapping {
         addresses: u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?,
+        is_readable: rights.contains('r'),
         is_writable: rights.contains('w'),
         is_code: rights.contains('x'),
         name: parts.nth(3).unwrap_or_default().trim_start().to_owned(),
@@ -56,13 +58,13 @@ pub(super) struct Before {
 impl Before {
     /// Remembers the bytes of a range, which is about to be written. An error if there is no memory, or if it becomes too
     /// much.
-    pub(super) fn remember(&mut self, tracee: &Tracee, range: Range<u64>) -> io::Result<()> {
+    pub(super) fn remember(&mut self, process: &mut Machine, range: Range<u64>) -> io::Result<()> {
         let known = self.bytes.range(range.clone()).count() as u64;
         if known == range.end - range.start {
             return Ok(());
         }
         let mut now = vec![0; (range.end - range.start) as usize];
-        tracee.read(range.start, &mut now)?;
+        process.read(range.start, &mut now)?;
         for (address, byte) in range.zip(now) {
             self.bytes.entry(address).or_insert(byte);
         }
@@ -73,17 +75,17 @@ impl Before {
     }
 
     /// Whether the byte at an address is what it was.
-    pub(super) fn is_back(&self, tracee: &Tracee, address: u64) -> io::Result<bool> {
+    pub(super) fn is_back(&self, process: &mut Machine, address: u64) -> io::Result<bool> {
         let Some(before) = self.bytes.get(&address) else {
             return Ok(true);
         };
         let mut now = [0];
-        tracee.read(address, &mut now)?;
+        process.read(address, &mut now)?;
         Ok(now[0] == *before)
     }
 
     /// The addresses of the bytes that are not what they were.
-    pub(super) fn differing(&self, tracee: &Tracee) -> io::Result<Vec<u64>> {
+    pub(super) fn differing(&self, process: &mut Machine) -> io::Result<Vec<u64>> {
         const PIECE: u64 = 1 << 12;
         let mut found = Vec::new();
         let mut piece = (0..0, Vec::new());
@@ -92,7 +94,7 @@ impl Before {
                 // What is left of its page, which is there as a whole.
                 let range = address..(address & !(PIECE - 1)) + PIECE;
                 let mut bytes = vec![0; (range.end - range.start) as usize];
-                tracee.read(range.start, &mut bytes)?;
+                process.read(range.start, &mut bytes)?;
                 piece = (range, bytes);
             }
             if piece.1[(address - piece.0.start) as usize] != *before {

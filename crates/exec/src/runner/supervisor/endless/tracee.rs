@@ -111,6 +111,27 @@ impl Tracee {
         self.memory.read_exact_at(into, address)
     }
 
+    pub(super) fn set_extended_registers(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut vector = libc::iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast(),
+            iov_len: bytes.len(),
+        };
+        let place = (&raw mut vector) as usize as i64;
+        request(libc::PTRACE_SETREGSET, self.pid, EXTENDED_STATE, place)
+    }
+
+    /// Writes memory that it could write to.
+    pub(super) fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        self.memory.write_all_at(bytes, address)
+    }
+
+    pub(super) fn kill(&self) {
+        // SAFETY: it is a descendant that is traced, so the number is still its own.
+        unsafe {
+            libc::kill(self.pid, libc::SIGKILL);
+        }
+    }
+
     /// Lets the process make a system call. Returns its result; what it writes to `scratch`, an address, is copied to the
     /// buffer. Registers and memory are then as before. `instruction` is the address of a `syscall`.
     pub(super) fn call(
@@ -141,7 +162,7 @@ impl Tracee {
         result
     }
 
-    fn set_registers(&self, registers: &Registers) -> io::Result<()> {
+    pub(super) fn set_registers(&self, registers: &Registers) -> io::Result<()> {
         let place = (&raw const *registers) as usize as i64;
         request(libc::PTRACE_SETREGS, self.pid, 0, place)
     }
