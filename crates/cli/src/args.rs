@@ -351,6 +351,8 @@ pub enum SchemaName {
     Function,
     /// Two arguments of a call exchanged
     Swap,
+    /// Another text with which something is printed or read: conversions that fit, separators, ends of lines, digits
+    Format,
     /// Another operator of an assignment: `-=` for `+=`, `--` for `++`, `==` for `=` in a condition
     Operator,
     /// A `break;` between two sections of a switch

@@ -54,6 +54,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Initialization => schemas.initialization = true,
             SchemaName::Function => schemas.function = true,
             SchemaName::Swap => schemas.swap = true,
+            SchemaName::Format => schemas.format = true,
             SchemaName::Operator => schemas.operator = true,
             SchemaName::Break => schemas.breaks = true,
             SchemaName::Move => schemas.moves = true,

@@ -84,7 +84,9 @@ programs! {
     guarded_exit
     left_before_a_crash
     moved_statement
+    number_printed_as_another
     number_too_large
+    other_separator
     refused_initializations
     string_without_end
     strings_compared_by_address

@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use patchwright_csource::{ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId};
+use patchwright_csource::{
+    Expr, ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId,
+};
+use patchwright_space::changed_argument;
 use patchwright_text::{LineMap, Span};
 use rustc_hash::FxHashSet;
 
@@ -116,6 +119,26 @@ pub(crate) fn find(
     }
 }
 
+/// The texts by which something is printed or read.
+fn formats(function: &Function) -> FxHashSet<ExprId> {
+    let text = |expr: &Expr| {
+        let ExprKind::Call {
+            callee, arguments, ..
+        } = &expr.kind
+        else {
+            return None;
+        };
+        match &function.expr(function.stripped(*callee)).kind {
+            ExprKind::Function(name) => {
+                let argument = arguments.get(changed_argument(name)?)?;
+                Some(function.stripped(*argument))
+            }
+            _ => None,
+        }
+    };
+    function.exprs.iter().filter_map(text).collect()
+}
+
 struct Searcher<'a> {
     wanted: &'a dyn Fn(&Path, u32) -> bool,
     roots: &'a [&'a Path],
@@ -147,7 +170,8 @@ impl Searcher<'_> {
             };
             self.add(UnchangeableKind::CaseLabel, at, format!("{label:?}"));
         }
-        for expr in &function.exprs {
+        let formats = formats(function);
+        for (number, expr) in function.exprs.iter().enumerate() {
             match expr.place {
                 Place::MacroBody { invocation } if expr.evaluated => {
                     let line = lines.line(invocation.start);
@@ -164,7 +188,11 @@ impl Searcher<'_> {
                     }
                     match &expr.kind {
                         // `__func__` is none that could be wrong.
-                        ExprKind::String if expr.evaluated && unit.text(span).ends_with('"') => {
+                        ExprKind::String
+                            if expr.evaluated
+                                && unit.text(span).ends_with('"')
+                                && !formats.contains(&ExprId(number as u32)) =>
+                        {
                             let at = (file.relative.clone(), line);
                             self.add(UnchangeableKind::StringLiteral, at, format!("{span:?}"));
                         }

@@ -1,4 +1,4 @@
-//! Changes of calls: FUNCTION, SWAP, and fresh memory that is zero.
+//! Changes of calls: FUNCTION, SWAP, FORMAT (its texts are those of [`crate::formats`]), and fresh memory that is zero.
 //!
 //! Another function is called with what the call has at hand: each of its parameters takes the first argument that
 //! fits its type and has not been taken, in the order of the call if that works, else in another; what is left is
@@ -15,6 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     choices::{Alternative, Callees, Finder, Form},
+    formats,
     space::{Schema, Schemas},
     term::{self, CType, Operand},
 };
@@ -98,21 +99,21 @@ const DRASTIC: &[&str] = &[
 ];
 
 /// An argument of a call.
-struct Argument {
-    span: Span,
-    text: String,
+pub(crate) struct Argument {
+    pub(crate) span: Span,
+    pub(crate) text: String,
     /// Its type as it stands; `None` for what only equal types take.
     operand: Option<Operand>,
-    ty: TypeId,
+    pub(crate) ty: TypeId,
 }
 
 /// A call that can be changed.
-struct Call {
-    span: Span,
+pub(crate) struct Call {
+    pub(crate) span: Span,
     callee: Span,
     /// The function's name, if it is called by it.
-    name: Option<String>,
-    arguments: Vec<Argument>,
+    pub(crate) name: Option<String>,
+    pub(crate) arguments: Vec<Argument>,
     /// The value that it gives, if that is used.
     value: Option<CType>,
     /// Its value is not used, though it may have one.
@@ -147,6 +148,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, schemas: Schemas, callees: &
         }
         if schemas.function {
             replaced(finder, &call, callees, &mut found);
+        }
+        if schemas.format {
+            formats::find(finder, &call, &mut found);
         }
         finder.add(call.span, call.value, Form::Expression, found);
     }

@@ -1,6 +1,6 @@
 //! Changes that are no terms: their text is woven in, one number for each.
 //!
-//! INITIALIZATION, FUNCTION, SWAP, OPERATOR, BREAK and MOVE have few candidates at a location, and each does something of its own, so
+//! INITIALIZATION, FUNCTION, SWAP, FORMAT, OPERATOR, BREAK and MOVE have few candidates at a location, and each does something of its own, so
 //! their classes are themselves: such a hole has no atoms, the value that fills it is the number of an alternative
 //! (0 is the original), and what a test sees there is one empty state. The exits of [`crate::exits`] have a
 //! condition, whose values make classes as those of guards do.
@@ -152,7 +152,7 @@ pub fn choices(
     if schemas.initialization {
         initialization::find(&mut finder);
     }
-    if schemas.function || schemas.swap || schemas.initialization {
+    if schemas.function || schemas.swap || schemas.initialization || schemas.format {
         calls::find(&mut finder, schemas, callees);
     }
     if schemas.function {

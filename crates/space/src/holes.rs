@@ -45,7 +45,7 @@ pub enum HoleKind {
         /// deleting it leaves `;`.
         is_body: bool,
     },
-    /// A call, a declaration or a statement with changes that are no terms (INITIALIZATION, FUNCTION, SWAP, MOVE): the
+    /// A call, a declaration or a statement with changes that are no terms (INITIALIZATION, FUNCTION, SWAP, FORMAT, MOVE): the
     /// value is the number of one of them, or 0.
     Choice(Choice),
     /// A statement before which the function, the loop or the `switch` is left (EXIT): the value is the number of the

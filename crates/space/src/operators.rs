@@ -126,7 +126,7 @@ pub(crate) fn add_edits(
 }
 
 /// The text of a span with one edit inside of it.
-fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
+pub(crate) fn within(finder: &Finder<'_, '_, '_>, span: Span, edit: &Edit) -> String {
     let before = finder.text(Span::new(span.start, edit.span.start));
     let after = finder.text(Span::new(edit.span.end, span.end));
     let replacement = String::from_utf8_lossy(&edit.text);

@@ -32,6 +32,8 @@ pub enum Schema {
     Function,
     /// Two arguments of a call exchanged.
     Swap,
+    /// Another text with which something is printed or read.
+    Format,
     /// Another operator of an assignment.
     Operator,
     /// A section of a `switch` that ends before the next.
@@ -59,6 +61,7 @@ impl Schema {
             Schema::Initialization => "INITIALIZATION",
             Schema::Function => "FUNCTION",
             Schema::Swap => "SWAP",
+            Schema::Format => "FORMAT",
             Schema::Operator => "OPERATOR",
             Schema::Break => "BREAK",
             Schema::Move => "MOVE",
@@ -96,6 +99,8 @@ pub struct Schemas {
     pub function: bool,
     /// [`Schema::Swap`].
     pub swap: bool,
+    /// [`Schema::Format`].
+    pub format: bool,
     /// [`Schema::Operator`].
     pub operator: bool,
     /// [`Schema::Break`].
@@ -128,6 +133,7 @@ impl Schemas {
         initialization: true,
         function: true,
         swap: true,
+        format: true,
         operator: true,
         breaks: true,
         moves: true,
@@ -144,6 +150,7 @@ impl Schemas {
         initialization: false,
         function: false,
         swap: false,
+        format: false,
         operator: false,
         breaks: false,
         moves: false,
@@ -161,6 +168,7 @@ impl Schemas {
             Schema::Initialization => self.initialization,
             Schema::Function => self.function,
             Schema::Swap => self.swap,
+            Schema::Format => self.format,
             Schema::Operator => self.operator,
             Schema::Break => self.breaks,
             Schema::Move => self.moves,
