@@ -618,7 +618,7 @@ fn bit(is_set: bool, flag: u64) -> u64 {
 fn of_result(result: u64, size: usize) -> u64 {
     bit(result == 0, ZERO)
         | bit(result & top_bit(size) != 0, SIGN)
-        | bit((result as u8).count_ones() % 2 == 0, PARITY)
+        | bit((result as u8).count_ones().is_multiple_of(2), PARITY)
 }
 
 fn is_high(register: Register) -> bool {

@@ -21,6 +21,9 @@ pub(super) const VECTORS: Range<usize> = 160..416;
 const USED_UNITS: usize = 512;
 const VECTOR_UNIT: u8 = 2;
 
+/// What an instruction would write: addresses and bytes.
+type Writes = Vec<(u64, Vec<u8>)>;
+
 /// Who executes an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
@@ -115,7 +118,7 @@ impl Machine {
         &mut self,
         decoded: &Decoded,
         registers: &mut Registers,
-        trial: Option<(&mut Vectors, &mut Vec<(u64, Vec<u8>)>)>,
+        trial: Option<(&mut Vectors, &mut Writes)>,
     ) -> io::Result<bool> {
         let instruction = &decoded.instruction;
         let mut none = Vectors::default();
@@ -350,7 +353,7 @@ struct View<'a> {
     pages: &'a mut Pages,
     tracee: &'a Tracee,
     /// Where writes go, if they are not to be done.
-    trial: Option<&'a mut Vec<(u64, Vec<u8>)>>,
+    trial: Option<&'a mut Writes>,
 }
 
 impl Memory for View<'_> {
@@ -439,7 +442,7 @@ mod tests {
     /// The bytes of an instruction, perhaps of none that there is.
     fn instruction(numbers: &mut Numbers) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let is_vector = numbers.next() % 8 == 0;
+        let is_vector = numbers.next().is_multiple_of(8);
         match numbers.next() % 6 {
             0 => bytes.push(0x66),
             1 if is_vector => bytes.push(0xf2),
@@ -461,10 +464,11 @@ mod tests {
             0x10, 0x11, 0x28, 0x29, 0x6f, 0x7f, 0x6e, 0x7e, 0xd6, 0xef, 0x57,
         ];
         let opcode = numbers.of(&one);
-        if !is_vector && opcode & 0xfc >= 0xa4 && opcode < 0xac && numbers.next() % 2 == 0 {
+        if !is_vector && opcode & 0xfc >= 0xa4 && opcode < 0xac && numbers.next().is_multiple_of(2)
+        {
             bytes.push(0xf3);
         }
-        if numbers.next() % 2 == 0 {
+        if numbers.next().is_multiple_of(2) {
             bytes.push(numbers.of(&[0x48, 0x48, 0x40, 0x41, 0x44, 0x4d, 0x42]));
         }
         match numbers.next() % 3 {
@@ -475,7 +479,7 @@ mod tests {
         let rest = numbers.next().to_le_bytes();
         bytes.extend(rest);
         // Small distances, so that memory is there.
-        if numbers.next() % 2 == 0 {
+        if numbers.next().is_multiple_of(2) {
             let at = bytes.len() - 7;
             bytes[at..].copy_from_slice(&[rest[1] & 0x3f, 0, 0, 0, rest[5], 0, 0]);
         }
