@@ -92,18 +92,15 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "patchwright",
-                &mut std::io::stdout(),
-            );
-            Exit::Found
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "patchwright", &mut text);
+            print(&text)
         }
         Command::Man => {
-            match clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()) {
-                Ok(()) => Exit::Found,
-                Err(_) => Exit::BadInput,
+            let mut text = Vec::new();
+            match clap_mangen::Man::new(Cli::command()).render(&mut text) {
+                Ok(()) => print(&text),
+                Err(_) => Exit::Bug,
             }
         }
         Command::Runner => patchwright_exec::supervisor_main(),
@@ -111,6 +108,15 @@ fn main() -> ExitCode {
     match exit {
         Ok(exit) => exit.into(),
         Err(panic) => after(&*panic),
+    }
+}
+
+/// Prints a page, and says with which status to end.
+fn print(text: &[u8]) -> Exit {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Ok(()) => Exit::Found,
+        Err(_) => Exit::OutputClosed,
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
@@ -82,6 +85,8 @@ struct Display<'d> {
     /// The stream of `--jsonl`.
     stream: Option<Mutex<validation::Stream>>,
     told: Mutex<(usize, usize)>,
+    /// Nobody reads what is printed.
+    is_closed: AtomicBool,
     cancel: CancelToken,
 }
 
@@ -124,6 +129,7 @@ impl Display<'_> {
             .and_then(|()| out.flush())
             .is_err()
         {
+            self.is_closed.store(true, Ordering::Relaxed);
             self.cancel.cancel();
         }
     }
@@ -187,6 +193,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         set: &set,
         stream: args.jsonl.then(Mutex::default),
         told: Mutex::default(),
+        is_closed: AtomicBool::new(false),
         cancel: cancel.clone(),
     };
     let show = |event: Event<'_>| display.show(event);
@@ -202,7 +209,11 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         },
     );
     display.progress.finish();
-    let outcome = outcome?;
+    let is_closed = display.is_closed.load(Ordering::Relaxed);
+    let outcome = match outcome {
+        Err(error) if is_closed && error.is_cancelled() => return Ok(Exit::OutputClosed),
+        outcome => outcome?,
+    };
     if let Some(file) = &args.junit {
         files::write_atomic(
             file,
@@ -221,7 +232,9 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
             display.print(&validation::stats(&outcome.stats));
         }
     }
-    Ok(if outcome.interrupted {
+    Ok(if display.is_closed.load(Ordering::Relaxed) {
+        Exit::OutputClosed
+    } else if outcome.interrupted {
         Exit::Interrupted
     } else if outcome.plausible() > 0 {
         Exit::Found

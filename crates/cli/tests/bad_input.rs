@@ -351,18 +351,37 @@ fn a_clang_that_is_too_old() {
 #[test]
 fn a_reader_that_has_gone_ends_it_quietly() {
     let place = Place::with_max2();
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let mut command = place.patchwright(["repair", "project/max.c"]);
-    let output = command
-        .stdout(writer)
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(141));
-    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("bug"), "{}", stderr(&output));
-    assert_eq!(place.leftovers(), [""; 0]);
+    let source = fs::read_to_string(place.project().join("max.c")).unwrap();
+    let first = source.lines().next().unwrap();
+    let patch = format!("--- a/max.c\n+++ b/max.c\n@@ -1 +1,2 @@\n+/* none */\n {first}\n");
+    place.write("none.diff", patch);
+    let validation = [
+        "validate",
+        "project/max.c",
+        "project/none.diff",
+        "--cases",
+        "project/cases",
+    ];
+    for arguments in [
+        &["repair", "project/max.c"][..],
+        &validation,
+        &[&validation[..], &["--jsonl"]].concat(),
+        &["man"],
+        &["completions", "bash"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = place.patchwright(arguments);
+        let output = command
+            .stdout(writer)
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(141), "{arguments:?} {text}");
+        assert!(!text.contains("panicked"), "{text}");
+        assert_eq!(place.leftovers(), [""; 0]);
+    }
 }

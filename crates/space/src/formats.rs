@@ -66,11 +66,13 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, call: &Call, found: &mut Vec
     }
 }
 
-/// Whether this stands between the quotation marks of one literal, not of several or of their names.
+/// Whether this stands between the quotation marks of one literal, not of several or of their names, and can be written
+/// again: of other encodings than UTF-8 not all characters are known.
 fn is_one_literal(text: &str) -> bool {
     let mut is_escaped = false;
     text.chars().all(|character| {
-        let ends = character == '\n' || character == '"' && !is_escaped;
+        let is_unknown = character == char::REPLACEMENT_CHARACTER;
+        let ends = is_unknown || character == '\n' || character == '"' && !is_escaped;
         is_escaped = character == '\\' && !is_escaped;
         !ends
     })
@@ -192,7 +194,8 @@ fn forms(text: &str, use_: Use, values: &[Value]) -> Vec<(u32, String)> {
         separators(text, &conversions, &mut found);
         cases(text, &conversions, &mut found);
     }
-    let mut seen = BTreeSet::from([text.to_owned()]);
+    // Compilers warn of formats that say nothing.
+    let mut seen = BTreeSet::from([text.to_owned(), String::new()]);
     found.retain(|(_, form)| seen.insert(form.clone()));
     found
 }
@@ -297,13 +300,20 @@ fn fitted(text: &str, use_: Use, conversions: &[Conversion], values: &[Value]) -
             }
             Value::Floating(wanted) => format!("{wanted}f"),
             Value::Text if letter == "s" || letter == "p" || letter.starts_with('[') => continue,
-            Value::Text if letter == "c" && use_ == Use::Input => continue,
+            // Small numbers are read into characters.
+            Value::Text if letter == "c" && use_ == Use::Input || length == "hh" => continue,
             Value::Text => "s".to_owned(),
             Value::Other => continue,
         };
         form.replace_range(one.length..one.end, &better);
     }
     (form != text).then_some(form)
+}
+
+/// Whether the text ends with a backslash that the next character belongs to.
+fn is_open(text: &str) -> bool {
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    backslashes % 2 == 1
 }
 
 /// An end of line or a blank more or less; blanks to be skipped before characters are read.
@@ -322,7 +332,8 @@ fn blanks(text: &str, use_: Use, conversions: &[Conversion], found: &mut Vec<(u3
         return;
     }
     for blank in ["\\n", " "] {
-        match text.strip_suffix(blank) {
+        let rest = text.strip_suffix(blank).filter(|rest| !is_open(rest));
+        match rest {
             Some(rest) => found.push((BLANK_COST, rest.to_owned())),
             None => found.push((BLANK_COST, format!("{text}{blank}"))),
         }
@@ -337,6 +348,10 @@ fn blanks(text: &str, use_: Use, conversions: &[Conversion], found: &mut Vec<(u3
 fn digits(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>) {
     for one in conversions {
         let flags = &text[one.start + 1..one.length];
+        // An argument says it.
+        if flags.contains('*') {
+            continue;
+        }
         let rest = &text[one.length..one.end];
         let letter = &text[one.letter..one.end];
         let mut push = |cost: u32, flags: &str, rest: &str| {
@@ -492,6 +507,20 @@ mod tests {
             assert!(plain.contains(&form.to_owned()), "{form} {plain:?}");
         }
         assert!(!plain.contains(&"yes 100%".to_owned()));
+        assert!(!texts("\\n", Use::Plain, &[]).contains(&String::new()));
+    }
+
+    #[test]
+    fn what_belongs_together_stays_together() {
+        let path = texts("a\\\\n", Use::Output, &[]);
+        assert!(path.contains(&"a\\\\n\\n".to_owned()), "{path:?}");
+        assert!(!path.contains(&"a\\".to_owned()), "{path:?}");
+        let given = texts("%.*f", Use::Output, &[INT, Value::Floating("")]);
+        assert!(given.iter().all(|form| form.contains("%.*f")), "{given:?}");
+        assert_eq!(texts("%hhd", Use::Input, &[Value::Text]), [""; 0]);
+        assert!(!is_one_literal("gr\u{fffd}n"));
+        assert!(!is_one_literal("a\" \"b"));
+        assert!(is_one_literal("a\\\" \\\"b"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::time::Instant;
 
 use self::influence::{Decision, Influence, Location};
 use self::instruction::Decoded;
-use self::machine::Machine;
+use self::machine::{Machine, VECTORS};
 use self::memory::{Before, Mapping};
 use self::tracee::{Registers, Tracee};
 use super::sys::Pid;
@@ -395,15 +395,14 @@ fn integers(registers: &Registers) -> [u64; 16] {
 
 /// The vector registers that differ; `None` if anything else of the extended state does.
 fn vector_difference(own: &[u8], other: &[u8]) -> Option<BTreeSet<Location>> {
-    const REGISTERS: Range<usize> = machine::VECTORS;
-    if own.len() != other.len() || own.len() < REGISTERS.end {
+    if own.len() != other.len() || own.len() < VECTORS.end {
         return None;
     }
-    let rest = |state: &[u8]| [&state[..REGISTERS.start], &state[REGISTERS.end..]].concat();
+    let rest = |state: &[u8]| [&state[..VECTORS.start], &state[VECTORS.end..]].concat();
     if rest(own) != rest(other) {
         return None;
     }
-    let registers = own[REGISTERS].chunks(16).zip(other[REGISTERS].chunks(16));
+    let registers = own[VECTORS].chunks(16).zip(other[VECTORS].chunks(16));
     let differing = registers
         .enumerate()
         .filter(|(_, (own, other))| own != other);

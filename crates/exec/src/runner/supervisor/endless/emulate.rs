@@ -493,7 +493,7 @@ impl<M: Memory> Machine<'_, M> {
     /// The size of the elements of a string instruction, if there is an iteration to be made: it is taken off. 0 if not.
     fn iteration(&mut self) -> usize {
         let size = self.instruction.memory_size().size();
-        if !self.instruction.has_rep_prefix() {
+        if !self.instruction.has_rep_prefix() && !self.instruction.has_repne_prefix() {
             return size;
         }
         if self.now.rcx == 0 {

@@ -220,6 +220,8 @@ impl Machine {
             extended.is_ahead = false;
         }
         if self.registers_are_ahead {
+            // Lest the kernel takes it to be in a system call that was interrupted.
+            self.registers.orig_rax = u64::MAX;
             self.tracee.set_registers(&self.registers)?;
             self.registers_are_ahead = false;
         }
