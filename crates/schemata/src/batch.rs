@@ -1,6 +1,6 @@
 //! One woven build of many patches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use patchwright_exec::Worker;
 use patchwright_probe_image::{PatchTable, TableAlternative, TablePlace};
 use patchwright_text::{Edit, LineMap, Span};
 use patchwright_weave::{
-    Alternative, MAX_ALTERNATIVES, PlaceId, PlaceKind, WovenPlace, weave_places,
+    Alternative, MAX_ALTERNATIVES, PlaceId, PlaceKind, WovenPlace, WovenPlaces, weave_places,
 };
 use rustc_hash::FxHashMap;
 
@@ -78,6 +78,9 @@ pub struct Batcher<'a> {
     pub dedup: bool,
     /// Grows when a woven process cannot tell which patch it should run.
     pub unobserved: &'a Path,
+    /// The finished texts are compiled, and what the compiler rejects in them is left out. The texts for evaluations, which
+    /// nobody else compiles before the build, hardly ever need that.
+    pub checked: bool,
 }
 
 impl Batcher<'_> {
@@ -347,97 +350,160 @@ impl Batcher<'_> {
             .collect();
         let pure = capture::pure_functions(read.as_ref().unwrap_or(&source.unit), &excluded);
         for (number, place) in own.iter().enumerate() {
-            let known = &places[*place];
-            let target = &mut woven[number];
-            let Some(function) = known.function else {
-                // Nobody visits it; ids are indices.
-                let nothing = TablePlace {
-                    captured: false,
-                    alternatives: Vec::new(),
-                };
-                table.push((PlaceId(*place as u32), nothing));
+            let Some(function) = places[*place].function else {
                 continue;
             };
             let function = &source.unit.functions[function];
-            let labels = &function.labels;
-            let result = capture::result_type(&source.unit, function.return_type);
-            let sanitized = source.compiler.traps_undefined_behaviour();
-            if let (Some(unit), false) = (&read, sanitized) {
-                let original = capture::Text {
-                    unit: &source.unit,
-                    function,
-                    span: known.run.span,
-                    kind: known.run.kind,
-                    pure: &pure,
-                };
-                target.captured = self.note(capture::captured(&original, &suffix, labels));
-                for (ordinal, alternative) in target.alternatives.iter_mut().enumerate() {
-                    let span = plain.alternatives[number][ordinal];
-                    let captured = match function_at(unit, span) {
-                        Some(function) => capture::captured(
-                            &capture::Text {
-                                unit,
-                                function,
-                                span,
-                                kind: known.run.kind,
-                                pure: &pure,
-                            },
-                            &suffix,
-                            labels,
-                        ),
-                        None => Err(Uncaptured::Unread),
-                    };
-                    alternative.captured = self.note(captured);
-                }
-                let captured = target.captured.iter().chain(
-                    target
-                        .alternatives
-                        .iter()
-                        .filter_map(|alternative| alternative.captured.as_ref()),
-                );
-                let returns = captured.into_iter().any(|text| contains(text, b"__pw_r="));
-                if let (true, Ok(Some(result))) = (returns, result) {
-                    target.result = Some(result.to_owned());
-                }
-            } else if sanitized {
-                for _ in &known.alternatives {
-                    let _: Option<Vec<u8>> = self.note(Err(Uncaptured::Sanitized));
-                }
-            }
-            let mut entry = TablePlace {
-                captured: target.captured.is_some(),
-                alternatives: known
-                    .alternatives
-                    .iter()
-                    .zip(&target.alternatives)
-                    .enumerate()
-                    .map(|(ordinal, (alternative, woven))| TableAlternative {
-                        number: ordinal as u32 + 1,
-                        captured: woven.captured.is_some(),
-                        patches: alternative.patches.clone(),
-                    })
-                    .collect(),
-            };
-            if !known.inside.is_empty() {
-                entry.alternatives.push(TableAlternative {
-                    number: 0,
-                    captured: false,
-                    patches: known.inside.clone(),
-                });
-            }
-            table.push((PlaceId(*place as u32), entry));
+            self.capture(
+                &places[*place],
+                (source, function, read.as_ref(), &pure),
+                (&suffix, &plain.alternatives[number]),
+                &mut woven[number],
+            );
         }
-        let text = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
-            Ok(woven) => woven.text,
-            Err(error) => {
-                tracing::warn!("{}: {error}", source.relative.display());
-                return Ok(Err(everyone()));
+        let text = loop {
+            let finished = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
+                Ok(finished) => finished,
+                Err(error) => {
+                    tracing::warn!("{}: {error}", source.relative.display());
+                    return Ok(Err(everyone()));
+                }
+            };
+            if !self.checked {
+                break finished.text;
+            }
+            match self.rejected(source, &finished, &mut woven)? {
+                Rejected::Nothing => break finished.text,
+                Rejected::Evaluations => {}
+                Rejected::Alternatives(hit) => {
+                    let patches = hit.iter().flat_map(|(number, ordinal)| {
+                        &places[own[*number]].alternatives[*ordinal].patches
+                    });
+                    return Ok(Err(patches
+                        .map(|patch| (*patch, Apart::NotWoven))
+                        .collect()));
+                }
+                Rejected::Everything => return Ok(Err(everyone())),
             }
         };
+        for (number, place) in own.iter().enumerate() {
+            table.push((
+                PlaceId(*place as u32),
+                table_place(&places[*place], &woven[number]),
+            ));
+        }
         Ok(Ok(WovenFile {
             text,
             places: table,
         }))
+    }
+
+    /// Makes the texts for evaluations of a place, as far as that can be done.
+    fn capture(
+        &mut self,
+        known: &BatchPlace,
+        (source, function, read, pure): (
+            &SourceFile,
+            &Function,
+            Option<&TranslationUnit>,
+            &BTreeSet<String>,
+        ),
+        (suffix, spans): (&str, &[Span]),
+        target: &mut WovenPlace,
+    ) {
+        if source.compiler.traps_undefined_behaviour() {
+            for _ in &known.alternatives {
+                let _: Option<Vec<u8>> = self.note(Err(Uncaptured::Sanitized));
+            }
+            return;
+        }
+        let Some(unit) = read else { return };
+        let labels = &function.labels;
+        let result = capture::result_type(&source.unit, function.return_type);
+        let original = capture::Text {
+            unit: &source.unit,
+            function,
+            span: known.run.span,
+            kind: known.run.kind,
+            pure,
+        };
+        target.captured = self.note(capture::captured(&original, suffix, labels));
+        for (alternative, &span) in target.alternatives.iter_mut().zip(spans) {
+            let captured = match function_at(unit, span) {
+                Some(function) => {
+                    let kind = known.run.kind;
+                    let text = capture::Text {
+                        unit,
+                        function,
+                        span,
+                        kind,
+                        pure,
+                    };
+                    capture::captured(&text, suffix, labels)
+                }
+                None => Err(Uncaptured::Unread),
+            };
+            alternative.captured = self.note(captured);
+        }
+        let alternatives = target.alternatives.iter();
+        let captured = alternatives.filter_map(|alternative| alternative.captured.as_ref());
+        let mut captured = target.captured.iter().chain(captured);
+        let returns = captured.any(|text| contains(text, b"__pw_r="));
+        if let (true, Ok(Some(result))) = (returns, result) {
+            target.result = Some(result.to_owned());
+        }
+    }
+
+    /// Compiles a finished text. Places in which the compiler rejects what is there for evaluations only lose it.
+    fn rejected(
+        &mut self,
+        source: &SourceFile,
+        finished: &WovenPlaces,
+        woven: &mut [WovenPlace],
+    ) -> Result<Rejected, EngineError> {
+        let text = without_line_directives(&finished.text);
+        self.stats.compilations += 1;
+        let diagnostics = source.compiler.check(self.worker, &text, Depth::Full)?;
+        let lines = LineMap::new(&text);
+        let (mut hit, mut has_errors, mut dropped) = (Vec::new(), false, false);
+        for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error) {
+            let name = source.relative.display();
+            tracing::info!(
+                "{name}: finished line {:?}: {}",
+                diagnostic.line,
+                diagnostic.message
+            );
+            has_errors = true;
+            let Some(at) = diagnostic.line.and_then(|line| lines.line_span(line)) else {
+                continue;
+            };
+            let meets = |span: &Span| span.start <= at.end && at.start <= span.end;
+            // Of places in one another the inner one.
+            let places = (0..woven.len()).filter(|number| meets(&finished.places[*number]));
+            let Some(place) = places.min_by_key(|number| finished.places[*number].len()) else {
+                continue;
+            };
+            match finished.alternatives[place].iter().position(meets) {
+                Some(ordinal) => hit.push((place, ordinal)),
+                None => dropped |= without_evaluations(&mut woven[place]),
+            }
+        }
+        if !has_errors {
+            return Ok(Rejected::Nothing);
+        }
+        if !hit.is_empty() {
+            return Ok(Rejected::Alternatives(hit));
+        }
+        if !dropped {
+            for place in woven {
+                dropped |= without_evaluations(place);
+            }
+        }
+        Ok(if dropped {
+            Rejected::Evaluations
+        } else {
+            Rejected::Everything
+        })
     }
 
     /// Counts why a text cannot be evaluated.
@@ -485,6 +551,59 @@ type Refused = Vec<(u32, Apart)>;
 
 /// A patch, its edits in one function, and its other names.
 type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit], &'a Renames);
+
+/// What the compiler rejects in a finished text.
+enum Rejected {
+    /// Nothing.
+    Nothing,
+    /// What is there for evaluations, and has been left out.
+    Evaluations,
+    /// Alternatives: places by their index in the file, and ordinals.
+    Alternatives(Vec<(usize, usize)>),
+    /// Something else.
+    Everything,
+}
+
+/// Leaves out what is there for evaluations; whether there was anything.
+fn without_evaluations(place: &mut WovenPlace) -> bool {
+    let mut had = place.captured.take().is_some();
+    for alternative in &mut place.alternatives {
+        had |= alternative.captured.take().is_some();
+    }
+    place.result = None;
+    had
+}
+
+/// Who has what at a place.
+fn table_place(known: &BatchPlace, woven: &WovenPlace) -> TablePlace {
+    if known.function.is_none() {
+        // Nobody visits it; ids are indices.
+        return TablePlace {
+            captured: false,
+            alternatives: Vec::new(),
+        };
+    }
+    let alternatives = known.alternatives.iter().zip(&woven.alternatives);
+    let mut entry = TablePlace {
+        captured: woven.captured.is_some(),
+        alternatives: (1..)
+            .zip(alternatives)
+            .map(|(number, (alternative, woven))| TableAlternative {
+                number,
+                captured: woven.captured.is_some(),
+                patches: alternative.patches.clone(),
+            })
+            .collect(),
+    };
+    if !known.inside.is_empty() {
+        entry.alternatives.push(TableAlternative {
+            number: 0,
+            captured: false,
+            patches: known.inside.clone(),
+        });
+    }
+    entry
+}
 
 struct WovenFile {
     text: Vec<u8>,
@@ -593,10 +712,7 @@ fn function_places(
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()
-        .map(|(_, _, edits, _)| {
-            let groups: Vec<Vec<Edit>> = edits.iter().map(|edit| vec![edit.clone()]).collect();
-            disjoint(&finder, groups)
-        })
+        .map(|(_, _, edits, _)| disjoint(&finder, groups(edits)))
         .collect();
     // Runs of different patches that cross each other, or have the same span and differ in kind, become one.
     let mut all: Vec<Run> = runs.iter().flatten().map(|(run, _)| *run).collect();
@@ -674,6 +790,23 @@ fn function_places(
     // No patch has an alternative here any more when all its edits lie in an outer place.
     places.retain(|place| !place.alternatives.is_empty());
     places
+}
+
+/// Edits that can be alternatives of places of their own. A `goto` and the label that it needs stand in one alternative, whose
+/// labels nobody else sees.
+fn groups(edits: &[Edit]) -> Vec<Vec<Edit>> {
+    let jumps = |edit: &Edit| runs::jumps(&edit.text);
+    let aims: BTreeSet<String> = edits.iter().flat_map(jumps).collect();
+    let labels = |edit: &Edit| runs::labels(&edit.text);
+    if edits.len() > 1
+        && edits
+            .iter()
+            .flat_map(labels)
+            .any(|label| aims.contains(&label))
+    {
+        return vec![edits.to_vec()];
+    }
+    edits.iter().map(|edit| vec![edit.clone()]).collect()
 }
 
 /// Groups of edits whose runs do not touch each other.

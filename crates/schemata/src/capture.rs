@@ -4,7 +4,7 @@
 //! loops have a limit; jumps out of the text only say where they would go. What this cannot do is refused, and the
 //! patches that have such an alternative run by themselves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{
     BinaryOperator, CastKind, Expr, ExprId, ExprKind, Function, Place, StmtId, StmtKind, Storage,
@@ -224,6 +224,29 @@ struct Walker<'a> {
     continuable: bool,
     number: usize,
     has_register: bool,
+    /// What has been put round which spans.
+    wrapped: BTreeMap<Span, BTreeSet<Wrap>>,
+}
+
+/// What is put round an expression or a statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Wrap {
+    Iteration,
+    Divisor,
+    Read,
+    Write,
+    Call,
+}
+
+impl Wrap {
+    /// Of two round the same text the one with the higher level lies in the other.
+    fn level(self) -> u8 {
+        match self {
+            Wrap::Iteration => 0,
+            Wrap::Divisor => 1,
+            Wrap::Read | Wrap::Write | Wrap::Call => 2,
+        }
+    }
 }
 
 impl<'a> Walker<'a> {
@@ -238,6 +261,7 @@ impl<'a> Walker<'a> {
             continuable: false,
             number: 0,
             has_register: contains_word(&text.unit.source, text.function.body_span, b"register"),
+            wrapped: BTreeMap::new(),
         }
     }
 
@@ -292,6 +316,23 @@ impl<'a> Walker<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Notes that the text of `span` gets this round it; `false` if it has it already: a macro that repeats its argument has
+    /// an expression for each use of one text.
+    ///
+    /// # Errors
+    /// The uses need different things round them, which would not lie in one another.
+    fn wraps(&mut self, span: Span, wrap: Wrap) -> Result<bool, Uncaptured> {
+        let known = self.wrapped.entry(span).or_default();
+        if known.contains(&wrap) {
+            return Ok(false);
+        }
+        if known.iter().any(|other| other.level() >= wrap.level()) {
+            return Err(Uncaptured::Macro);
+        }
+        known.insert(wrap);
+        Ok(true)
     }
 
     fn next_number(&mut self) -> usize {
@@ -406,10 +447,13 @@ impl<'a> Walker<'a> {
     }
 
     fn loop_body(&mut self, body: StmtId) -> Result<(), Uncaptured> {
-        let outer = (self.breakable, self.continuable);
-        (self.breakable, self.continuable) = (true, true);
         let span = self.function().stmt(body).place.editable();
         let span = span.ok_or(Uncaptured::Macro)?;
+        if !self.wraps(span, Wrap::Iteration)? {
+            return Ok(());
+        }
+        let outer = (self.breakable, self.continuable);
+        (self.breakable, self.continuable) = (true, true);
         let (before, after) = self.pieces.iteration();
         self.edits.push(Edit::insert(span.start, before));
         self.stmt(body)?;
@@ -553,6 +597,9 @@ impl<'a> Walker<'a> {
             place.ok_or(Uncaptured::Macro)
         };
         let whole = written(call)?;
+        if !self.wraps(whole, Wrap::Call)? {
+            return Ok(());
+        }
         let (first, last) = (
             written(arguments[0])?,
             written(arguments[arguments.len() - 1])?,
@@ -652,6 +699,9 @@ impl<'a> Walker<'a> {
             return Err(Uncaptured::BitField);
         }
         let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        if !self.wraps(span, Wrap::Read)? {
+            return Ok(());
+        }
         let number = self.next_number();
         let (before, after) = self.pieces.read(number);
         self.edits.push(Edit::insert(span.start, before));
@@ -676,6 +726,9 @@ impl<'a> Walker<'a> {
             return Err(Uncaptured::BitField);
         }
         let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        if !self.wraps(span, Wrap::Write)? {
+            return Ok(());
+        }
         let number = self.next_number();
         let (before, after) = self.pieces.write(number);
         self.edits.push(Edit::insert(span.start, before));
@@ -697,6 +750,9 @@ impl<'a> Walker<'a> {
             return self.expr(id);
         }
         let span = expr.place.editable().ok_or(Uncaptured::Macro)?;
+        if !self.wraps(span, Wrap::Divisor)? {
+            return Ok(());
+        }
         let number = self.next_number();
         let (before, after) = self.pieces.divisor(number);
         self.edits.push(Edit::insert(span.start, before));

@@ -121,12 +121,16 @@ impl<'a> Engine<'a> {
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
         let all: Vec<usize> = (0..self.plan.patches.len()).collect();
-        let mut batches: VecDeque<(Vec<usize>, usize)> = all
+        let mut batches: VecDeque<Pending> = all
             .chunks(self.options.batch.max(1))
-            .map(|members| (members.to_vec(), 0))
+            .map(|members| Pending {
+                members: members.to_vec(),
+                halvings: 0,
+                checked: false,
+            })
             .collect();
         let mut number = 0;
-        while let Some((members, halvings)) = batches.pop_front() {
+        while let Some(pending) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
             let Batched { batch, apart, left } = Batcher {
                 worker: base,
@@ -135,13 +139,17 @@ impl<'a> Engine<'a> {
                 stats: &mut self.stats,
                 dedup: self.options.dedup,
                 unobserved: &self.unobserved,
+                checked: pending.checked,
             }
-            .batch(&members)?;
+            .batch(&pending.members)?;
             for (member, reason) in apart {
                 self.set_apart(member, reason, sink);
             }
             if !left.is_empty() {
-                batches.push_front((left, halvings));
+                batches.push_front(Pending {
+                    members: left,
+                    ..pending
+                });
             }
             if batch.members.is_empty() {
                 continue;
@@ -154,7 +162,13 @@ impl<'a> Engine<'a> {
                 Ok(executed) => executed,
                 Err(error) => {
                     worker.sandbox.remove()?;
-                    self.split(&batch, &error, halvings, &mut batches, sink);
+                    self.split(
+                        &batch,
+                        &error,
+                        (pending.halvings, pending.checked),
+                        &mut batches,
+                        sink,
+                    );
                     continue;
                 }
             };
@@ -230,13 +244,14 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A build that fails: patches that name what the linker misses are set apart, or the batch is halved.
+    /// A build that fails: patches that name what the linker misses are set apart; else the finished texts are compiled, to see
+    /// what is wrong with them; else the batch is halved.
     fn split(
         &mut self,
         batch: &Batch,
         error: &BuildError,
-        halvings: usize,
-        batches: &mut VecDeque<(Vec<usize>, usize)>,
+        (halvings, checked): (usize, bool),
+        batches: &mut VecDeque<Pending>,
         sink: &mut dyn FnMut(Event),
     ) {
         tracing::warn!("woven build: {error}");
@@ -247,13 +262,24 @@ impl<'a> Engine<'a> {
         let guilty = missing::guilty(&self.plan, &batch.members, &missing_symbols(&output));
         let others = batch.members.iter().copied();
         let others: Vec<usize> = others.filter(|member| !guilty.contains(member)).collect();
+        let mut push = |members: &[usize], halvings, checked| {
+            batches.push_front(Pending {
+                members: members.to_vec(),
+                halvings,
+                checked,
+            });
+        };
         if !guilty.is_empty() {
             for member in guilty {
                 self.set_apart(member, Apart::NotLinked, sink);
             }
             if !others.is_empty() {
-                batches.push_front((others, halvings));
+                push(&others, halvings, checked);
             }
+            return;
+        }
+        if !checked {
+            push(&others, halvings, true);
             return;
         }
         if others.len() == 1 || halvings >= MOST_HALVINGS {
@@ -263,8 +289,8 @@ impl<'a> Engine<'a> {
             return;
         }
         let (low, high) = others.split_at(others.len() / 2);
-        batches.push_front((high.to_vec(), halvings + 1));
-        batches.push_front((low.to_vec(), halvings + 1));
+        push(high, halvings + 1, checked);
+        push(low, halvings + 1, checked);
     }
 
     fn run_batch(
@@ -445,6 +471,15 @@ impl<'a> Engine<'a> {
             }
         }
     }
+}
+
+/// Patches that are to be woven together.
+struct Pending {
+    members: Vec<usize>,
+    /// How often their batch has been halved.
+    halvings: usize,
+    /// See [`Batcher::checked`].
+    checked: bool,
 }
 
 /// What was told of the patches of a batch.

@@ -308,6 +308,14 @@ impl<'a> Finder<'a> {
         if !to_the_end && looks_like_declaration(&alternative) {
             return Err(Short::End);
         }
+        // A `switch` has each value once, and a label its jumps in the same text.
+        let leaves = |label: &String| {
+            let mut gotos = self.gotos.iter();
+            gotos.any(|(aim, at)| aim == label && !span.contains(*at))
+        };
+        if has_outer_case(&alternative) || labels(&alternative).iter().any(leaves) {
+            return Err(Short::Up);
+        }
         let tokens = Ends::of(&alternative);
         if tokens.first_word == Some("else".into()) {
             return Err(Short::Before);
@@ -526,6 +534,44 @@ fn has_outer_semicolon(text: &[u8]) -> bool {
     false
 }
 
+/// Whether a text has a `case` or a `default` of a `switch` round it.
+fn has_outer_case(text: &[u8]) -> bool {
+    // For each open bracket, whether a `switch` has it as its body. Its condition's parenthesis is one of the others.
+    let mut open: Vec<bool> = Vec::new();
+    let mut switches: Vec<usize> = Vec::new();
+    let mut at = 0;
+    loop {
+        at = skip_directives(text, at);
+        let Some(&byte) = text.get(at) else {
+            return false;
+        };
+        let next = lex::step(text, at);
+        match byte {
+            b'{' => {
+                let is_body = switches.pop_if(|depth| *depth == open.len()).is_some();
+                open.push(is_body);
+            }
+            b'(' | b'[' => open.push(false),
+            b'}' | b')' | b']' => {
+                open.pop();
+            }
+            _ => match &text[at..next] {
+                b"switch" => switches.push(open.len()),
+                b"case" if !open.contains(&true) => return true,
+                b"default" if !open.contains(&true) => {
+                    // That of a generic selection stands between parentheses.
+                    let colon = text.get(lex::skip_blank(text, next)) == Some(&b':');
+                    if colon && open.is_empty() {
+                        return true;
+                    }
+                }
+                _ => {}
+            },
+        }
+        at = next;
+    }
+}
+
 const TYPE_WORDS: &[&str] = &[
     "void",
     "char",
@@ -644,6 +690,28 @@ mod tests {
     fn labels_are_words_before_a_colon_where_a_statement_begins() {
         let text = b"a: b: x = c ? d : e; { f: ; } switch (x) { case g: h(); default: ; }";
         assert_eq!(labels(text), ["a", "b", "f"]);
+    }
+
+    #[test]
+    fn cases_are_those_of_a_switch_round_the_text_or_of_one_in_it() {
+        for (text, is) in [
+            ("case 1: f();", true),
+            ("f(); default: g();", true),
+            ("{ case 1: f(); }", true),
+            ("switch (x) { case 1: f(); default: g(); }", false),
+            (
+                "switch (f(x)) { case 1: { h(); } case 2: ; } case 3: ;",
+                true,
+            ),
+            (
+                "switch (x) { case 1: switch (y) { case 2: ; } case 3: ; }",
+                false,
+            ),
+            ("x = _Generic(y, int: 1, default: 2);", false),
+            ("cases = default_value;", false),
+        ] {
+            assert_eq!(has_outer_case(text.as_bytes()), is, "{text}");
+        }
     }
 
     #[test]

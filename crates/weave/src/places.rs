@@ -204,6 +204,8 @@ pub struct WovenPlaces {
     /// For each place (in the order in which they were given) where the texts of its alternatives that are run, not
     /// evaluated, stand in it.
     pub alternatives: Vec<Vec<Span>>,
+    /// For each place all that stands in its stead.
+    pub places: Vec<Span>,
 }
 
 /// Weaves places into a file. `suffix` makes names unique to the file. Without places the result is the source. To the
@@ -232,10 +234,14 @@ pub fn weave_places(
             .iter()
             .map(|place| vec![Span::empty(0); place.alternatives.len()])
             .collect(),
+        stead: vec![Span::empty(0); places.len()],
     };
     if places.is_empty() {
-        let (text, alternatives) = (source.to_vec(), Vec::new());
-        return Ok(WovenPlaces { text, alternatives });
+        return Ok(WovenPlaces {
+            text: source.to_vec(),
+            alternatives: Vec::new(),
+            places: Vec::new(),
+        });
     }
     let mut ids = HashSet::new();
     if let Some(place) = places.iter().find(|place| !ids.insert(place.id)) {
@@ -276,6 +282,7 @@ pub fn weave_places(
     Ok(WovenPlaces {
         text: weaver.text,
         alternatives: weaver.spans,
+        places: weaver.stead,
     })
 }
 
@@ -287,6 +294,8 @@ struct PlaceWeaver<'a> {
     newline: &'a str,
     text: Vec<u8>,
     spans: Vec<Vec<Span>>,
+    /// What stands in the stead of each place.
+    stead: Vec<Span>,
 }
 
 impl PlaceWeaver<'_> {
@@ -321,7 +330,9 @@ impl PlaceWeaver<'_> {
             }
             *rest = tail;
             self.raw(Span::new(copied, at.start));
+            let start = self.text.len() as u32;
             self.place(*index, rest)?;
+            self.stead[*index] = Span::new(start, self.text.len() as u32);
             copied = at.end;
             self.line(self.lines.number(at.end));
         }
