@@ -64,6 +64,29 @@ pub struct Batched {
     pub left: Vec<usize>,
 }
 
+/// How much of a function is an alternative of a patch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Width {
+    /// Each edit has the smallest place that will hold it.
+    #[default]
+    Edits,
+    /// All edits have one place.
+    Together,
+    /// The whole body is the place.
+    Body,
+}
+
+impl Width {
+    /// What to try where this is not accepted.
+    fn wider(self) -> Option<Self> {
+        match self {
+            Width::Edits => Some(Width::Together),
+            Width::Together => Some(Width::Body),
+            Width::Body => None,
+        }
+    }
+}
+
 /// Makes batches.
 pub struct Batcher<'a> {
     /// A built copy of the untouched program.
@@ -81,6 +104,8 @@ pub struct Batcher<'a> {
     /// The finished texts are compiled, and what the compiler rejects in them is left out. The texts for evaluations, which
     /// nobody else compiles before the build, hardly ever need that.
     pub checked: bool,
+    /// Patches of the plan that did not go into smaller places.
+    pub widths: &'a mut BTreeMap<usize, Width>,
 }
 
 impl Batcher<'_> {
@@ -102,54 +127,68 @@ impl Batcher<'_> {
                 left.splice(0..0, rest);
                 continue;
             }
-            let crowded: Vec<u32> = places
+            let crowded: BTreeSet<u32> = places
                 .iter()
                 .filter(|place| place.alternatives.len() >= MAX_ALTERNATIVES)
                 .flat_map(|place| &place.alternatives[MAX_ALTERNATIVES - 1..])
                 .flat_map(|alternative| alternative.patches.iter().copied())
                 .collect();
-            let mut refused: BTreeMap<u32, Apart> = crowded
-                .into_iter()
-                .map(|patch| (patch, Apart::NotWoven))
-                .collect();
-            if refused.is_empty() {
-                let files: Vec<usize> = file_numbers(&places);
-                let mut texts = Vec::new();
-                for file in files {
-                    match self.weave_file(file, &places)? {
-                        Ok(text) => texts.push((file, text)),
-                        Err(patches) => refused.extend(patches),
-                    }
-                }
-                if refused.is_empty() {
-                    // What was found out about each alternative is in the texts and the table.
-                    let table = texts.iter().flat_map(|(_, woven)| &woven.places);
-                    let mut by_id: Vec<(PlaceId, TablePlace)> =
-                        table.map(|(id, place)| (*id, place.clone())).collect();
-                    by_id.sort_by_key(|(id, _)| *id);
-                    let batch = Batch {
-                        table: PatchTable {
-                            patches: members.len() as u32,
-                            places: by_id.into_iter().map(|(_, place)| place).collect(),
-                        },
-                        files: texts
-                            .into_iter()
-                            .map(|(file, woven)| (file, woven.text))
-                            .collect(),
-                        members,
-                    };
-                    return Ok(Batched { batch, apart, left });
+            if !crowded.is_empty() {
+                let (rest, kept) = parted(&members, |patch| crowded.contains(&patch));
+                members = kept;
+                left.splice(0..0, rest);
+                continue;
+            }
+            let mut refused: BTreeMap<u32, Apart> = BTreeMap::new();
+            let mut unassigned = false;
+            let mut texts = Vec::new();
+            for file in file_numbers(&places) {
+                match self.weave_file(file, &places)? {
+                    Ok(text) => texts.push((file, text)),
+                    Err(Refused::Patches(patches)) => refused.extend(patches),
+                    Err(Refused::Unassigned) => unassigned = true,
                 }
             }
-            // Without those that cannot be woven, the others are woven again.
-            for (patch, reason) in refused.iter().rev() {
+            if refused.is_empty() && !unassigned {
+                // What was found out about each alternative is in the texts and the table.
+                let table = texts.iter().flat_map(|(_, woven)| &woven.places);
+                let mut by_id: Vec<(PlaceId, TablePlace)> =
+                    table.map(|(id, place)| (*id, place.clone())).collect();
+                by_id.sort_by_key(|(id, _)| *id);
+                let batch = Batch {
+                    table: PatchTable {
+                        patches: members.len() as u32,
+                        places: by_id.into_iter().map(|(_, place)| place).collect(),
+                    },
+                    files: texts
+                        .into_iter()
+                        .map(|(file, woven)| (file, woven.text))
+                        .collect(),
+                    members,
+                };
+                return Ok(Batched { batch, apart, left });
+            }
+            if refused.is_empty() && members.len() > 1 {
+                // Nobody is to blame as far as can be seen.
+                let rest = members.split_off(members.len() / 2);
+                left.splice(0..0, rest);
+                continue;
+            }
+            if refused.is_empty() {
+                refused.insert(0, Apart::NotWoven);
+            }
+            // Those that may go into wider places are woven again with the others.
+            refused.retain(|patch, reason| {
+                let member = members[*patch as usize];
+                let width = self.widths.entry(member).or_default();
+                let wider = width.wider().filter(|_| *reason == Apart::NotWoven);
+                *width = wider.unwrap_or(*width);
+                wider.is_none()
+            });
+            for (patch, reason) in &refused {
                 apart.push((members[*patch as usize], reason.clone()));
             }
-            let mut number = 0;
-            members.retain(|_| {
-                number += 1;
-                !refused.contains_key(&(number - 1))
-            });
+            members = parted(&members, |patch| refused.contains_key(&patch)).1;
         }
     }
 
@@ -164,12 +203,14 @@ impl Batcher<'_> {
                 let planned = &self.plan.patches[*member];
                 for own in planned.files.iter().filter(|own| own.file == file) {
                     for edits in &own.functions {
-                        by_function.entry(edits.function).or_default().push((
-                            number as u32,
+                        let known = by_function.entry(edits.function).or_default();
+                        known.push(PatchEdits {
+                            patch: number as u32,
                             planned,
-                            &edits.edits,
-                            &renames[number],
-                        ));
+                            edits: &edits.edits,
+                            renames: &renames[number],
+                            width: self.widths.get(member).copied().unwrap_or_default(),
+                        });
                     }
                 }
             }
@@ -249,26 +290,19 @@ impl Batcher<'_> {
                 }
             })
             .collect();
-        let everyone = || {
-            let patches = own.iter().flat_map(|place| &places[*place].alternatives);
-            patches
-                .flat_map(|alternative| alternative.patches.iter().copied())
-                .map(|patch| (patch, Apart::NotWoven))
-                .collect::<Vec<_>>()
-        };
         let unobserved = Some(self.unobserved.as_os_str().as_bytes());
         let plain = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
             Ok(plain) => plain,
             Err(error) => {
                 tracing::warn!("{}: {error}", source.relative.display());
-                return Ok(Err(everyone()));
+                return Ok(Err(Refused::Unassigned));
             }
         };
         let text = without_line_directives(&plain.text);
         self.stats.compilations += 1;
         let diagnostics = source.compiler.check(self.worker, &text, Depth::Syntax)?;
         let lines = LineMap::new(&text);
-        let mut refused: Refused = Vec::new();
+        let mut refused: Vec<(u32, Apart)> = Vec::new();
         let mut unassigned = false;
         for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error) {
             tracing::info!(
@@ -280,10 +314,8 @@ impl Batcher<'_> {
             let at = diagnostic.line.and_then(|line| lines.line_span(line));
             let hit = at.and_then(|at| {
                 own.iter().enumerate().find_map(|(number, place)| {
-                    let spans = &plain.alternatives[number];
-                    let hit = spans
-                        .iter()
-                        .position(|span| span.start <= at.end && at.start <= span.end)?;
+                    let mut spans = plain.alternatives[number].iter();
+                    let hit = spans.position(|span| touches(*span, at))?;
                     Some(&places[*place].alternatives[hit])
                 })
             });
@@ -318,7 +350,7 @@ impl Batcher<'_> {
             let patches = added.flat_map(|added| added.patches);
             refused.extend(patches.map(|patch| (*patch, Apart::NotWoven)));
             if refused.is_empty() {
-                return Ok(Err(everyone()));
+                return Ok(Err(Refused::Unassigned));
             }
         }
         if refused.is_empty() && texts.iter().any(|text| text.added) {
@@ -329,7 +361,7 @@ impl Batcher<'_> {
             refused.extend(meddling.into_iter().map(reason));
         }
         if !refused.is_empty() {
-            return Ok(Err(refused));
+            return Ok(Err(Refused::Patches(refused)));
         }
         let read = if self.dedup {
             self.read_woven(source, &text)?
@@ -339,7 +371,7 @@ impl Batcher<'_> {
         if let Some(unit) = &read {
             let escaped = escaping_declarations(unit, &own, places, &plain.alternatives);
             if !escaped.is_empty() {
-                return Ok(Err(escaped));
+                return Ok(Err(Refused::Patches(escaped)));
             }
         }
         let mut table = Vec::with_capacity(own.len());
@@ -366,7 +398,7 @@ impl Batcher<'_> {
                 Ok(finished) => finished,
                 Err(error) => {
                     tracing::warn!("{}: {error}", source.relative.display());
-                    return Ok(Err(everyone()));
+                    return Ok(Err(Refused::Unassigned));
                 }
             };
             if !self.checked {
@@ -379,11 +411,10 @@ impl Batcher<'_> {
                     let patches = hit.iter().flat_map(|(number, ordinal)| {
                         &places[own[*number]].alternatives[*ordinal].patches
                     });
-                    return Ok(Err(patches
-                        .map(|patch| (*patch, Apart::NotWoven))
-                        .collect()));
+                    let refused = patches.map(|patch| (*patch, Apart::NotWoven));
+                    return Ok(Err(Refused::Patches(refused.collect())));
                 }
-                Rejected::Everything => return Ok(Err(everyone())),
+                Rejected::Everything => return Ok(Err(Refused::Unassigned)),
             }
         };
         for (number, place) in own.iter().enumerate() {
@@ -477,7 +508,7 @@ impl Batcher<'_> {
             let Some(at) = diagnostic.line.and_then(|line| lines.line_span(line)) else {
                 continue;
             };
-            let meets = |span: &Span| span.start <= at.end && at.start <= span.end;
+            let meets = |span: &Span| touches(*span, at);
             // Of places in one another the inner one.
             let places = (0..woven.len()).filter(|number| meets(&finished.places[*number]));
             let Some(place) = places.min_by_key(|number| finished.places[*number].len()) else {
@@ -546,11 +577,36 @@ impl Batcher<'_> {
     }
 }
 
-/// Patches (numbered as in the batch) that cannot be woven.
-type Refused = Vec<(u32, Apart)>;
+/// Why a file cannot be woven.
+enum Refused {
+    /// Patches (numbered as in the batch) that cannot be woven, and why.
+    Patches(Vec<(u32, Apart)>),
+    /// The compiler rejects it, and nobody is to blame as far as can be seen.
+    Unassigned,
+}
 
-/// A patch, its edits in one function, and its other names.
-type PatchEdits<'a> = (u32, &'a PlannedPatch, &'a [Edit], &'a Renames);
+/// What a patch does to one function.
+struct PatchEdits<'a> {
+    /// Its number in the batch.
+    patch: u32,
+    planned: &'a PlannedPatch,
+    edits: &'a [Edit],
+    renames: &'a Renames,
+    width: Width,
+}
+
+/// Members whose numbers in the batch are wanted, and the others.
+fn parted(members: &[usize], wanted: impl Fn(u32) -> bool) -> (Vec<usize>, Vec<usize>) {
+    let numbered = (0..).zip(members.iter().copied());
+    let (wanted, others): (Vec<_>, Vec<_>) = numbered.partition(|(patch, _)| wanted(*patch));
+    let members = |list: Vec<(u32, usize)>| list.into_iter().map(|(_, member)| member).collect();
+    (members(wanted), members(others))
+}
+
+/// Whether a line of a woven text is one of an alternative's, or the one behind it, in which its statement would have to end.
+fn touches(alternative: Span, line: Span) -> bool {
+    alternative.start <= line.end && line.start <= alternative.end + 2
+}
 
 /// What the compiler rejects in a finished text.
 enum Rejected {
@@ -657,7 +713,7 @@ fn escaping_declarations(
     own: &[usize],
     places: &[BatchPlace],
     spans: &[Vec<Span>],
-) -> Refused {
+) -> Vec<(u32, Apart)> {
     let mut found = Vec::new();
     for (number, place) in own.iter().enumerate() {
         let known = &places[*place];
@@ -706,13 +762,17 @@ fn function_places(
     let known = &source.unit.functions[function];
     let aims = patches
         .iter()
-        .flat_map(|(_, _, edits, _)| *edits)
+        .flat_map(|own| own.edits)
         .flat_map(|edit| runs::jumps(&edit.text));
     let finder = Finder::new(text, known, aims.collect());
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()
-        .map(|(_, _, edits, _)| disjoint(&finder, groups(edits)))
+        .map(|own| match own.width {
+            Width::Edits => disjoint(&finder, groups(own.edits)),
+            Width::Together => disjoint(&finder, vec![own.edits.to_vec()]),
+            Width::Body => vec![(finder.whole_body(), own.edits.to_vec())],
+        })
         .collect();
     // Runs of different patches that cross each other, or have the same span and differ in kind, become one.
     let mut all: Vec<Run> = runs.iter().flatten().map(|(run, _)| *run).collect();
@@ -756,7 +816,16 @@ fn function_places(
         })
         .collect();
     let mut numbers: FxHashMap<(usize, Vec<u8>, u32), usize> = FxHashMap::default();
-    for ((patch, planned, _, renames), own) in patches.iter().zip(&runs) {
+    for (
+        PatchEdits {
+            patch,
+            planned,
+            renames,
+            ..
+        },
+        own,
+    ) in patches.iter().zip(&runs)
+    {
         let planned_file = planned.files.iter().find(|own| own.file == file);
         for (run, edits) in own {
             let Some(place) = places.iter().position(|place| place.run == *run) else {

@@ -130,6 +130,7 @@ impl<'a> Engine<'a> {
             })
             .collect();
         let mut number = 0;
+        let mut widths = BTreeMap::new();
         while let Some(pending) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
             let Batched { batch, apart, left } = Batcher {
@@ -140,6 +141,7 @@ impl<'a> Engine<'a> {
                 dedup: self.options.dedup,
                 unobserved: &self.unobserved,
                 checked: pending.checked,
+                widths: &mut widths,
             }
             .batch(&pending.members)?;
             for (member, reason) in apart {

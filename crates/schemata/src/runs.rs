@@ -669,10 +669,15 @@ pub fn labels(text: &[u8]) -> Vec<String> {
         let next = lex::step(text, at);
         let was_start = std::mem::replace(&mut start, matches!(byte, b';' | b'{' | b'}'));
         if was_start && lex::is_word(byte) && !byte.is_ascii_digit() {
-            let colon = lex::skip_blank(text, next);
             let word = &text[at..next];
-            if text.get(colon) == Some(&b':') && word != b"default" {
-                found.push(String::from_utf8_lossy(word).into_owned());
+            let colon = match word {
+                b"case" => end_of_case(text, next),
+                _ => lex::skip_blank(text, next),
+            };
+            if text.get(colon) == Some(&b':') {
+                if word != b"default" && word != b"case" {
+                    found.push(String::from_utf8_lossy(word).into_owned());
+                }
                 start = true;
                 at = colon + 1;
                 continue;
@@ -680,6 +685,25 @@ pub fn labels(text: &[u8]) -> Vec<String> {
         }
         at = next;
     }
+}
+
+/// Where the colon of a `case` stands whose value begins at `at`.
+fn end_of_case(text: &[u8], mut at: usize) -> usize {
+    let (mut depth, mut choices) = (0i32, 0i32);
+    while let Some(&byte) = text.get(lex::skip_blank(text, at)) {
+        at = lex::skip_blank(text, at);
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            b'?' => choices += 1,
+            b':' if depth == 0 && choices == 0 => break,
+            b':' => choices -= 1,
+            b';' | b'{' | b'}' => break,
+            _ => {}
+        }
+        at = lex::step(text, at);
+    }
+    at
 }
 
 #[cfg(test)]
@@ -690,6 +714,8 @@ mod tests {
     fn labels_are_words_before_a_colon_where_a_statement_begins() {
         let text = b"a: b: x = c ? d : e; { f: ; } switch (x) { case g: h(); default: ; }";
         assert_eq!(labels(text), ["a", "b", "f"]);
+        let text = b"case 1: a: case X ? 2 : (3): b: default: c: case 'x': return d ? e : f;";
+        assert_eq!(labels(text), ["a", "b", "c"]);
     }
 
     #[test]
