@@ -308,7 +308,7 @@ impl Copier<'_> {
 }
 
 /// Resolves `.` and `..` by the text of the path alone.
-pub(crate) fn normalize(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

@@ -11,6 +11,7 @@ use patchwright_exec::{
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
+use patchwright_text::Digest;
 
 use crate::batch::{Batch, Batched, Batcher};
 use crate::leftovers::Leftovers;
@@ -49,8 +50,7 @@ pub struct Engine<'a> {
     clang: Clang,
     fates: Vec<Fate>,
     stats: Stats,
-    /// Classes that were told.
-    classes: u32,
+    outcomes: Outcomes,
     probe: PathBuf,
     unobserved: PathBuf,
 }
@@ -93,7 +93,7 @@ impl<'a> Engine<'a> {
                 .map(|fate| fate.unwrap_or(Fate::Woven))
                 .collect(),
             stats,
-            classes: 0,
+            outcomes: Outcomes::default(),
             probe,
             unobserved,
         })
@@ -102,6 +102,25 @@ impl<'a> Engine<'a> {
     /// What became of each patch.
     pub fn fates(&self) -> &[Fate] {
         &self.fates
+    }
+
+    /// The functions that a woven patch changes, each as the number of its file and its own, and no function for what it
+    /// adds between them. Patches with the same scope are told apart by what is in these functions only.
+    pub fn scope(&self, patch: usize) -> Vec<(usize, Option<usize>)> {
+        let planned = self.plan.patches.iter().find(|known| known.patch == patch);
+        let files = planned.iter().flat_map(|planned| &planned.files);
+        let mut scope: Vec<_> = files
+            .flat_map(|file| {
+                let functions = file.functions.iter().map(|known| Some(known.function));
+                let between = (!file.additions.is_empty()).then_some(None);
+                functions
+                    .chain(between)
+                    .map(|function| (file.file, function))
+            })
+            .collect();
+        scope.sort_unstable();
+        scope.dedup();
+        scope
     }
 
     /// What has been done so far.
@@ -324,7 +343,7 @@ impl<'a> Engine<'a> {
             failed: vec![false; batch.members.len()],
             open: vec![false; batch.members.len()],
             untold: BTreeMap::new(),
-            classes: self.classes,
+            outcomes: std::mem::take(&mut self.outcomes),
         };
         for patch in executed {
             told.open[*patch as usize] = true;
@@ -400,7 +419,7 @@ impl<'a> Engine<'a> {
                 });
             }
         }
-        self.classes = told.classes;
+        self.outcomes = told.outcomes;
         self.stats = stats
             .into_inner()
             .unwrap_or_else(|error| error.into_inner());
@@ -425,13 +444,12 @@ impl<'a> Engine<'a> {
             RoundResult::Verdict {
                 patches,
                 verdict,
+                outcome,
                 as_original,
             } => {
-                let behaviour = if as_original {
-                    Behaviour::AsOriginal
-                } else {
-                    told.classes += 1;
-                    Behaviour::Class(told.classes)
+                let behaviour = Behaviour {
+                    outcome: told.outcomes.number(test, outcome),
+                    as_original,
                 };
                 for patch in patches {
                     let failed = !verdict.is_pass();
@@ -492,8 +510,28 @@ struct Told {
     open: Vec<bool>,
     /// The first test that could not be told, and why.
     untold: BTreeMap<u32, (usize, OpenReason)>,
-    /// Classes that were told.
-    classes: u32,
+    outcomes: Outcomes,
+}
+
+/// Numbers of the ways in which tests ended.
+#[derive(Default)]
+struct Outcomes {
+    known: BTreeMap<(usize, Digest), u32>,
+    last: u32,
+}
+
+impl Outcomes {
+    /// The number of this ending of a test; one that is not known is like no other.
+    fn number(&mut self, test: usize, ending: Option<Digest>) -> u32 {
+        let Some(ending) = ending else {
+            self.last += 1;
+            return self.last;
+        };
+        *self.known.entry((test, ending)).or_insert_with(|| {
+            self.last += 1;
+            self.last
+        })
+    }
 }
 
 impl Told {

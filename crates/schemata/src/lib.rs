@@ -167,11 +167,11 @@ impl Apart {
 
 /// What a patch did in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Behaviour {
-    /// What the untouched program does.
-    AsOriginal,
-    /// What all patches of this class did, and none else of the batch; each class of each test has its own number.
-    Class(u32),
+pub struct Behaviour {
+    /// Executions of the test that ended alike and had the same output have the same number.
+    pub outcome: u32,
+    /// Nothing that the untouched program does not do as well: the patch made no difference where it was executed.
+    pub as_original: bool,
 }
 
 /// What the engine tells while it works.
@@ -189,7 +189,7 @@ pub enum Event {
         test: usize,
         /// The verdict.
         verdict: Verdict,
-        /// What it did; patches with the same behaviour share the verdict.
+        /// What it did.
         behaviour: Behaviour,
     },
     /// A patch that has passed all tests has passed this one a second time ([`Options::twice`]).

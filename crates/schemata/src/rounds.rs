@@ -18,6 +18,7 @@ use patchwright_exec::{
     TimeKind, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PatchChannel, PatchReport};
+use patchwright_text::{Digest, Hasher};
 
 use crate::leftovers::Leftovers;
 use crate::state::Maker;
@@ -76,6 +77,8 @@ pub enum RoundResult {
         patches: Vec<u32>,
         /// Their verdict.
         verdict: Verdict,
+        /// How their test ended, and its output; `None` if not all of it is known.
+        outcome: Option<Digest>,
         /// None of them was executed: they do what the original program does.
         as_original: bool,
     },
@@ -324,7 +327,7 @@ impl Rounds<'_> {
     fn result(
         &self,
         patches: Vec<u32>,
-        verdict: Verdict,
+        (verdict, outcome): (Verdict, Option<Digest>),
         as_original: bool,
         leaves_same: bool,
     ) -> RoundResult {
@@ -335,6 +338,7 @@ impl Rounds<'_> {
         RoundResult::Verdict {
             patches,
             verdict,
+            outcome,
             as_original,
         }
     }
@@ -416,12 +420,13 @@ impl Rounds<'_> {
                 .partition(|patch| visited.binary_search(patch).is_ok());
             if !others.is_empty() {
                 lock(stats).classes += 1;
-                deliver(self.result(others, run.verdict, true, leaves_same));
+                let outcome = outcome(&run);
+                deliver(self.result(others, (run.verdict, outcome), true, leaves_same));
             }
             tasks.extend(alone(reached));
             return Ok(tasks);
         }
-        let mut verdict = run.verdict.clone();
+        let (mut verdict, mut ended) = (run.verdict.clone(), outcome(&run));
         let mut members = report.live.clone();
         let mut groups = report.groups;
         if !task.alone && !task.live.is_empty() && (report.threads || report.nested) {
@@ -466,6 +471,7 @@ impl Rounds<'_> {
                 }
                 return Ok(tasks);
             };
+            ended = outcome(&execution.run);
             (verdict, leaves_same) = (execution.run.verdict, execution.leaves_same);
         }
         if is_root && verdict.is_pass() != self.passes {
@@ -478,7 +484,7 @@ impl Rounds<'_> {
         let shared_by: Vec<u32> = task.representative.into_iter().chain(members).collect();
         if !shared_by.is_empty() {
             lock(stats).classes += 1;
-            deliver(self.result(shared_by, verdict, is_root, leaves_same));
+            deliver(self.result(shared_by, (verdict, ended), is_root, leaves_same));
         }
         Ok(tasks)
     }
@@ -506,6 +512,15 @@ impl Stats {
         self.time_outs += usize::from(is_limit(run));
         self.endless += usize::from(is_endless(run));
     }
+}
+
+/// How a test ended, and its output; `None` if not all of it was kept.
+fn outcome(run: &TestRun) -> Option<Digest> {
+    let outcome = &run.outcome;
+    let mut hasher = Hasher::new();
+    hasher.field(format!("{:?}", outcome.ending));
+    hasher.field(&outcome.stdout).field(&outcome.stderr);
+    (!outcome.output_truncated).then(|| hasher.finish())
 }
 
 fn is_limit(run: &TestRun) -> bool {

@@ -22,6 +22,7 @@
 //!   workers, nor on how fast they are, nor on what was resumed.
 //! * A time-out is never a pass.
 
+pub mod dependents;
 pub mod error;
 pub mod journal;
 pub mod outcome;

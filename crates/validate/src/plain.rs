@@ -2,22 +2,24 @@
 //!
 //! It is what every faster way is compared with, and what takes the patches that those refuse.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker, files, record,
-    run_build, run_test,
+    BuildError, BuildLog, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker, files,
+    record, run_build, run_test,
 };
 use patchwright_patches::{FileChange, Patch};
 
+use crate::dependents::{self, Inputs};
 use crate::error::ValidateError;
 use crate::prepare::{Prepared, worker_options};
 use crate::promising::Promise;
-use crate::rebuild::{Rebuild, write_patch};
+use crate::rebuild::{Rebuild, is_read_by_build, touch_sources, write_patch};
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Surroundings, ValidateOptions};
 
@@ -124,8 +126,17 @@ impl<'a> Plain<'a> {
             Rebuild::Incremental | Rebuild::Full => None,
         };
         let place = fresh.as_mut().unwrap_or(worker);
-        match write_patch(&place.sandbox, patch, rebuild) {
-            Ok(()) => self.build_and_test(place, patch, promise, order, &mut checked)?,
+        if let (Rebuild::Full, Some(dependents)) = (rebuild, &self.prepared.dependents) {
+            dependents.read_untouched(place)?;
+        }
+        match write_patch(&place.sandbox, patch) {
+            Ok(()) => {
+                let inputs = match rebuild {
+                    Rebuild::Full => self.outdate(place, patch)?,
+                    Rebuild::Incremental | Rebuild::Clean => None,
+                };
+                self.build_and_test(place, patch, (inputs, promise), order, &mut checked)?;
+            }
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
                 checked.verdict = PatchVerdict::DoesNotApply(error.to_string());
@@ -159,22 +170,17 @@ impl<'a> Plain<'a> {
         &self,
         worker: &mut Worker,
         patch: &Patch,
-        promise: Option<&Promise>,
+        (inputs, promise): (Option<Inputs>, Option<&Promise>),
         order: impl FnOnce() -> Vec<usize>,
         checked: &mut Checked,
     ) -> Result<(), ValidateError> {
         let started = Instant::now();
-        let limits = Limits {
-            wall: self.options.build_timeout,
-            ..Limits::for_build()
-        };
-        let built = run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            &self.prepared.build,
-            &Environment::default(),
-            &limits,
-        );
+        let mut built = self.build(worker);
+        if inputs.is_some_and(|inputs| inputs.have_changed(&worker.sandbox)) {
+            // The build makes what sources read from what was changed.
+            touch_sources(&worker.sandbox, &BTreeSet::new())?;
+            built = self.build(worker);
+        }
         checked.build = started.elapsed();
         match built {
             Ok(_) => {}
@@ -237,6 +243,47 @@ impl<'a> Plain<'a> {
             checked.executions += again.len();
         }
         Ok(())
+    }
+
+    fn build(&self, worker: &mut Worker) -> Result<BuildLog, BuildError> {
+        let limits = Limits {
+            wall: self.options.build_timeout,
+            ..Limits::for_build()
+        };
+        run_build(
+            &mut worker.runner,
+            &worker.sandbox,
+            &self.prepared.build,
+            &Environment::default(),
+            &limits,
+        )
+    }
+
+    /// Makes all sources look changed to which the changed headers of a copy may make a difference. What comes back is what
+    /// they read, if not all sources do.
+    fn outdate(&self, worker: &mut Worker, patch: &Patch) -> Result<Option<Inputs>, ValidateError> {
+        let changed: Vec<&Path> = patch
+            .changes
+            .iter()
+            .flat_map(FileChange::paths)
+            .map(|path| path.as_path())
+            .collect();
+        let mut read_by_build = false;
+        for name in changed.iter().filter_map(|path| path.file_name()) {
+            read_by_build = read_by_build || is_read_by_build(&self.pristine, name)?;
+        }
+        let dependents = self.prepared.dependents.as_ref().filter(|_| !read_by_build);
+        let affected = match dependents {
+            Some(dependents) => dependents.affected(worker, &changed)?,
+            None => None,
+        };
+        let (Some(affected), Some(dependents)) = (affected, dependents) else {
+            touch_sources(&worker.sandbox, &BTreeSet::new())?;
+            return Ok(None);
+        };
+        touch_sources(&worker.sandbox, &dependents.sources().collect())?;
+        dependents::mark(&worker.sandbox, &affected)?;
+        Ok(Some(dependents.inputs(&worker.sandbox)))
     }
 
     /// The tests as they are with a patch: it may change what cases give to the program, or expect of it.

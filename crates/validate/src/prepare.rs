@@ -11,6 +11,7 @@ use patchwright_exec::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::dependents::Dependents;
 use crate::error::ValidateError;
 use crate::outcome::{Tests, Untouched};
 use crate::rebuild::included_sources;
@@ -31,6 +32,17 @@ pub struct Prepared {
     pub commands: Option<Vec<CompileCommand>>,
     /// File names of sources that other sources include.
     pub included: BTreeSet<OsString>,
+    /// What depends on headers, if it is known.
+    pub dependents: Option<Dependents>,
+}
+
+/// What the patches of a set change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Existing sources, relative to the root.
+    pub sources: Vec<PathBuf>,
+    /// Headers, or other files that sources may include.
+    pub headers: bool,
 }
 
 /// What the tests do on the untouched program.
@@ -58,14 +70,15 @@ pub(crate) fn worker_options<'a>(
 /// Copies, builds and tests the untouched program. The worker, with the number 0, has a copy of the
 /// pristine copy, of which the snapshot is. What is known already of the tests is not measured
 /// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
-/// root) are compiled is found out with the build, if patches are going to be woven.
+/// root) are compiled is found out with the build, if patches are going to be woven; for all sources, if other files of the
+/// program change, too.
 ///
 /// # Errors
 /// When it cannot be built, or no test is stable.
 pub fn prepare<'a>(
     project: &'a Project,
     known: Option<UntouchedTests>,
-    changed: &[PathBuf],
+    changed: &Changed,
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
 ) -> Result<(Prepared, Worker, Snapshot), ValidateError> {
@@ -86,8 +99,8 @@ pub fn prepare<'a>(
         )));
     }
     events(Event::Phase("building the program"));
-    let commands = match changed {
-        [_, ..] if options.schemata => recorded(&mut pristine, project, changed, surroundings)?,
+    let commands = match changed.sources.is_empty() && !changed.headers {
+        false if options.schemata => recorded(&mut pristine, project, changed, surroundings)?,
         _ => None,
     };
     if commands.is_none() {
@@ -103,7 +116,11 @@ pub fn prepare<'a>(
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
     let warn = |text: String| events(Event::Warning(text));
     let mut is_told = false;
-    if let Some(source) = changed.first().filter(|_| worker.runner.is_protected()) {
+    if let Some(source) = changed
+        .sources
+        .first()
+        .filter(|_| worker.runner.is_protected())
+    {
         record::try_new_text(&mut worker, source, build, &mut |text| {
             is_told = true;
             warn(text);
@@ -158,6 +175,9 @@ pub fn prepare<'a>(
     }
     let prepared = Prepared {
         included: included_sources(&folder)?,
+        dependents: commands
+            .as_ref()
+            .map(|commands| Dependents::new(commands, &pristine.sandbox)),
         pristine,
         build: build.clone(),
         suite: suite.clone(),
@@ -172,10 +192,14 @@ pub fn prepare<'a>(
 fn recorded(
     pristine: &mut Worker,
     project: &Project,
-    changed: &[PathBuf],
+    changed: &Changed,
     surroundings: &Surroundings<'_>,
 ) -> Result<Option<Vec<CompileCommand>>, ValidateError> {
-    let files = changed.iter().map(|file| FileSelection {
+    let wanted: &[PathBuf] = match changed.headers {
+        true => &[],
+        false => &changed.sources,
+    };
+    let files = wanted.iter().map(|file| FileSelection {
         file: file.clone(),
         lines: None,
     });

@@ -20,47 +20,55 @@ struct Class {
 pub struct Promise {
     /// Its result in every test.
     pub results: Vec<TestResult>,
-    /// The tests in which it did anything but what the untouched program does, whose tests were run twice.
+    /// The tests in which a patch of its class did anything but what the untouched program does, whose tests were run twice.
     pub differs: BTreeSet<usize>,
 }
 
-/// Plausible patches in classes: those of one class did the same in every test, so that the verdict of a build of the first
-/// holds for the others.
+/// What a patch changes, and what it did in each test that was run, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conduct {
+    /// See [`patchwright_schemata::Engine::scope`].
+    pub scope: Vec<(usize, Option<usize>)>,
+    /// What it did.
+    pub behaviour: Vec<Behaviour>,
+}
+
+/// What patches of one class have in common: what they change, and the outcome of each test.
+type Likeness = (Vec<(usize, Option<usize>)>, Vec<u32>);
+
+/// Plausible patches in classes: those of one class change the same functions, and every test ended in the same way with the
+/// same output, so that a build of the first stands for the others.
 #[derive(Debug, Default)]
 pub struct Promising {
     /// By the first member, which represents the class.
     classes: BTreeMap<usize, Class>,
     /// Of each member the first of its class.
     first: BTreeMap<usize, usize>,
-    /// The first by what its class did.
-    known: HashMap<Vec<Behaviour>, usize>,
+    /// The first by what its class has in common.
+    known: HashMap<Likeness, usize>,
 }
 
 impl Promising {
-    /// Adds a patch of the set that behaved so in the tests. Patches are added in their order.
-    pub fn add(
-        &mut self,
-        entry: usize,
-        checked: Checked,
-        behaviour: &[Behaviour],
-        confirm: Confirm,
-    ) {
+    /// Adds a patch of the set with what it did in the tests. Patches are added in their order.
+    pub fn add(&mut self, entry: usize, checked: Checked, conduct: Conduct, confirm: Confirm) {
+        let outcomes = conduct.behaviour.iter().map(|behaviour| behaviour.outcome);
+        let likeness = (conduct.scope, outcomes.collect());
         let first = match confirm {
-            Confirm::Classes => *self.known.entry(behaviour.to_vec()).or_insert(entry),
+            Confirm::Classes => *self.known.entry(likeness).or_insert(entry),
             Confirm::Each | Confirm::Never => entry,
         };
         self.first.insert(entry, first);
-        let class = self.classes.entry(first).or_insert_with(|| {
-            let tests = checked.tests.iter().zip(behaviour);
-            let differs = tests.filter(|(_, behaviour)| **behaviour != Behaviour::AsOriginal);
-            Class {
-                promise: Promise {
-                    differs: differs.map(|(result, _)| result.test).collect(),
-                    results: checked.tests.clone(),
-                },
-                others: Vec::new(),
-            }
+        let class = self.classes.entry(first).or_insert_with(|| Class {
+            promise: Promise {
+                differs: BTreeSet::new(),
+                results: checked.tests.clone(),
+            },
+            others: Vec::new(),
         });
+        let tests = checked.tests.iter().zip(&conduct.behaviour);
+        let differs = tests.filter(|(_, behaviour)| !behaviour.as_original);
+        let differs = differs.map(|(result, _)| result.test);
+        class.promise.differs.extend(differs);
         if first != entry {
             class.others.push((entry, checked));
         }
@@ -98,7 +106,7 @@ mod tests {
         }
     }
 
-    fn add(promising: &mut Promising, entry: usize, behaviour: &[Behaviour], confirm: Confirm) {
+    fn add(promising: &mut Promising, entry: usize, conduct: &Conduct, confirm: Confirm) {
         let checked = Checked {
             verdict: PatchVerdict::Plausible,
             tests: vec![passed(0), passed(1)],
@@ -107,22 +115,34 @@ mod tests {
             build: Duration::ZERO,
             total: Duration::ZERO,
         };
-        promising.add(entry, checked, behaviour, confirm);
+        promising.add(entry, checked, conduct.clone(), confirm);
+    }
+
+    /// A patch of this function, with the outcomes of two tests and whether it differed in them.
+    fn conduct(function: usize, tests: [(u32, bool); 2]) -> Conduct {
+        let behaviour = |(outcome, differs): (u32, bool)| Behaviour {
+            outcome,
+            as_original: !differs,
+        };
+        Conduct {
+            scope: vec![(0, Some(function))],
+            behaviour: tests.map(behaviour).to_vec(),
+        }
     }
 
     #[test]
-    fn patches_that_behaved_the_same_in_every_test_have_one_representative() {
+    fn patches_of_one_function_with_the_same_outcome_of_every_test_have_one_representative() {
         let mut promising = Promising::default();
-        let (same, other) = (Behaviour::AsOriginal, Behaviour::Class(7));
-        for (entry, second) in [(2, other), (3, same), (5, other)] {
-            add(
-                &mut promising,
-                entry,
-                &[Behaviour::Class(1), second],
-                Confirm::Classes,
-            );
+        for (entry, function, tests) in [
+            (2, 1, [(1, true), (7, true)]),
+            (3, 1, [(1, true), (8, false)]),
+            (5, 1, [(1, true), (7, true)]),
+            (6, 2, [(1, true), (7, true)]),
+        ] {
+            let conduct = conduct(function, tests);
+            add(&mut promising, entry, &conduct, Confirm::Classes);
         }
-        let waiting: Vec<usize> = (0..6).filter(|entry| promising.waits(*entry)).collect();
+        let waiting: Vec<usize> = (0..7).filter(|entry| promising.waits(*entry)).collect();
         assert_eq!(waiting, [5]);
         assert_eq!(promising.others(2)[0].0, 5);
         assert!(promising.others(3).is_empty());
@@ -133,10 +153,24 @@ mod tests {
     }
 
     #[test]
+    fn the_representative_is_run_in_every_test_in_which_one_of_its_class_differs() {
+        let mut promising = Promising::default();
+        for (entry, tests) in [(2, [(1, true), (7, false)]), (5, [(1, false), (7, true)])] {
+            add(&mut promising, entry, &conduct(1, tests), Confirm::Classes);
+        }
+        assert_eq!(
+            promising.promise(2).unwrap().differs,
+            BTreeSet::from([0, 1])
+        );
+        assert!(promising.waits(5));
+    }
+
+    #[test]
     fn where_each_is_to_be_confirmed_none_waits() {
         let mut promising = Promising::default();
         for entry in [1, 2] {
-            add(&mut promising, entry, &[Behaviour::Class(1)], Confirm::Each);
+            let conduct = conduct(1, [(1, true), (7, true)]);
+            add(&mut promising, entry, &conduct, Confirm::Each);
         }
         assert!(!promising.waits(1) && !promising.waits(2));
     }

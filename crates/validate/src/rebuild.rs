@@ -3,16 +3,16 @@
 //! An incremental build is right only as far as the build system knows what depends on what, and
 //! makefiles written by hand often do not know about headers. So only a patch that changes existing
 //! source files, which are compiled by themselves, is left to the incremental build. If it also changes
-//! headers, or sources that others include, all sources are made to look changed. For every other one
-//! (build files, files that come or go, anything else) the project is copied and built anew: what
-//! an earlier build has made must not take the place of what this one does not make any more.
+//! headers, or sources that others include, all sources are made to look changed to which that makes a difference, or
+//! may make one. For every other one (build files, files that come or go, anything else) the project is copied and built
+//! anew: what an earlier build has made must not take the place of what this one does not make any more.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-use patchwright_exec::{FileError, Sandbox, files, sandbox::touch_all};
+use patchwright_exec::{FileError, Sandbox, files};
 use patchwright_patches::{FileChange, Patch};
 
 /// How much is built again.
@@ -22,7 +22,7 @@ use patchwright_patches::{FileChange, Patch};
 pub enum Rebuild {
     /// What the build system finds to be out of date.
     Incremental,
-    /// Every source.
+    /// Every source for which it is not known that the compiler sees the same text of it.
     Full,
     /// Everything, in a new copy of the project.
     Clean,
@@ -39,6 +39,11 @@ const INCLUDING: [&str; 12] = [
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| extensions.contains(&extension))
+}
+
+/// Whether sources may include a file.
+pub fn may_be_included(path: &Path) -> bool {
+    has_extension(path, &INCLUDING)
 }
 
 /// The file names of sources that other files of the tree include.
@@ -82,7 +87,7 @@ impl Rebuild {
                 let name = path.file_name().unwrap_or_default();
                 if has_extension(path, &SOURCES) && !included.contains(name) {
                     Rebuild::Incremental
-                } else if has_extension(path, &INCLUDING) {
+                } else if may_be_included(path) {
                     Rebuild::Full
                 } else {
                     Rebuild::Clean
@@ -97,16 +102,56 @@ impl Rebuild {
     }
 }
 
-/// Writes what a patch changes into a copy, and makes the build see what it must.
+/// Makes the sources of a copy look changed, those of `known` (relative to its root) not.
+///
+/// # Errors
+/// What cannot be read or touched.
+pub fn touch_sources(sandbox: &Sandbox, known: &BTreeSet<&Path>) -> Result<(), FileError> {
+    for path in files::regular_files_below(sandbox.folder())? {
+        let is_known = || {
+            let inside = path.strip_prefix(sandbox.folder());
+            inside.is_ok_and(|inside| known.contains(inside))
+        };
+        if has_extension(&path, &SOURCES) && !is_known() {
+            files::touch(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a build file of the tree looks into a file of this name, other than as something that has to be up to date.
+///
+/// # Errors
+/// What cannot be read.
+pub fn is_read_by_build(folder: &Path, name: &OsStr) -> Result<bool, FileError> {
+    let name = name.as_encoded_bytes();
+    for path in files::regular_files_below(folder)? {
+        let inside = path.strip_prefix(folder).unwrap_or(&path);
+        if is_build_file(inside) {
+            let text = files::read(&path)?;
+            let mut lines = text.split(|byte| *byte == b'\n');
+            if lines.any(|line| has(line, name) && READERS.iter().any(|reader| has(line, reader))) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Words of a line of a build file that looks into a file.
+const READERS: [&[u8]; 10] = [
+    b"shell", b"`", b"sed", b"awk", b"grep", b"cat ", b"cut ", b"perl", b"python", b"m4 ",
+];
+
+fn has(line: &[u8], part: &[u8]) -> bool {
+    line.windows(part.len().max(1)).any(|window| window == part)
+}
+
+/// Writes what a patch changes into a copy.
 ///
 /// # Errors
 /// What cannot be written.
-pub fn write_patch(sandbox: &Sandbox, patch: &Patch, rebuild: Rebuild) -> Result<(), FileError> {
-    if rebuild == Rebuild::Full {
-        for extension in SOURCES {
-            touch_all(sandbox.folder(), OsStr::new(extension))?;
-        }
-    }
+pub fn write_patch(sandbox: &Sandbox, patch: &Patch) -> Result<(), FileError> {
     for change in &patch.changes {
         match change {
             FileChange::Modify { path, text } => {
@@ -185,6 +230,20 @@ mod tests {
         ] {
             assert_eq!(name(other), None);
         }
+    }
+
+    #[test]
+    fn a_build_that_looks_into_a_header_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let makefile = folder.path().join("Makefile");
+        let reads = |text: &str| {
+            files::write_atomic(&makefile, text.as_bytes()).unwrap();
+            is_read_by_build(folder.path(), OsStr::new("version.h")).unwrap()
+        };
+        assert!(!reads("a.o: a.c version.h\n\t$(CC) -c a.c\n"));
+        assert!(reads("V = $(shell sed -n 's/V //p' version.h)\n"));
+        assert!(reads("t.c: version.h\n\tawk -f t.awk version.h > t.c\n"));
+        assert!(!reads("V = $(shell date)\n"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,9 @@ use crate::journal::Journal;
 use crate::outcome::Validation;
 use crate::phases::Phases;
 use crate::plain::{Checked, Plain};
-use crate::prepare::{Prepared, UntouchedTests, prepare, worker_options};
-use crate::promising::Promising;
+use crate::prepare::{Changed, Prepared, UntouchedTests, prepare, worker_options};
+use crate::promising::{Conduct, Promising};
+use crate::rebuild;
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
@@ -73,7 +74,7 @@ pub fn validate(
         let _nothing_to_do = board.begin(&untouched.baseline);
         return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
-    let changed = changed_sources(set, &is_open);
+    let changed = changed_files(set, &is_open);
     let ready = prepare(project, known.cloned(), &changed, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
@@ -94,8 +95,8 @@ pub fn validate(
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
 
-/// The sources that the open patches change.
-fn changed_sources(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Vec<PathBuf> {
+/// The files that the open patches change.
+fn changed_files(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Changed {
     let open = set.distinct().filter(is_open);
     let patches = open.filter_map(|entry| set.entries[entry].patch());
     let modified = patches
@@ -104,10 +105,14 @@ fn changed_sources(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Vec<Path
             FileChange::Modify { path, .. } => Some(path.as_path()),
             _ => None,
         });
-    let sources: BTreeSet<&Path> = modified
-        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
-        .collect();
-    sources.into_iter().map(Path::to_path_buf).collect()
+    let modified: BTreeSet<&Path> = modified.collect();
+    let is_source = |path: &Path| path.extension().is_some_and(|extension| extension == "c");
+    let (sources, others): (Vec<&Path>, Vec<&Path>) =
+        modified.into_iter().partition(|path| is_source(path));
+    Changed {
+        sources: sources.into_iter().map(Path::to_path_buf).collect(),
+        headers: others.into_iter().any(rebuild::may_be_included),
+    }
 }
 
 /// A patch to validate.
@@ -273,12 +278,12 @@ fn run_woven(
         .collect();
     let mut promising = Promising::default();
     let mut kept = Ok(());
-    let mut settle = |index: usize, checked: Checked, behaviour: &[Behaviour]| {
+    let mut settle = |index: usize, checked: Checked, conduct: Conduct| {
         let entry = open[index];
         if checked.verdict == PatchVerdict::Plausible
-            && !is_confirmed(woven.options.confirm, behaviour)
+            && !is_confirmed(woven.options.confirm, &conduct.behaviour)
         {
-            promising.add(entry, checked, behaviour, woven.options.confirm);
+            promising.add(entry, checked, conduct, woven.options.confirm);
             return;
         }
         if let (Some(journal), Some(tree), true) = (journal, set.entries[entry].tree, kept.is_ok())
@@ -302,7 +307,7 @@ fn run_woven(
 
 /// Whether a patch that is plausible in a woven program, in which it behaved so, needs no further test.
 fn is_confirmed(confirm: Confirm, behaviour: &[Behaviour]) -> bool {
-    let as_original = |behaviour: &Behaviour| *behaviour == Behaviour::AsOriginal;
+    let as_original = |behaviour: &Behaviour| behaviour.as_original;
     match confirm {
         Confirm::Never => true,
         Confirm::Classes => behaviour.iter().all(as_original),

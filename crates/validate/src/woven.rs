@@ -15,6 +15,7 @@ use patchwright_schemata::{
 use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
 use crate::prepare::Prepared;
+use crate::promising::Conduct;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
 
@@ -34,9 +35,8 @@ impl Woven<'_> {
     /// Validates patches. `base` has a built copy of the untouched program, which is to be restored
     /// afterwards. The tests are run in the order `order`. `settle` is told each verdict against a
     /// patch, by the patch's index, as soon as it is known; and, at the end, with
-    /// [`PatchVerdict::Plausible`] those that pass all tests. With a verdict come the classes that the
-    /// patch was in, for each test that was run, and once more if the tests leave something behind and
-    /// were run twice. `set_apart` is told each patch that has to be validated by itself, and why.
+    /// [`PatchVerdict::Plausible`] those that pass all tests. With those comes what the patch did in each
+    /// test that was run, and once more if the tests leave something behind and were run twice. `set_apart` is told each patch that has to be validated by itself, and why.
     ///
     /// # Errors
     /// When the run is cancelled, or the engine's own processes and files fail. Patches without a
@@ -46,7 +46,7 @@ impl Woven<'_> {
         base: &mut Worker,
         patches: &[Patch],
         order: &[usize],
-        settle: &mut dyn FnMut(usize, Checked, &[Behaviour]),
+        settle: &mut dyn FnMut(usize, Checked, Conduct),
         set_apart: &mut dyn FnMut(usize, &str),
     ) -> Result<WovenStats, EngineError> {
         let (options, surroundings) = (self.options, self.surroundings);
@@ -120,7 +120,7 @@ impl Woven<'_> {
                         output: said,
                     };
                     let verdict = PatchVerdict::DoesNotCompile(failure);
-                    settle(index, checked(verdict, Vec::new()), &[]);
+                    settle(index, checked(verdict, Vec::new()), Conduct::default());
                     stats.patches += 1;
                     None
                 }
@@ -151,8 +151,8 @@ impl Woven<'_> {
                 }
             }
             EngineEvent::Again { patch, behaviour } => {
-                if let Some(Known { classes, .. }) = &mut known[patch] {
-                    classes.push(behaviour);
+                if let Some(Known { behaviours, .. }) = &mut known[patch] {
+                    behaviours.push(behaviour);
                 }
             }
             EngineEvent::Verdict {
@@ -161,10 +161,14 @@ impl Woven<'_> {
                 verdict,
                 behaviour,
             } => {
-                let Some(Known { results, classes }) = &mut known[patch] else {
+                let Some(Known {
+                    results,
+                    behaviours,
+                }) = &mut known[patch]
+                else {
                     return;
                 };
-                classes.push(behaviour);
+                behaviours.push(behaviour);
                 let failure = match verdict {
                     Verdict::Pass => None,
                     Verdict::Fail(reason) => Some(Failure::Ran(reason)),
@@ -180,7 +184,7 @@ impl Woven<'_> {
                     let done = checked(verdict, std::mem::take(results));
                     known[patch] = None;
                     stats.patches += 1;
-                    settle(patch, done, &[]);
+                    settle(patch, done, Conduct::default());
                 }
             }
         });
@@ -205,7 +209,11 @@ impl Woven<'_> {
         stats.time = started.elapsed();
         ran?;
         for (index, known) in known.into_iter().enumerate() {
-            let Some(Known { results, classes }) = known else {
+            let Some(Known {
+                results,
+                behaviours,
+            }) = known
+            else {
                 continue;
             };
             if results.len() < order.len() {
@@ -220,7 +228,11 @@ impl Woven<'_> {
             });
             let verdict = killer.map_or(PatchVerdict::Plausible, PatchVerdict::Implausible);
             stats.patches += 1;
-            settle(index, checked(verdict, results), &classes);
+            let conduct = Conduct {
+                scope: engine.scope(index),
+                behaviour: behaviours,
+            };
+            settle(index, checked(verdict, results), conduct);
         }
         Ok(stats)
     }
@@ -230,8 +242,8 @@ impl Woven<'_> {
 #[derive(Default)]
 struct Known {
     results: Vec<TestResult>,
-    /// Its class in each of these tests, and in those that were run once more.
-    classes: Vec<Behaviour>,
+    /// What it did in each of these tests, and in those that were run once more.
+    behaviours: Vec<Behaviour>,
 }
 
 fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
