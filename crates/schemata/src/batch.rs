@@ -474,6 +474,10 @@ impl Batcher<'_> {
                 }
                 None => Err(Uncaptured::Unread),
             };
+            if let Err(reason) = &captured {
+                let text = String::from_utf8_lossy(&alternative.text);
+                tracing::debug!("cannot be tried, for it {}: {text}", reason.reason());
+            }
             alternative.captured = self.note(captured);
         }
         let alternatives = target.alternatives.iter();

@@ -292,30 +292,26 @@ impl<'a> Walker<'a> {
     /// The expression that is the whole text.
     fn root_expr(&self) -> Option<ExprId> {
         let function = self.text.function;
-        let lex = patchwright_csource::lex::skip_blank;
-        let start = lex(&self.text.unit.source, self.text.span.start as usize) as u32;
-        // Conversions have the span of their operand; the outermost has the lowest number or none below it.
-        let mut below = vec![false; function.exprs.len()];
-        let mut found = Vec::new();
-        for number in 0..function.exprs.len() as u32 {
-            let id = ExprId(number);
-            let span = function.expr(id).place.editable();
-            if span.is_some_and(|span| span.start >= start && self.text.span.contains_span(span)) {
-                found.push(id);
-                for child in function.children(id) {
-                    below[child.0 as usize] = true;
-                }
-            }
-        }
-        found.retain(|id| !below[id.0 as usize]);
-        match found.as_slice() {
-            [root] => {
-                let span = function.expr(*root).place.editable()?;
-                let behind = lex(&self.text.unit.source, span.end as usize);
-                (span.start == start && behind >= self.text.span.end as usize).then_some(*root)
-            }
-            _ => None,
-        }
+        let skip = |at: u32| {
+            patchwright_csource::lex::skip_blank(&self.text.unit.source, at as usize) as u32
+        };
+        let start = skip(self.text.span.start);
+        let covers = |id: &ExprId| {
+            let span = function.expr(*id).place.editable();
+            span.is_some_and(|span| {
+                span.start == start
+                    && self.text.span.contains_span(span)
+                    && skip(span.end) >= self.text.span.end
+            })
+        };
+        // Conversions have the span of their operand.
+        let all = (0..function.exprs.len() as u32).map(ExprId);
+        let covering: Vec<ExprId> = all.filter(covers).collect();
+        let children = covering.iter().flat_map(|id| function.children(*id));
+        let below: BTreeSet<ExprId> = children.collect();
+        let mut outermost = covering.iter().filter(|id| !below.contains(id));
+        let root = outermost.next()?;
+        outermost.next().is_none().then_some(*root)
     }
 
     /// Notes that the text of `span` gets this round it; `false` if it has it already: a macro that repeats its argument has

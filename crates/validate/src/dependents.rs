@@ -136,6 +136,7 @@ impl Dependents {
             .filter_map(|made| libtool_object(made))
             .collect();
         affected.up_to_date.extend(libtool);
+        tracing::debug!("{} of {} sources are affected", affected.sources.len(), untouched.len());
         Ok(Some(affected))
     }
 }
@@ -147,7 +148,11 @@ impl Inputs {
     /// Whether any of them is another one now.
     pub fn have_changed(&self, sandbox: &Sandbox) -> bool {
         let now = |file: &Path| state(&sandbox.folder().join(file));
-        self.0.iter().any(|(file, before)| now(file) != *before)
+        let changed = self.0.iter().find(|(file, before)| now(file) != *before);
+        if let Some((file, _)) = changed {
+            tracing::info!("the build has written {}", file.display());
+        }
+        changed.is_some()
     }
 }
 
@@ -241,6 +246,10 @@ fn marker(line: &[u8]) -> Option<String> {
         .trim_start_matches(|c: char| c.is_ascii_digit());
     let name = rest.strip_prefix(" \"")?;
     let (name, _) = name.rsplit_once('"')?;
+    // The compiler's folder, for the debugger.
+    if name.ends_with("//") {
+        return None;
+    }
     Some(name.replace("\\\"", "\"").replace("\\\\", "\\"))
 }
 
@@ -269,6 +278,7 @@ mod tests {
             "# pragma \"x\"",
             "int a;",
             "# define A \"b\"",
+            "# 1 \"/a//\"",
         ] {
             assert_eq!(marker(other.as_bytes()), None, "{other}");
         }
