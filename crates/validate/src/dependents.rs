@@ -136,7 +136,11 @@ impl Dependents {
             .filter_map(|made| libtool_object(made))
             .collect();
         affected.up_to_date.extend(libtool);
-        tracing::debug!("{} of {} sources are affected", affected.sources.len(), untouched.len());
+        tracing::debug!(
+            "{} of {} sources are affected",
+            affected.sources.len(),
+            untouched.len()
+        );
         Ok(Some(affected))
     }
 }

@@ -1,0 +1,218 @@
+//! Patches in the shapes in which people write them are woven, with the verdicts of plain builds.
+#![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
+
+mod common;
+
+use common::{Found, Plain, PlainRun, Subject, plain, validate};
+use patchwright_schemata::{Fate, Options};
+
+const PROGRAM: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+struct size { int width, height; };
+
+static int kind(int c)
+{
+    switch (c) {
+    case 'a':
+        return 1;
+    case 'b':
+    case 'c':
+        return 2;
+    default: odd:
+        if (c == '?')
+            return 9;
+    }
+    if (c > 'x')
+        goto odd;
+    return 0;
+}
+
+static int largest(struct size *s, int more)
+{
+    int n;
+    n = MAX(s->width * 2, s->height + more);
+    n = MAX(n, MAX(s->width, 4));
+    return n;
+}
+
+static int digits(int n)
+{
+    int found = 0;
+    while (n > 0) {
+        found++;
+        n /= 10;
+    }
+    return found;
+}
+
+static int checked(int n)
+{
+    int *copy = malloc(sizeof *copy);
+    if (!copy)
+        return -1;
+    *copy = n;
+    n = *copy + 1;
+    free(copy);
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    struct size s = {3, 5};
+    const char *text = argc > 1 ? argv[1] : \"\";
+    int sum = 0;
+    for (const char *c = text; *c; c++)
+        sum += kind(*c);
+    int n = argc > 2 ? atoi(argv[2]) : 0;
+    printf(\"%d %d %d %d\\n\", sum, largest(&s, n), digits(n), checked(n));
+    return 0;
+}
+";
+
+fn subject() -> Subject {
+    Subject::new(
+        PROGRAM,
+        &[
+            ("abcd 0", "5 6 1 1\n"),
+            ("d? 12", "12 17 2 13\n"),
+            ("zz 3", "0 8 1 4\n"),
+        ],
+    )
+}
+
+/// Each change is of several texts. All verdicts are those of plain builds.
+fn validated(changes: &[&[(&str, &str)]]) -> Found {
+    let subject = subject();
+    let patched = |changes: &&[(&str, &str)]| {
+        changes.iter().fold(PROGRAM.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        })
+    };
+    let texts: Vec<String> = changes.iter().map(patched).collect();
+    let options = Options {
+        keep_going: true,
+        ..Options::default()
+    };
+    let found = validate(&subject, &texts, options);
+    let folder = tempfile::tempdir().unwrap();
+    for (patch, text) in texts.iter().enumerate() {
+        if found.fates[patch] == Fate::Woven {
+            let runs = (0..subject.cases.len());
+            let runs = runs.map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
+            let plain = plain(&subject, folder.path(), text);
+            assert_eq!(Plain::Ran(runs.collect()), plain, "{text}");
+        }
+    }
+    found
+}
+
+/// Asserts that all are woven into one program.
+fn all_are_woven(changes: &[&[(&str, &str)]]) {
+    let found = validated(changes);
+    assert_eq!(found.fates, vec![Fate::Woven; changes.len()]);
+    assert_eq!(found.stats.builds, 1);
+}
+
+#[test]
+fn cases_of_a_switch_are_added_and_taken_away() {
+    all_are_woven(&[
+        &[(
+            "    default: odd:",
+            "    case 'd':\n        return 3;\n    default: odd:",
+        )],
+        &[("    case 'b':\n", "    case 'b':\n    case 'd':\n")],
+        &[(
+            "    case 'c':\n        return 2;\n",
+            "        return 2;\n    case 'c': { int r = 3; return r; }\n",
+        )],
+        &[("    case 'a':\n        return 1;\n", "")],
+        &[("return 9;", "return 8;")],
+        &[(
+            "        return 2;\n",
+            "        c++;\n        return c == 'c' ? 2 : 1;\n",
+        )],
+    ]);
+}
+
+#[test]
+fn a_jump_comes_with_its_label_in_another_hunk() {
+    all_are_woven(&[
+        &[
+            (
+                "    if (!copy)\n        return -1;\n",
+                "    if (!copy)\n        goto failed;\n",
+            ),
+            (
+                "    free(copy);\n    return n;\n",
+                "    free(copy);\n    return n;\nfailed:\n    return -1;\n",
+            ),
+        ],
+        &[
+            (
+                "    *copy = n;\n",
+                "    *copy = n;\n    if (n > 2)\n        goto out;\n",
+            ),
+            ("    free(copy);\n", "out:\n    free(copy);\n"),
+        ],
+        &[
+            ("    default: odd:\n", "    default:\n"),
+            (
+                "    if (c > 'x')\n",
+                "odd:\n    if (c > 'x' && c++ < 'y')\n",
+            ),
+        ],
+        &[("    n = *copy + 1;\n", "    n = *copy;\n")],
+    ]);
+}
+
+#[test]
+fn a_loop_becomes_another_kind_of_loop() {
+    all_are_woven(&[
+        &[
+            ("    while (n > 0) {\n", "    do {\n"),
+            (
+                "        n /= 10;\n    }\n",
+                "        n /= 10;\n    } while (n > 0);\n",
+            ),
+        ],
+        &[(
+            "    while (n > 0) {\n        found++;\n        n /= 10;\n    }\n",
+            "    for (; n; n /= 10)\n        found++;\n",
+        )],
+        &[("        n /= 10;\n", "        n /= 8;\n")],
+        &[("    int found = 0;\n", "    int found = n == 0;\n")],
+    ]);
+}
+
+#[test]
+fn an_argument_that_its_macro_repeats_is_tried_once_for_each_use() {
+    let found = validated(&[
+        &[("MAX(s->width * 2,", "MAX(s->width * 2 - 0,")],
+        &[("MAX(s->width * 2,", "MAX(s->width * 3,")],
+        &[("s->height + more)", "s->height + more / (s->width - 2))")],
+        &[("s->height + more)", "(s->height += more))")],
+        &[("MAX(n, MAX(s->width, 4))", "MAX(n, MAX(s->width + 2, 4))")],
+    ]);
+    assert_eq!(found.fates, vec![Fate::Woven; 5]);
+    assert_eq!(found.stats.builds, 1);
+    // The first does what the program does, and is not executed.
+    assert!(found.stats.captured > 0, "{:?}", found.stats);
+}
+
+#[test]
+fn what_cannot_be_woven_leaves_the_others_together() {
+    let found = validated(&[
+        // A label that the rest of the function still jumps to.
+        &[("    default: odd:\n", "    default:\n")],
+        &[("    *copy = n;\n", "    *copy = n + 1;\n")],
+        &[("        found++;\n", "        found += 2;\n")],
+    ]);
+    assert!(matches!(found.fates[0], Fate::DoesNotCompile { .. }));
+    assert_eq!(found.fates[1..], vec![Fate::Woven; 2]);
+    assert_eq!(found.stats.builds, 1);
+}
