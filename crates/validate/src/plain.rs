@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, BuildLog, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker, files,
-    record, run_build, run_test,
+    BuildError, BuildLog, Ending, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker,
+    files, record, run_build, run_test,
 };
 use patchwright_patches::{FileChange, Patch};
 
@@ -176,7 +176,15 @@ impl<'a> Plain<'a> {
     ) -> Result<(), ValidateError> {
         let started = Instant::now();
         let mut built = self.build(worker);
-        if inputs.is_some_and(|inputs| inputs.have_changed(&worker.sandbox)) {
+        // One that has taken all its time would do so again.
+        let ended = !matches!(
+            &built,
+            Err(BuildError::Failed {
+                ending: Ending::TimedOut(_),
+                ..
+            })
+        );
+        if ended && inputs.is_some_and(|inputs| inputs.have_changed(&worker.sandbox)) {
             // The build makes what sources read from what was changed.
             touch_sources(&worker.sandbox, &BTreeSet::new())?;
             built = self.build(worker);
