@@ -403,7 +403,7 @@ pub struct LocalizeArgs {
 /// Values of `--confirm`.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum ConfirmArg {
-    /// One of those that did the same in every test
+    /// One of those that change the same functions, and whose tests all ended in the same way with the same output
     Classes,
     /// Every one
     Each,
@@ -458,8 +458,8 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_prove_endless: bool,
 
-    /// Which plausible patches are built by themselves and tested again: of those that did the same in every test, one
-    /// (classes); every one (each); or none
+    /// Which plausible patches are built by themselves and tested again: of those that change the same functions, and
+    /// whose tests all ended in the same way with the same output, one (classes); every one (each); or none
     #[arg(
         long,
         value_name = "WHICH",

@@ -5,8 +5,8 @@
 //! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
 //!    nothing is ever run again), and the tests of the untouched program are run twice.
 //! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
-//!    `schemata`. Of the patches that are plausible there and did the same in every test, one is
-//!    confirmed by the next step.
+//!    `schemata`. Of the patches that are plausible there, change the same functions and ended all
+//!    tests in the same way with the same output, one is confirmed by the next step.
 //! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
 //!    build command, tested; then the copy is put back to what it was.
 //!
@@ -14,8 +14,9 @@
 //!
 //! # Invariants
 //! * The user's tree is only read.
-//! * A patch that is called plausible has passed all tests in a build of exactly its tree, or did in
-//!   every test what one that has passed them did (unless the run is told not to confirm). A verdict against a patch comes from such a build, or from a
+//! * A patch that is called plausible has passed all tests in a build of exactly its tree, or in a
+//!   woven program, with the same outcome of every test as one of the same functions that has passed
+//!   them in such a build (unless the run is told not to confirm). A verdict against a patch comes from such a build, or from a
 //!   woven program that did what the patched one does. Patches that make the same tree share a
 //!   verdict, and that is said.
 //! * Which verdict a patch gets, and which test is named for it, depends neither on the number of

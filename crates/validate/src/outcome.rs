@@ -78,8 +78,8 @@ pub struct Validated {
     pub way: Option<Way>,
     /// Why it could not be woven with others, if it was to be.
     pub apart: Option<String>,
-    /// It is plausible, woven with others, and this patch of the set, which did the same in every test, was built by itself
-    /// and passed too.
+    /// It is plausible, woven with others, and this patch of the set, which changes the same functions and had the same outcome
+    /// of every test, was built by itself and passed too.
     pub confirmed_by: Option<usize>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
@@ -158,7 +158,7 @@ pub struct WovenStats {
     /// Plausible by a woven program, and not by a build of their own: bugs of ours, or tests that
     /// are not stable.
     pub overruled: usize,
-    /// Plausible patches that did the same in every test as one that was confirmed.
+    /// Plausible patches with the same outcome of every test as one of the same functions that was confirmed.
     pub confirmed_by_others: usize,
     /// The time that it took.
     pub time: Duration,
