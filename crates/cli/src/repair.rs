@@ -57,6 +57,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Format => schemas.format = true,
             SchemaName::Operator => schemas.operator = true,
             SchemaName::Break => schemas.breaks = true,
+            SchemaName::Loop => schemas.loops = true,
             SchemaName::Move => schemas.moves = true,
             SchemaName::Exit => schemas.exits = Some(Conditions::All),
             SchemaName::Declaration => schemas.declarations = true,

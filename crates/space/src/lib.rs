@@ -41,6 +41,7 @@ mod insertion;
 mod lanes;
 pub mod leaves;
 pub mod model;
+mod loops;
 mod moves;
 mod operators;
 pub mod partition;
@@ -55,6 +56,7 @@ mod strings;
 mod subscripts;
 pub mod term;
 pub mod types;
+mod wraps;
 
 pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
 pub use builder::ASSIGNMENT_COST;

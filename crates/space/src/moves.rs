@@ -124,7 +124,7 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
 
 /// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression. The labels of a `switch`
 /// that is in it, too, can not (`in_switch`).
-fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
+pub(crate) fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
     let inside = |id: &StmtId| has_label(finder, *id, in_switch);
     match &function.stmt(id).kind {

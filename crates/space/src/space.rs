@@ -38,6 +38,8 @@ pub enum Schema {
     Operator,
     /// A section of a `switch` that ends before the next.
     Break,
+    /// A `for` over the same range the other way round, or over another range.
+    Loop,
     /// A statement executed earlier or later in its block.
     Move,
     /// A function, a loop or a `switch` left early.
@@ -64,6 +66,7 @@ impl Schema {
             Schema::Format => "FORMAT",
             Schema::Operator => "OPERATOR",
             Schema::Break => "BREAK",
+            Schema::Loop => "LOOP",
             Schema::Move => "MOVE",
             Schema::Exit => "EXIT",
             Schema::Declaration => "DECLARATION",
@@ -105,6 +108,8 @@ pub struct Schemas {
     pub operator: bool,
     /// [`Schema::Break`].
     pub breaks: bool,
+    /// [`Schema::Loop`].
+    pub loops: bool,
     /// [`Schema::Move`].
     pub moves: bool,
     /// [`Schema::Exit`], under these conditions.
@@ -136,6 +141,7 @@ impl Schemas {
         format: true,
         operator: true,
         breaks: true,
+        loops: true,
         moves: true,
         exits: Some(Conditions::All),
         declarations: true,
@@ -153,6 +159,7 @@ impl Schemas {
         format: false,
         operator: false,
         breaks: false,
+        loops: false,
         moves: false,
         exits: None,
         declarations: false,
@@ -171,6 +178,7 @@ impl Schemas {
             Schema::Format => self.format,
             Schema::Operator => self.operator,
             Schema::Break => self.breaks,
+            Schema::Loop => self.loops,
             Schema::Move => self.moves,
             Schema::Exit => self.exits.is_some(),
             Schema::Declaration => self.declarations,
