@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limits;
+use crate::limits::{Limits, MIB};
 use crate::runner::{
     Ending, Environment, LimitKind, Outcome, Overflow, Request, RunError, Runner, Sink, Stdin,
     TimeKind, signal_name,
@@ -172,6 +172,7 @@ pub fn run_test(
     limits: &Limits,
 ) -> Result<TestRun, TestError> {
     let root = sandbox.run_root();
+    let mut most_output = limits.output;
     let mut request = match &test.kind {
         TestKind::Driver { driver } => {
             let mut request = Request::new(in_working_directory(driver), root).arg(&test.name);
@@ -191,11 +192,15 @@ pub fn run_test(
                 .args(&case.arguments)
                 .stdin(stdin.map_or(Stdin::Null, Stdin::File));
             request.repeated = runner.repeats_cases();
+            most_output = limits.output.min(enough_output(case));
             request
         }
     };
     request.environment = environment.clone();
-    request.limits = limits.clone();
+    request.limits = Limits {
+        output: most_output,
+        ..limits.clone()
+    };
     request.stdout = Sink::Capture;
     let outcome = runner
         .run(&request)
@@ -218,6 +223,17 @@ pub fn run_test(
         TestKind::Case(case) => judge_case(case, &outcome),
     };
     Ok(TestRun { verdict, outcome })
+}
+
+/// So many bytes a case may write whose output is much shorter: what prints for ever need not be waited for.
+const LEAST_OUTPUT: u64 = 4 * MIB;
+
+/// So many times its expected output a case may write.
+const OUTPUT_FACTOR: u64 = 16;
+
+/// When a case has written far more than is expected, so that it cannot pass any more.
+fn enough_output(case: &Case) -> u64 {
+    OUTPUT_FACTOR * case.expected_stdout.len() as u64 + LEAST_OUTPUT
 }
 
 /// A driver that exits with status 0 passes, whatever was printed: that is its contract.

@@ -16,7 +16,7 @@ use crate::{
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, loops, moves, operators,
+    initialization, loops, moves, operators, predicates, remainders,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts,
@@ -81,6 +81,8 @@ pub struct Choice {
 pub struct Callees<'a> {
     /// Functions that the source defines, or calls already: its object code can name them.
     pub direct: &'a FxHashSet<String>,
+    /// Functions that the source defines, and that say yes or no.
+    pub predicates: &'a FxHashSet<String>,
     /// Whether some part of the program defines or imports a function of this name.
     pub linked: &'a dyn Fn(&str) -> bool,
 }
@@ -165,6 +167,12 @@ pub fn choices(
     if schemas.swap {
         subscripts::find(&mut finder);
     }
+    if schemas.refinement {
+        predicates::find(&mut finder, callees);
+    }
+    if schemas.assignment {
+        remainders::find(&mut finder);
+    }
     if schemas.operator {
         operators::find(&mut finder);
     }
@@ -176,6 +184,9 @@ pub fn choices(
     }
     if schemas.moves {
         moves::find(&mut finder);
+    }
+    if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
+        exits::find_entry(&mut finder);
     }
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);

@@ -57,7 +57,11 @@ impl Bound {
         if let Ok(number) = text.parse::<i64>() {
             return if more { number + 1 } else { number - 1 }.to_string();
         }
-        let (undone, done) = if more { (" - 1", " + 1") } else { (" + 1", " - 1") };
+        let (undone, done) = if more {
+            (" - 1", " + 1")
+        } else {
+            (" + 1", " - 1")
+        };
         let is_plain = |rest: &str| !rest.contains(['-', '+', '*', '/', '%', '?', '<', '>']);
         if let Some(rest) = text.strip_suffix(undone).filter(|rest| is_plain(rest)) {
             return rest.to_owned();
@@ -138,15 +142,27 @@ fn heads(head: &Head) -> Vec<(u32, String, String, String)> {
     let reversed = match (is_up, head.is_unsigned) {
         // What is not negative is never less than the first one.
         (true, true) => {
-            let from = if *is_inclusive { last.next(true) } else { last.text.clone() };
+            let from = if *is_inclusive {
+                last.next(true)
+            } else {
+                last.text.clone()
+            };
             (from, format!("{v}-- > {}", first.text), String::new())
         }
         (true, false) => {
-            let from = if *is_inclusive { last.text.clone() } else { last.next(false) };
+            let from = if *is_inclusive {
+                last.text.clone()
+            } else {
+                last.next(false)
+            };
             (from, compared(false, true, &first.text), step(false))
         }
         (false, _) => {
-            let from = if *is_inclusive { last.text.clone() } else { last.next(true) };
+            let from = if *is_inclusive {
+                last.text.clone()
+            } else {
+                last.next(true)
+            };
             let beyond = first.next(true);
             let condition = match beyond.ends_with(" + 1") {
                 true => compared(true, true, &first.text),
@@ -221,7 +237,9 @@ fn head(finder: &mut Finder<'_, '_, '_>, id: StmtId) -> Option<Head> {
     if variable(finder, left)? != counter || step(finder, increment, counter)? != is_up {
         return None;
     }
-    let ctype = finder.builder.ctype(finder.builder.unit.variable(counter).ty);
+    let ctype = finder
+        .builder
+        .ctype(finder.builder.unit.variable(counter).ty);
     let ctype = ctype.filter(|ctype| ctype.is_integer() && *ctype != CType::Bool)?;
     let place = |id: ExprId| function.expr(function.stripped(id)).place;
     let written = |id: ExprId| match place(id) {
@@ -230,7 +248,10 @@ fn head(finder: &mut Finder<'_, '_, '_>, id: StmtId) -> Option<Head> {
     };
     let (condition_at, increment_at) = (written(condition)?, written(increment)?);
     let first_at = bound_at(finder, first)?;
-    let (first, last) = (bound(finder, first, counter)?, bound(finder, last, counter)?);
+    let (first, last) = (
+        bound(finder, first, counter)?,
+        bound(finder, last, counter)?,
+    );
     Some(Head {
         variable: finder.builder.unit.variable(counter).name.clone(),
         is_unsigned: !ctype.value_type().is_signed_integer(),
@@ -326,7 +347,9 @@ fn is_pure(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> bool {
         _ => true,
     };
     let children = function.children(id);
-    own && children.into_iter().all(|child| is_pure(finder, child, counter))
+    own && children
+        .into_iter()
+        .all(|child| is_pure(finder, child, counter))
 }
 
 #[cfg(test)]

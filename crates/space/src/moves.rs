@@ -1,7 +1,9 @@
-//! MOVE: a statement executed earlier or later in its block.
+//! MOVE: a statement executed earlier or later in its block, or in front of, in or behind a loop beside it.
 //!
 //! The statement stands in the woven text once more at each place where it can go, and there only the copy is
 //! executed. It passes what is neither a label nor a jump, and no declaration of a name that it mentions.
+
+mod across;
 
 use patchwright_csource::{StmtId, StmtKind, Storage};
 use patchwright_text::{Edit, Span};
@@ -75,6 +77,15 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             };
         go(finder, &mut (0..place).rev(), false);
         go(finder, &mut (place + 1..inner.len()), true);
+        for (destination, edit) in across::destinations(finder, &standing, &inner, &names) {
+            destinations.push(destination);
+            alternatives.push(Alternative {
+                schema: Schema::Move,
+                cost: NEIGHBOUR_COST + STEP_COST,
+                woven: finder.text(standing.span),
+                edit,
+            });
+        }
         finder.add(standing.span, None, Form::Moved(destinations), alternatives);
     }
 }

@@ -114,6 +114,8 @@ pub struct Schemas {
     pub moves: bool,
     /// [`Schema::Exit`], under these conditions.
     pub exits: Option<Conditions>,
+    /// [`Schema::Exit`] where a function begins, under comparisons of what it is given.
+    pub entries: bool,
     /// [`Schema::Declaration`].
     pub declarations: bool,
 }
@@ -144,6 +146,7 @@ impl Schemas {
         loops: true,
         moves: true,
         exits: Some(Conditions::All),
+        entries: true,
         declarations: true,
     };
 
@@ -162,6 +165,7 @@ impl Schemas {
         loops: false,
         moves: false,
         exits: None,
+        entries: false,
         declarations: false,
     };
 
@@ -180,7 +184,7 @@ impl Schemas {
             Schema::Break => self.breaks,
             Schema::Loop => self.loops,
             Schema::Move => self.moves,
-            Schema::Exit => self.exits.is_some(),
+            Schema::Exit => self.exits.is_some() || self.entries,
             Schema::Declaration => self.declarations,
         }
     }

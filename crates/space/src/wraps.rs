@@ -61,7 +61,11 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
             continue;
         }
         let ty = finder.function.expr(id).ty;
-        let Some(ctype) = finder.builder.ctype(ty).filter(|ctype| ctype.is_arithmetic()) else {
+        let Some(ctype) = finder
+            .builder
+            .ctype(ty)
+            .filter(|ctype| ctype.is_arithmetic())
+        else {
             continue;
         };
         let mut texts: Vec<String> = Vec::new();
@@ -125,7 +129,9 @@ fn call(
     const CAST: &str = "(unsigned char)";
     let is_char = finder.builder.unit.types.integer_kind(ty) == Some(IntegerKind::Char);
     let source = &finder.builder.unit.source;
-    let casts = source.windows(CAST.len()).any(|text| text == CAST.as_bytes());
+    let casts = source
+        .windows(CAST.len())
+        .any(|text| text == CAST.as_bytes());
     let is_plain = inner.bytes().all(|byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[' | b']' | b'.' | b'*')
     });
@@ -162,7 +168,8 @@ fn wrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<ExprId> {
         return None;
     };
     let callee = finder.function.stripped(*callee);
-    let (ExprKind::Function(name), &[argument]) = (&finder.function.expr(callee).kind, &arguments[..])
+    let (ExprKind::Function(name), &[argument]) =
+        (&finder.function.expr(callee).kind, &arguments[..])
     else {
         return None;
     };
@@ -244,7 +251,8 @@ impl Walker<'_, '_, '_, '_> {
             StmtKind::Declaration(variables) => {
                 for id in variables {
                     let variable = self.finder.builder.unit.variable(id);
-                    if let (Storage::Local, Some(value)) = (variable.storage, variable.initializer) {
+                    if let (Storage::Local, Some(value)) = (variable.storage, variable.initializer)
+                    {
                         self.expr(value, false);
                     }
                 }
