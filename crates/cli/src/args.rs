@@ -357,6 +357,8 @@ pub enum SchemaName {
     Operator,
     /// A `break;` between two sections of a switch
     Break,
+    /// A `for` that counts the other way round, or from and to the next number
+    Loop,
     /// A statement executed earlier or later in its block
     Move,
     /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)

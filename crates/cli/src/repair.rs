@@ -57,6 +57,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
             SchemaName::Format => schemas.format = true,
             SchemaName::Operator => schemas.operator = true,
             SchemaName::Break => schemas.breaks = true,
+            SchemaName::Loop => schemas.loops = true,
             SchemaName::Move => schemas.moves = true,
             SchemaName::Exit => schemas.exits = Some(Conditions::All),
             SchemaName::Declaration => schemas.declarations = true,
@@ -175,8 +176,8 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was tried at most against crashes: with --schemas all, functions, loops and switches are also left early \
-                 under other conditions."
+                "EXIT was tried at most against crashes and where functions begin: with --schemas all, functions, loops and \
+                 switches are also left early under other conditions."
             );
         }
         if args.stats {

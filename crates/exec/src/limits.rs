@@ -22,6 +22,8 @@ pub struct Limits {
     pub address_space: Option<u64>,
     /// Bytes of captured output, standard output and standard error together.
     pub output: u64,
+    /// Bytes of captured standard output alone.
+    pub stdout: Option<u64>,
     /// How many times the stack that it would have by itself each process gets, as far as the system allows.
     pub stack_factor: u64,
     /// Size in bytes *of each file* that is written (`RLIMIT_FSIZE`).
@@ -49,6 +51,7 @@ impl Default for Limits {
             address_space: None,
             stack_factor: 1,
             output: 64 * MIB,
+            stdout: None,
             file_size: Some(1024 * MIB),
             processes: Some(512),
             pipe_grace: Duration::from_millis(100),

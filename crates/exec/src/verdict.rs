@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limits;
+use crate::limits::{Limits, MIB};
 use crate::runner::{
     Ending, Environment, LimitKind, Outcome, Overflow, Request, RunError, Runner, Sink, Stdin,
     TimeKind, signal_name,
@@ -172,6 +172,7 @@ pub fn run_test(
     limits: &Limits,
 ) -> Result<TestRun, TestError> {
     let root = sandbox.run_root();
+    let mut most_printed = limits.stdout;
     let mut request = match &test.kind {
         TestKind::Driver { driver } => {
             let mut request = Request::new(in_working_directory(driver), root).arg(&test.name);
@@ -191,11 +192,15 @@ pub fn run_test(
                 .args(&case.arguments)
                 .stdin(stdin.map_or(Stdin::Null, Stdin::File));
             request.repeated = runner.repeats_cases();
+            most_printed = most_printed.into_iter().chain(enough_output(case)).min();
             request
         }
     };
     request.environment = environment.clone();
-    request.limits = limits.clone();
+    request.limits = Limits {
+        stdout: most_printed,
+        ..limits.clone()
+    };
     request.stdout = Sink::Capture;
     let outcome = runner
         .run(&request)
@@ -218,6 +223,18 @@ pub fn run_test(
         TestKind::Case(case) => judge_case(case, &outcome),
     };
     Ok(TestRun { verdict, outcome })
+}
+
+/// So many bytes more than is expected a case may print: what prints for ever need not be waited for.
+const MORE_OUTPUT: u64 = MIB / 4;
+
+/// Beyond how many bytes of standard output a case has printed more than is expected, and cannot pass any more.
+fn enough_output(case: &Case) -> Option<u64> {
+    match case.comparison {
+        Comparison::Exact => Some(case.expected_stdout.len() as u64 + MORE_OUTPUT),
+        // Empty lines at the end may be many.
+        Comparison::IgnoreTrailingWhitespace => None,
+    }
 }
 
 /// A driver that exits with status 0 passes, whatever was printed: that is its contract.

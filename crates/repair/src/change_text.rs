@@ -24,6 +24,24 @@ pub(crate) fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
     }
 }
 
+/// Whether the edit makes an assignment of one that leaves everything as it is: `x += 0`, `x *= 1`, `x = x`.
+pub(crate) fn is_no_op(source: &[u8], edit: &Edit) -> bool {
+    let follows = source[edit.span.end as usize..].trim_ascii_start();
+    if !follows.starts_with(b";") {
+        return false;
+    }
+    let before = source[..edit.span.start as usize].trim_ascii_end();
+    let ends_in = |operators: &[&str]| {
+        let mut operators = operators.iter();
+        operators.any(|operator| before.ends_with(operator.as_bytes()))
+    };
+    match edit.text.trim_ascii() {
+        b"0" | b"0.0" => ends_in(&["+=", "-=", "|=", "^=", "<<=", ">>="]),
+        b"1" | b"1.0" => ends_in(&["*=", "/="]),
+        _ => is_self_assignment(source, edit),
+    }
+}
+
 /// Whether a candidate lets tests pass by keeping something from happening or from being seen, which is hardly ever meant: it takes a
 /// statement out, keeps memory from being freed, or, where tests `crash`, allocates another number of bytes.
 pub(crate) fn is_evasion(source: &[u8], edit: &Edit, schema: Schema, crash: bool) -> bool {
@@ -319,6 +337,20 @@ pub(crate) fn without_blanks(text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use patchwright_text::Span;
+
+    #[test]
+    fn an_assignment_that_does_nothing_is_seen() {
+        let is_one = |source: &str, old: &str, new: &str| {
+            let at = source.find(old).unwrap() as u32;
+            let span = patchwright_text::Span::new(at, at + old.len() as u32);
+            is_no_op(source.as_bytes(), &Edit::replace(span, new))
+        };
+        assert!(is_one("x += i;", "i", "0"));
+        assert!(is_one("x *= i ;", "i", "1"));
+        assert!(is_one("x = i;", "i", "x"));
+        assert!(!is_one("x = i;", "i", "0"));
+        assert!(!is_one("x += i * 2;", "i", "0"));
+    }
 
     #[test]
     fn an_assignment_of_a_variable_to_itself_is_seen() {

@@ -5,6 +5,7 @@
 //! cheap has been found.
 
 mod edits;
+mod follow;
 
 use std::{collections::BTreeSet, path::PathBuf};
 

@@ -56,6 +56,9 @@ fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bo
             is_body: *is_body,
             alternatives: alternatives(),
         },
+        Form::Instead => HookKind::Instead {
+            alternatives: alternatives(),
+        },
         Form::After { unset } => HookKind::After {
             alternatives: alternatives(),
             always: if set { unset.clone() } else { String::new() },

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use patchwright_csource::{
-    ExprKind, Function, Place, Refusal, TranslationUnit, scopes, variants::is_same_function,
+    ExprId, ExprKind, Function, Place, Refusal, StmtKind, TranslationUnit, UnaryOperator, scopes,
+    variants::is_same_function,
 };
 use patchwright_space::{
     Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, Hole, HoleKind, LeafLimits,
@@ -195,6 +196,7 @@ pub fn locate(
         .zip(&functions)
         .map(|(way, functions)| named(&way.unit, functions))
         .collect();
+    let predicates: Vec<FxHashSet<String>> = functions.iter().map(|all| predicates(all)).collect();
     let mentioned: Vec<Vec<Mentions>> = ways
         .iter_mut()
         .zip(&functions)
@@ -223,6 +225,7 @@ pub fn locate(
             let mut own = ways[number].holes(index, function);
             let callees = Callees {
                 direct: &direct[number],
+                predicates: &predicates[number],
                 linked,
             };
             let mut found = ways[number].choices(index, function, schemas, &callees);
@@ -251,6 +254,7 @@ pub fn locate(
                 schemas,
                 linked,
                 direct: &direct,
+                predicates: &predicates,
                 shown,
                 crashes,
                 mentioned: &mentioned,
@@ -351,6 +355,59 @@ fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
     found
 }
 
+/// The functions that say yes or no: all that they return is a truth value, and not always the same.
+fn predicates(functions: &[Function]) -> FxHashSet<String> {
+    let is_predicate = |function: &&Function| {
+        let mut values = function.stmts.iter().filter_map(|stmt| match stmt.kind {
+            StmtKind::Return(Some(value)) => Some(value),
+            _ => None,
+        });
+        let mut constants = FxHashSet::default();
+        let all = values.all(|value| {
+            match truth(function, value) {
+                Some(Truth::Constant(value)) => constants.insert(Some(value)),
+                Some(Truth::Varying) => constants.insert(None),
+                None => return false,
+            };
+            true
+        });
+        all && (constants.contains(&None) || constants.len() > 1)
+    };
+    let found = functions.iter().filter(is_predicate);
+    found.map(|function| function.name.clone()).collect()
+}
+
+enum Truth {
+    Constant(bool),
+    Varying,
+}
+
+/// What an expression says, if it says yes or no.
+fn truth(function: &Function, id: ExprId) -> Option<Truth> {
+    match function.expr(function.stripped(id)).kind {
+        ExprKind::Integer { value: 0, .. } => Some(Truth::Constant(false)),
+        ExprKind::Integer { value: 1, .. } => Some(Truth::Constant(true)),
+        ExprKind::Binary { operator, .. }
+            if matches!(
+                operator.spelling(),
+                "<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||"
+            ) =>
+        {
+            Some(Truth::Varying)
+        }
+        ExprKind::Unary {
+            operator: UnaryOperator::Not,
+            ..
+        } => Some(Truth::Varying),
+        ExprKind::Conditional {
+            then, otherwise, ..
+        } => truth(function, then)
+            .and(truth(function, otherwise))
+            .map(|_| Truth::Varying),
+        _ => None,
+    }
+}
+
 /// The schemas for a function of which crashes demand this.
 fn schemas_at(schemas: Schemas, demands: &Demands) -> Schemas {
     let exits = schemas
@@ -366,6 +423,7 @@ struct Sought<'a> {
     linked: &'a dyn Fn(&str) -> bool,
     /// See [`Callees::direct`], for each way.
     direct: &'a [FxHashSet<String>],
+    predicates: &'a [FxHashSet<String>],
     shown: &'a Shown,
     crashes: &'a [Span],
     /// What the functions of each way mention.
@@ -401,6 +459,7 @@ fn twins<'f>(
         let mut holes = Vec::new();
         let callees = Callees {
             direct: &sought.direct[number],
+            predicates: &sought.predicates[number],
             linked: sought.linked,
         };
         let changes = way.choices(0, twin, sought.schemas, &callees).holes;

@@ -33,18 +33,19 @@ pub(crate) struct Step {
     pub(crate) unit: usize,
 }
 
-/// The order of the search. At each cost, conditions come first: they have few classes. So do alternatives, which are few, but for
-/// moved statements. Conditions at crashes are some costs ahead. A whole space is explored by kinds of location, those first
+/// The order of the search. At each cost, conditions come first: they have few classes. So do alternatives, which are few, moved
+/// statements last of them. Conditions at crashes are some costs ahead. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
 pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<Step> {
     let entry = |unit: usize| &holes[units[unit].entry];
     let rank = |unit: usize| match &entry(unit).hole.kind {
-        HoleKind::Choice(choice) if options.all || matches!(choice.form, Form::Moved(_)) => 5,
+        HoleKind::Choice(_) if options.all => 5,
+        HoleKind::Choice(choice) if matches!(choice.form, Form::Moved(_)) => 2,
         HoleKind::Choice(_) => 1,
-        HoleKind::Exit(_) => 4,
-        HoleKind::Assignment(_) => 3,
+        HoleKind::Exit(_) => 5,
+        HoleKind::Assignment(_) => 4,
         _ if entry(unit).hole.context == Context::Truth => 0,
-        _ => 2,
+        _ => 3,
     };
     let suspicion = |unit: usize| entry(unit).suspiciousness;
     let mut order: Vec<usize> = (0..units.len()).collect();
@@ -130,9 +131,10 @@ fn place(hole: &HoleEntry) -> (usize, usize) {
     (hole.file, hole.hole.function)
 }
 
-/// Whether the function or the loop is left there so that tests do not crash.
+/// Whether the function or the loop is left there so that tests do not crash: before the statement that does, or, as in a recursion
+/// without end, where the function begins.
 fn leaves_from_crash(hole: &HoleEntry) -> bool {
-    matches!(&hole.hole.kind, HoleKind::Exit(exits) if exits.under == Conditions::CrashFree)
+    matches!(&hole.hole.kind, HoleKind::Exit(exits) if exits.under != Conditions::All)
 }
 
 #[cfg(test)]

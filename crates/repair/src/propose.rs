@@ -1,20 +1,23 @@
 //! What is going to be verified, and in which order: no candidate twice, and none that changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use patchwright_exec::Project;
-use patchwright_space::Schema;
+use patchwright_space::{HoleKind, Schema, delete_statement};
 use patchwright_text::{Edit, apply_edits, unified_diff};
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_evasion, is_self_assignment, repeats_operand, text_change, without_blanks,
-        without_numbers,
+        Comparisons, is_evasion, is_no_op, is_self_assignment, repeats_operand, text_change,
+        without_blanks, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
-    instrument::Instrumented,
+    instrument::{HoleEntry, Instrumented},
     prepare::Prepared,
 };
 
@@ -22,7 +25,9 @@ use crate::{
 pub(crate) struct Proposal<'a> {
     pub(crate) class: usize,
     pub(crate) found: &'a FoundClass,
-    pub(crate) edit: &'a Edit,
+    pub(crate) edit: Cow<'a, Edit>,
+    /// The edit that was found, which may do the same in a longer way.
+    pub(crate) member_edit: &'a Edit,
     pub(crate) schema: Schema,
     /// Its place in the class.
     pub(crate) member: usize,
@@ -74,19 +79,31 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
         let mut members: Vec<Proposal<'_>> = found
             .members
             .iter()
-            .map(|(edit, schema)| {
+            .map(|(member_edit, schema)| {
+                // What does nothing is better not there.
+                let deletion = match is_no_op(&unit.source, member_edit) && !instrumented.crash {
+                    true => deletion(instrumented, entry, member_edit),
+                    false => None,
+                };
+                let takes_out = deletion.is_some();
+                let (edit, schema) = match deletion {
+                    Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
+                    None => (Cow::Borrowed(member_edit), schema),
+                };
                 let before = &unit.source[edit.span.range()];
                 Proposal {
                     class,
                     found,
-                    edit,
                     schema: *schema,
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats_operand(&edit.text) && !repeats_operand(before),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
-                    is_evasion: is_evasion(&unit.source, edit, *schema, instrumented.crash),
+                    is_evasion: !takes_out
+                        && is_evasion(&unit.source, &edit, *schema, instrumented.crash),
                     is_crowd: false,
+                    edit,
+                    member_edit,
                 }
             })
             .collect();
@@ -129,6 +146,21 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
     }
     proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
     proposals
+}
+
+/// The statement that an edit changes taken out, if it can be.
+fn deletion(instrumented: &Instrumented, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
+    let around = instrumented
+        .holes
+        .iter()
+        .filter(|other| other.file == entry.file && other.hole.span.contains_span(edit.span));
+    let guards = around.filter_map(|other| match other.hole.kind {
+        HoleKind::Guard { is_body, .. } => Some((other.hole.span, is_body)),
+        _ => None,
+    });
+    let (span, is_body) = guards.min_by_key(|(span, _)| span.len())?;
+    let source = &instrumented.files[entry.file].unit.source;
+    Some(delete_statement(source, span, is_body))
 }
 
 /// A candidate to verify.
@@ -213,10 +245,10 @@ impl<'f> Selection<'f> {
             let file = self.instrumented.holes[proposal.found.entry].file;
             let source = &self.instrumented.files[file];
             let before = &source.unit.source;
-            if is_self_assignment(before, proposal.edit) {
+            if is_self_assignment(before, &proposal.edit) {
                 continue;
             }
-            let Ok(text) = apply_edits(before, std::slice::from_ref(proposal.edit)) else {
+            let Ok(text) = apply_edits(before, std::slice::from_ref(&*proposal.edit)) else {
                 continue;
             };
             let path = source.relative.to_string_lossy();
@@ -226,7 +258,7 @@ impl<'f> Selection<'f> {
             }
             // What stands outside of the function may change the code of others.
             let code = match proposal.found.is_local {
-                true => self.code(proposal.found.entry, proposal.edit)?,
+                true => self.code(proposal.found.entry, &proposal.edit)?,
                 false => None,
             };
             if let Some(code) = &code {

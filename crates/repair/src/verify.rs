@@ -142,7 +142,7 @@ pub fn verify<'a>(
                         undefined: checked.undefined,
                     };
                     if patch.undefined.is_some() && !options.all {
-                        let edit = proposal.edit.clone();
+                        let edit = proposal.member_edit.clone();
                         verified.distrusted.push((proposal.found.entry, edit));
                         verified.undefined.push(patch);
                         continue;
@@ -159,7 +159,7 @@ pub fn verify<'a>(
                              it is not reported"
                         )));
                     }
-                    let edit = proposal.edit.clone();
+                    let edit = proposal.member_edit.clone();
                     verified.distrusted.push((proposal.found.entry, edit));
                     verified.rejected.push(format!(
                         "{path}:{line}: {reason}\n{}",

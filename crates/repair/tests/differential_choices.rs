@@ -11,6 +11,7 @@ const ALTERNATIVES: Schemas = Schemas {
     swap: true,
     operator: true,
     breaks: true,
+    loops: true,
     moves: true,
     ..Schemas::NONE
 };

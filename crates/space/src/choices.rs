@@ -1,6 +1,6 @@
 //! Changes that are no terms: their text is woven in, one number for each.
 //!
-//! INITIALIZATION, FUNCTION, SWAP, FORMAT, OPERATOR, BREAK and MOVE have few candidates at a location, and each does something of its own, so
+//! INITIALIZATION, FUNCTION, SWAP, FORMAT, OPERATOR, BREAK, LOOP and MOVE have few candidates at a location, and each does something of its own, so
 //! their classes are themselves: such a hole has no atoms, the value that fills it is the number of an alternative
 //! (0 is the original), and what a test sees there is one empty state. The exits of [`crate::exits`] have a
 //! condition, whose values make classes as those of guards do.
@@ -16,11 +16,12 @@ use crate::{
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, moves, operators,
+    initialization, loops, moves, operators, predicates, remainders,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts,
     term::{CType, Context},
+    wraps,
 };
 
 /// A change whose text is woven in.
@@ -47,6 +48,8 @@ pub enum Form {
         /// The statement stands alone where the grammar wants one.
         is_body: bool,
     },
+    /// Statements that are executed instead of the one that is there.
+    Instead,
     /// Statements that are executed after the declaration that is there.
     After {
         /// Statements that give what it declares without a value an unlikely one, always the same.
@@ -78,6 +81,8 @@ pub struct Choice {
 pub struct Callees<'a> {
     /// Functions that the source defines, or calls already: its object code can name them.
     pub direct: &'a FxHashSet<String>,
+    /// Functions that the source defines, and that say yes or no.
+    pub predicates: &'a FxHashSet<String>,
     /// Whether some part of the program defines or imports a function of this name.
     pub linked: &'a dyn Fn(&str) -> bool,
 }
@@ -156,10 +161,17 @@ pub fn choices(
         calls::find(&mut finder, schemas, callees);
     }
     if schemas.function {
+        wraps::find(&mut finder, callees);
         strings::find(&mut finder);
     }
     if schemas.swap {
         subscripts::find(&mut finder);
+    }
+    if schemas.refinement {
+        predicates::find(&mut finder, callees);
+    }
+    if schemas.assignment {
+        remainders::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);
@@ -167,8 +179,14 @@ pub fn choices(
     if schemas.breaks {
         operators::find_breaks(&mut finder);
     }
+    if schemas.loops {
+        loops::find(&mut finder);
+    }
     if schemas.moves {
         moves::find(&mut finder);
+    }
+    if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
+        exits::find_entry(&mut finder);
     }
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);

@@ -172,7 +172,7 @@ fn is_blank(bytes: &[u8]) -> bool {
 }
 
 /// Takes a statement out: with its line, if nothing else stands there.
-fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
+pub fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
     if is_body {
         return Edit::replace(span, ";");
     }

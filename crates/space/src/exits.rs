@@ -7,7 +7,7 @@
 //! from crashing ([`mod@crate::crash_free`]): they do what a developer would do there.
 
 use patchwright_csource::{
-    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+    ExprId, ExprKind, StmtId, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
 };
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Most values that are returned at one place.
-const MOST_VALUES: usize = 5;
+const MOST_VALUES: usize = 6;
 
 /// A way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Exits {
 pub enum Conditions {
     /// All that a guard may have.
     All,
+    /// Comparisons of what a function is given, where it begins.
+    Entry,
     /// Those that keep tests from crashing ([`mod@crate::crash_free`]).
     CrashFree,
 }
@@ -113,6 +115,64 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, under: Conditions) {
         });
         finder.push(standing.span, kind, None, standing.scope.clone());
     }
+}
+
+/// The place where a function begins, for a case that it forgets: `if (n < 2) return n;`. The values are the usual ones, its own
+/// and what it is given.
+pub(crate) fn find_entry(finder: &mut Finder<'_, '_, '_>) {
+    let function = finder.function;
+    let StmtKind::Compound(inner) = &function.stmt(function.body).kind else {
+        return;
+    };
+    let is_declaration = |id: &&StmtId| {
+        let kind = &function.stmt(**id).kind;
+        !matches!(kind, StmtKind::Declaration(_) | StmtKind::Null)
+    };
+    let Some(&first) = inner.iter().find(is_declaration) else {
+        return;
+    };
+    let is_ordinary = matches!(
+        function.stmt(first).kind,
+        StmtKind::Expression(_)
+            | StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::Do { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Switch { .. }
+            | StmtKind::Return(_)
+    );
+    let mut statements = finder.statements.iter();
+    let Some(standing) = statements.find(|standing| standing.id == first).cloned() else {
+        return;
+    };
+    let parameters = function.parameters.clone();
+    if !is_ordinary || function.name == "main" || parameters.is_empty() {
+        return;
+    }
+    let result = finder.builder.ctype(function.return_type);
+    let mut returned = returned(finder);
+    for id in parameters {
+        let variable = finder.builder.unit.variable(id).clone();
+        if result.is_some() && finder.builder.ctype(variable.ty) == result {
+            returned.push(Returned::Variable(id, variable.name));
+        }
+    }
+    let ways: Vec<Exit> = values(&returned, &standing)
+        .into_iter()
+        .map(|(value, size)| Exit {
+            text: format!("return {value};"),
+            cost: size,
+        })
+        .collect();
+    if ways.is_empty() {
+        return;
+    }
+    let kind = HoleKind::Exit(Exits {
+        is_body: standing.is_body,
+        ways,
+        under: Conditions::Entry,
+    });
+    finder.push(standing.span, kind, None, standing.scope);
 }
 
 /// The values of the function's own returns that can be repeated anywhere, then the usual ones.

@@ -83,6 +83,25 @@ pub fn changed_argument(function: &str) -> Option<usize> {
     text_argument(function).map(|(number, _)| number)
 }
 
+/// The text between the quotation marks of a format with its conversions fitted to what is passed behind it, if they do not fit.
+pub fn fitted_format(
+    types: &TypeTable,
+    function: &str,
+    text: &str,
+    passed: &[TypeId],
+) -> Option<String> {
+    let (_, use_) = text_argument(function).filter(|(_, use_)| *use_ != Use::Plain)?;
+    if !is_one_literal(text) {
+        return None;
+    }
+    let values: Vec<Value> = passed
+        .iter()
+        .map(|&ty| value(types, ty, use_ == Use::Input))
+        .collect();
+    let form = fitted(text, use_, &conversions(text, use_)?, &values)?;
+    (form != text).then_some(form)
+}
+
 /// What a function does with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {

@@ -5,8 +5,10 @@
 //! without a value is undefined, so what the unchanged program does depends on what its stack holds; with the
 //! change it does not, and one execution for each test decides.
 
-use patchwright_csource::{ExprId, ExprKind, StmtKind, Storage, VarId, types::TypeKind};
-use patchwright_text::Edit;
+use patchwright_csource::{
+    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+};
+use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
@@ -19,6 +21,9 @@ const DECLARED_COST: u32 = 2;
 
 /// The statement, the call and what it is given.
 const CLEARED_COST: u32 = 5;
+
+/// An array is mostly used again and again, and its text says all but its name.
+const CLEARED_ARRAY_COST: u32 = 3;
 
 /// Each byte of what has no value, where the instrumented program must not find zeros by chance.
 const UNSET: &str = "0xa5";
@@ -175,6 +180,14 @@ pub(crate) fn mentions(finder: &Finder<'_, '_, '_>, expr: ExprId, id: VarId) -> 
 
 /// `memset(&s, 0, sizeof s);` before a statement that mentions `s` first.
 fn cleared(finder: &mut Finder<'_, '_, '_>, standing: &Standing) {
+    // What a loop changes may have to be cleared before it.
+    let mut arrays = Vec::new();
+    if matches!(
+        finder.function.stmt(standing.id).kind,
+        StmtKind::While { .. } | StmtKind::Do { .. } | StmtKind::For { .. }
+    ) {
+        written_arrays(finder, standing.span, &mut arrays);
+    }
     let heads: Vec<ExprId> = match &finder.function.stmt(standing.id).kind {
         StmtKind::Expression(expr) => vec![*expr],
         StmtKind::If { condition, .. }
@@ -186,23 +199,62 @@ fn cleared(finder: &mut Finder<'_, '_, '_>, standing: &Standing) {
             condition,
             ..
         } => condition.iter().copied().collect(),
+        StmtKind::For { .. } | StmtKind::Do { .. } => Vec::new(),
         _ => return,
     };
     let mut variables = Vec::new();
     for head in heads {
         named(finder, head, &mut variables);
     }
+    variables.retain(|id| !arrays.contains(id));
+    let variables = arrays.into_iter().chain(variables);
     let mut found = Vec::new();
     for id in variables {
         if found.len() == MOST_CLEARED {
             break;
         }
-        if standing.scope.visible.contains(&id) {
+        let is_global = finder.builder.unit.variable(id).storage == Storage::Global;
+        if is_global || standing.scope.visible.contains(&id) {
             found.extend(clear(finder, standing, id));
         }
     }
     let is_body = standing.is_body;
     finder.add(standing.span, None, Form::Before { is_body }, found);
+}
+
+/// The arrays with elements that are assigned to in a part of the source.
+fn written_arrays(finder: &Finder<'_, '_, '_>, within: Span, found: &mut Vec<VarId>) {
+    let function = finder.function;
+    for expr in &function.exprs {
+        let is_within = expr
+            .place
+            .editable()
+            .is_some_and(|span| within.contains_span(span));
+        let target = match expr.kind {
+            ExprKind::Assign { target, .. } => target,
+            ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand,
+            } => operand,
+            _ => continue,
+        };
+        let mut target = function.stripped(target);
+        while let ExprKind::Subscript { base, .. } = function.expr(target).kind {
+            target = function.stripped(base);
+        }
+        if let ExprKind::Variable(id) = function.expr(target).kind
+            && is_within
+            && is_array(finder, id)
+            && !found.contains(&id)
+        {
+            found.push(id);
+        }
+    }
+}
+
+fn is_array(finder: &Finder<'_, '_, '_>, id: VarId) -> bool {
+    let ty = finder.builder.unit.variable(id).ty;
+    matches!(finder.builder.unit.types.kind(ty), TypeKind::Array(..))
 }
 
 fn named(finder: &Finder<'_, '_, '_>, expr: ExprId, found: &mut Vec<VarId>) {
@@ -221,7 +273,13 @@ fn named(finder: &Finder<'_, '_, '_>, expr: ExprId, found: &mut Vec<VarId>) {
 
 fn clear(finder: &mut Finder<'_, '_, '_>, standing: &Standing, id: VarId) -> Option<Alternative> {
     let variable = finder.builder.unit.variable(id).clone();
-    if variable.storage == Storage::Global {
+    let is_global = variable.storage == Storage::Global;
+    let is_before = |at: u32| at < finder.function.span.start;
+    if is_global
+        && (!is_array(finder, id)
+            || !variable.declared_at.is_some_and(is_before)
+            || finder.is_hidden(&variable.name))
+    {
         return None;
     }
     let types = &finder.builder.unit.types;
@@ -262,10 +320,14 @@ fn clear(finder: &mut Finder<'_, '_, '_>, standing: &Standing, id: VarId) -> Opt
         };
         format!("{name} = ({spelling}){{0}};")
     };
+    let cost = match is_array(finder, id) {
+        true => CLEARED_ARRAY_COST,
+        false => CLEARED_COST,
+    };
     let source = &finder.builder.unit.source;
     Some(Alternative {
         schema: Schema::Initialization,
-        cost: CLEARED_COST,
+        cost,
         edit: insertion(source, standing.span, standing.is_body, &text),
         woven: text,
     })

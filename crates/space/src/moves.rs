@@ -1,7 +1,9 @@
-//! MOVE: a statement executed earlier or later in its block.
+//! MOVE: a statement executed earlier or later in its block, or in front of, in or behind a loop beside it.
 //!
 //! The statement stands in the woven text once more at each place where it can go, and there only the copy is
 //! executed. It passes what is neither a label nor a jump, and no declaration of a name that it mentions.
+
+mod across;
 
 use patchwright_csource::{StmtId, StmtKind, Storage};
 use patchwright_text::{Edit, Span};
@@ -75,6 +77,15 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             };
         go(finder, &mut (0..place).rev(), false);
         go(finder, &mut (place + 1..inner.len()), true);
+        for (destination, edit) in across::destinations(finder, &standing, &inner, &names) {
+            destinations.push(destination);
+            alternatives.push(Alternative {
+                schema: Schema::Move,
+                cost: NEIGHBOUR_COST + STEP_COST,
+                woven: finder.text(standing.span),
+                edit,
+            });
+        }
         finder.add(standing.span, None, Form::Moved(destinations), alternatives);
     }
 }
@@ -124,7 +135,7 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
 
 /// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression. The labels of a `switch`
 /// that is in it, too, can not (`in_switch`).
-fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
+pub(crate) fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
     let inside = |id: &StmtId| has_label(finder, *id, in_switch);
     match &function.stmt(id).kind {

@@ -38,6 +38,8 @@ pub enum Schema {
     Operator,
     /// A section of a `switch` that ends before the next.
     Break,
+    /// A `for` over the same range the other way round, or over another range.
+    Loop,
     /// A statement executed earlier or later in its block.
     Move,
     /// A function, a loop or a `switch` left early.
@@ -64,6 +66,7 @@ impl Schema {
             Schema::Format => "FORMAT",
             Schema::Operator => "OPERATOR",
             Schema::Break => "BREAK",
+            Schema::Loop => "LOOP",
             Schema::Move => "MOVE",
             Schema::Exit => "EXIT",
             Schema::Declaration => "DECLARATION",
@@ -105,10 +108,14 @@ pub struct Schemas {
     pub operator: bool,
     /// [`Schema::Break`].
     pub breaks: bool,
+    /// [`Schema::Loop`].
+    pub loops: bool,
     /// [`Schema::Move`].
     pub moves: bool,
     /// [`Schema::Exit`], under these conditions.
     pub exits: Option<Conditions>,
+    /// [`Schema::Exit`] where a function begins, under comparisons of what it is given.
+    pub entries: bool,
     /// [`Schema::Declaration`].
     pub declarations: bool,
 }
@@ -136,8 +143,10 @@ impl Schemas {
         format: true,
         operator: true,
         breaks: true,
+        loops: true,
         moves: true,
         exits: Some(Conditions::All),
+        entries: true,
         declarations: true,
     };
 
@@ -153,8 +162,10 @@ impl Schemas {
         format: false,
         operator: false,
         breaks: false,
+        loops: false,
         moves: false,
         exits: None,
+        entries: false,
         declarations: false,
     };
 
@@ -171,8 +182,9 @@ impl Schemas {
             Schema::Format => self.format,
             Schema::Operator => self.operator,
             Schema::Break => self.breaks,
+            Schema::Loop => self.loops,
             Schema::Move => self.moves,
-            Schema::Exit => self.exits.is_some(),
+            Schema::Exit => self.exits.is_some() || self.entries,
             Schema::Declaration => self.declarations,
         }
     }

@@ -64,6 +64,7 @@ fn candidates_against(
     };
     let callees = Callees {
         direct: &Default::default(),
+        predicates: &Default::default(),
         linked: &|_| false,
     };
     let mentioned: Vec<_> = functions

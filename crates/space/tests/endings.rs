@@ -38,6 +38,7 @@ fn open(source: &str) -> Open {
     };
     let callees = Callees {
         direct: &Default::default(),
+        predicates: &Default::default(),
         linked: &|_| false,
     };
     let mut found = holes(&mut builder, 0, function, &scope_map);

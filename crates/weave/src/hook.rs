@@ -53,6 +53,11 @@ pub enum HookKind {
         /// C statements, each on one line.
         alternatives: Vec<String>,
     },
+    /// A statement, as for [`HookKind::Guard`]; a value *n* from 1 executes the *n*th of the alternatives in its place.
+    Instead {
+        /// C statements, each on one line.
+        alternatives: Vec<String>,
+    },
     /// A statement or declaration in a block; a value *n* from 1 executes the *n*th of the alternatives after it.
     After {
         /// C statements, each on one line.
@@ -109,6 +114,21 @@ fn executed(selected: &str, value: &str, alternatives: &[String]) -> String {
         );
     }
     text.push('}');
+    text
+}
+
+/// `{int __pw_a=…;if(__pw_a==1){…}else …}`: a statement instead of which alternatives can be executed.
+fn replaced(selected: &str, value: &str, alternatives: &[String], inner: &[u8]) -> Vec<u8> {
+    let mut text = format!("{{int __pw_a={selected}?(int){value}:0;");
+    for (number, alternative) in alternatives.iter().enumerate() {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "if(__pw_a=={}){{{alternative}}}else ", number + 1);
+    }
+    let mut text = text.into_bytes();
+    // An `else` that follows belongs to an `if` in front.
+    text.push(b'{');
+    text.extend_from_slice(inner);
+    text.extend_from_slice(b"}}");
     text
 }
 
@@ -229,6 +249,9 @@ pub(crate) fn hook_text(
                 true => (format!("{{{before}"), "}"),
                 false => (before, ""),
             }
+        }
+        HookKind::Instead { alternatives } => {
+            return Some(replaced(&selected, &value, alternatives, inner));
         }
         HookKind::After {
             alternatives,

@@ -319,6 +319,7 @@ impl Encoder {
         self.option(limits.address_space);
         self.u64(limits.stack_factor);
         self.u64(limits.output);
+        self.option(limits.stdout);
         self.option(limits.file_size);
         self.option(limits.processes.map(u64::from));
         self.duration(limits.pipe_grace);
@@ -453,6 +454,7 @@ impl<'a> Decoder<'a> {
                 address_space: self.option()?,
                 stack_factor: self.u64()?,
                 output: self.u64()?,
+                stdout: self.option()?,
                 file_size: self.option()?,
                 processes: self.option()?.map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
                 pipe_grace: self.duration()?,

@@ -7,6 +7,8 @@ use patchwright_csource::{
 };
 use patchwright_text::{Edit, Span};
 
+use super::follow::{Changed, formats, merged, returned};
+
 /// A change of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
@@ -59,15 +61,29 @@ fn larger(size: &str) -> [String; 3] {
     }
 }
 
-/// The changes of what a function declares, and of the globals and macros that it mentions. The text of the function itself may
-/// not come from a macro.
+/// The changes of what a function declares, and of the globals, members and macros that it mentions. The text of the function itself
+/// may not come from a macro.
 pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
     let source = &masked(&unit.source);
+    let mut types = unit.types.clone();
     let mut found = Vec::new();
-    let mut types: BTreeSet<u32> = BTreeSet::new();
-    let mut add_type = |found: &mut Vec<Change>, place: Option<TypeText>, is_local: bool| {
-        if let Some(place) = place.filter(|place| types.insert(place.span.start)) {
-            found.extend(other_types(&place, is_local));
+    let mut seen: BTreeSet<u32> = BTreeSet::new();
+    let returned = returned(function);
+    let returns = return_places(unit, source, function);
+    let is_local = |edit: &Edit| -> bool { function.body_span.contains_span(edit.span) };
+    let mut add_types = |found: &mut Vec<Change>, places: &[TypeText], changed: &Changed| {
+        let Some(words) = places.first().map(|place| place.words.clone()) else {
+            return;
+        };
+        for (rank, other) in other_types(&words).iter().enumerate() {
+            let of_types = places.iter().map(|place| Edit::replace(place.span, *other));
+            let mut edits: Vec<Edit> = of_types.collect();
+            edits.extend(formats(unit, &mut types, changed, other));
+            found.extend(merged(&unit.source, edits).map(|edit| Change {
+                rank: rank as u32,
+                is_local: is_local(&edit),
+                edit,
+            }));
         }
     };
     for id in mentioned(unit, function) {
@@ -76,7 +92,26 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             continue;
         };
         let is_local = function.body_span.contains_span(Span::new(at, at + 1));
-        add_type(&mut found, type_before(source, at), is_local);
+        if let Some(place) = type_before(source, at)
+            && seen.insert(place.span.start)
+        {
+            let mut changed = Changed {
+                variables: declared_from(unit, source, &place),
+                ..Changed::default()
+            };
+            let is_whole = returned.contains(&id)
+                && returns
+                    .first()
+                    .is_some_and(|first| first.words == place.words);
+            let mut places = vec![place];
+            add_types(&mut found, &places, &changed);
+            // A value that grows too large is returned as well.
+            if is_whole {
+                places.extend(returns.iter().cloned());
+                changed.functions.insert(function.name.clone());
+                add_types(&mut found, &places, &changed);
+            }
+        }
         if matches!(unit.types.kind(variable.ty), TypeKind::Array(..)) {
             found.extend(sizes(source, at, is_local));
         }
@@ -84,8 +119,81 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             found.extend(beginning(source, at, is_local));
         }
     }
-    found.extend(return_types(unit, source, function));
+    for (name, at) in members(unit, source, function) {
+        if let Some(place) = type_before(source, at)
+            && seen.insert(place.span.start)
+        {
+            let changed = Changed {
+                members: BTreeSet::from([name]),
+                ..Changed::default()
+            };
+            add_types(&mut found, &[place], &changed);
+        }
+        found.extend(sizes(source, at, false));
+    }
+    if !returns.is_empty() {
+        let changed = Changed {
+            functions: BTreeSet::from([function.name.clone()]),
+            ..Changed::default()
+        };
+        add_types(&mut found, &returns, &changed);
+    }
     found.extend(macros(unit, function));
+    found
+}
+
+/// All variables whose declaration begins with these words: of `int a, b;` both.
+fn declared_from(unit: &TranslationUnit, source: &[u8], place: &TypeText) -> BTreeSet<VarId> {
+    let numbered = unit.variables.iter().enumerate();
+    let found = numbered.filter(|(_, variable)| {
+        variable.declared_at.is_some_and(|at| {
+            at >= place.span.end && {
+                let between = &source[place.span.end as usize..at as usize];
+                let mut depth = 0_i32;
+                // Neither its end nor that of the parameter lies between, nor the next one of those.
+                between.iter().all(|byte| {
+                    depth += i32::from(b"([{".contains(byte)) - i32::from(b")]}".contains(byte));
+                    depth >= 0 && *byte != b';'
+                }) && (!between.contains(&b',') || type_before(source, at).is_none())
+            }
+        })
+    });
+    found.map(|(number, _)| VarId(number as u32)).collect()
+}
+
+/// The members that a function names, each with the places where structures declare one of this name.
+fn members(unit: &TranslationUnit, source: &[u8], function: &Function) -> Vec<(String, u32)> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for expr in &function.exprs {
+        if let ExprKind::Member { name, .. } = &expr.kind {
+            names.insert(name);
+        }
+    }
+    let mut found = Vec::new();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while at < source.len() {
+        let body = unit.functions.iter().find(|other| {
+            let body = other.body_span;
+            (body.start as usize..body.end as usize).contains(&at)
+        });
+        if let Some(body) = body {
+            at = body.body_span.end as usize;
+            continue;
+        }
+        let end = lex::step(source, at);
+        match source[at] {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {
+                let word = std::str::from_utf8(&source[at..end]).unwrap_or_default();
+                if depth > 0 && names.contains(word) {
+                    found.push((word.to_owned(), at as u32));
+                }
+            }
+        }
+        at = end;
+    }
     found
 }
 
@@ -104,6 +212,7 @@ fn mentioned(unit: &TranslationUnit, function: &Function) -> Vec<VarId> {
 }
 
 /// The words of a type of numbers.
+#[derive(Clone)]
 struct TypeText {
     span: Span,
     words: String,
@@ -176,17 +285,10 @@ fn type_before(source: &[u8], at: u32) -> Option<TypeText> {
     })
 }
 
-fn other_types(place: &TypeText, is_local: bool) -> Vec<Change> {
-    let known = OTHER_TYPES.iter().find(|(known, _)| *known == place.words);
-    let others = known.map_or(&[][..], |(_, others)| others);
-    let others = others.iter().enumerate();
-    others
-        .map(|(rank, other)| Change {
-            rank: rank as u32,
-            edit: Edit::replace(place.span, *other),
-            is_local,
-        })
-        .collect()
+/// The types that are tried in the place of one.
+fn other_types(words: &str) -> &'static [&'static str] {
+    let known = OTHER_TYPES.iter().find(|(known, _)| *known == words);
+    known.map_or(&[][..], |(_, others)| others)
 }
 
 /// Larger sizes of the array that is declared at `at`.
@@ -259,14 +361,17 @@ fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Change> {
         .collect()
 }
 
-/// Other types of what the function returns, wherever it is declared: one edit from the first of these places to the last.
-fn return_types(unit: &TranslationUnit, masked: &[u8], function: &Function) -> Vec<Change> {
+/// The type of what the function returns, wherever it is declared.
+fn return_places(unit: &TranslationUnit, masked: &[u8], function: &Function) -> Vec<TypeText> {
     let name = function.name.as_bytes();
     if name == b"main" {
         return Vec::new();
     }
-    let source = &unit.source;
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let is_called = |at: usize| {
+        let mut bodies = unit.functions.iter().map(|other| other.body_span.range());
+        bodies.any(|body| body.contains(&at))
+    };
     let mut places: Vec<TypeText> = Vec::new();
     for at in 0..function.body_span.start as usize {
         let rest = &masked[at..];
@@ -274,32 +379,17 @@ fn return_types(unit: &TranslationUnit, masked: &[u8], function: &Function) -> V
             && !is_word(rest.get(name.len()))
             && !at.checked_sub(1).is_some_and(|b| is_word(masked.get(b)))
             && rest[name.len()..].trim_ascii_start().starts_with(b"(");
-        if is_name && let Some(place) = type_before(masked, at as u32) {
+        if is_name
+            && !is_called(at)
+            && let Some(place) = type_before(masked, at as u32)
+        {
             places.push(place);
         }
     }
-    let (Some(first), Some(last)) = (places.first(), places.last()) else {
-        return Vec::new();
-    };
-    if places.iter().any(|place| place.words != first.words) {
-        return Vec::new();
+    match places.first() {
+        Some(first) if places.iter().all(|place| place.words == first.words) => places,
+        _ => Vec::new(),
     }
-    let whole = Span::new(first.span.start, last.span.end);
-    let mut found = Vec::new();
-    for change in other_types(first, false) {
-        let mut text = Vec::new();
-        let mut copied = whole.start;
-        for place in &places {
-            text.extend_from_slice(&source[copied as usize..place.span.start as usize]);
-            text.extend_from_slice(&change.edit.text);
-            copied = place.span.end;
-        }
-        found.push(Change {
-            edit: Edit::replace(whole, text),
-            ..change
-        });
-    }
-    found
 }
 
 /// Other numbers of the macros that the function names.

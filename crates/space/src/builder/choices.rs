@@ -32,11 +32,15 @@ impl SpaceBuilder<'_> {
             2 => self.crash_free.iter().map(|&(_, fails)| fails).collect(),
             _ => Vec::new(),
         };
-        if exits.under == Conditions::All {
-            if size == 2 {
-                conditions.extend(self.additions(1));
+        match exits.under {
+            Conditions::All => {
+                if size == 2 {
+                    conditions.extend(self.additions(1));
+                }
+                conditions.extend(self.additions(size));
             }
-            conditions.extend(self.additions(size));
+            Conditions::Entry if size == 3 => conditions.extend(self.additions(size)),
+            Conditions::Entry | Conditions::CrashFree => {}
         }
         let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
             return;

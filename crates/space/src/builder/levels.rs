@@ -15,6 +15,9 @@ use crate::{
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
 
+/// The subtraction, and the length.
+const FROM_END_COST: u32 = 3;
+
 pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Lt,
     BinaryOp::Le,
@@ -363,6 +366,9 @@ impl SpaceBuilder<'_> {
                 self.block(site, Template::Binary(op, whole, a), cost, schema, most);
             }
         }
+        if !truth && term.ctype().is_integer() && matches!(term.kind(), Kind::Atom(_)) {
+            self.counted_from_the_end(site, whole, most);
+        }
         if !truth && term.ctype().is_arithmetic() && !matches!(term.kind(), Kind::Constant(..)) {
             for base in self.decimal_bases() {
                 for op in [BinaryOp::Mul, BinaryOp::Div] {
@@ -394,6 +400,20 @@ impl SpaceBuilder<'_> {
             if self.space.hole.context != Context::Truth {
                 self.extremes(site, whole, &leaves, most);
             }
+        }
+    }
+
+    /// `n - 1 - i` for `i`: the element that is as far from the end.
+    fn counted_from_the_end(&mut self, site: usize, whole: PoolId, most: usize) {
+        let one = Term::constant(1, CType::Int, "1");
+        let Some(one) = self.fixed(&one) else {
+            return;
+        };
+        let is_integer = |pool: &PoolId| self.space.pools.get(*pool).ctype.is_integer();
+        let nearest: Vec<PoolId> = self.nearest.iter().copied().filter(is_integer).collect();
+        for last in self.binary_pools(&[BinaryOp::Sub], &nearest, &[one]) {
+            let template = Template::Binary(BinaryOp::Sub, last, whole);
+            self.block(site, template, FROM_END_COST, Schema::Expression, most);
         }
     }
 

@@ -280,6 +280,8 @@ impl Watch<'_> {
                 }
             }
         }
+        let most = self.request.limits.stdout.unwrap_or(u64::MAX);
+        exceeded |= self.stdout.data.len() as u64 > most;
         self.truncated |= exceeded;
         exceeded && self.request.overflow == Overflow::Stop
     }

@@ -1,0 +1,198 @@
+//! ASSIGNMENT of a remainder: `v %= M;` behind an assignment to `v`, where the program has a modulus `M`.
+//!
+//! What is assigned to may be anything, also an element, and the modulus need not be mentioned in the function.
+
+use patchwright_csource::{ExprId, ExprKind, StmtKind, UnaryOperator, lex, types::TypeKind};
+
+use crate::{
+    builder::ASSIGNMENT_COST,
+    choices::{Alternative, Finder, Form},
+    insertion::insertion_after,
+    operators::LONGEST,
+    space::Schema,
+    term::CType,
+};
+
+/// The statement, and the modulus.
+const REMAINDER_COST: u32 = ASSIGNMENT_COST + 1;
+
+/// Most moduli that are tried.
+const MOST_MODULI: usize = 2;
+
+/// Numbers that are no modulus anywhere are taken for one only if they are not less.
+const LEAST_MODULUS: i128 = 1000;
+
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
+    let moduli = moduli(finder);
+    if moduli.is_empty() {
+        return;
+    }
+    for standing in finder.statements.clone() {
+        let StmtKind::Expression(expr) = finder.function.stmt(standing.id).kind else {
+            continue;
+        };
+        let ExprKind::Assign { target, .. } =
+            finder.function.expr(finder.function.stripped(expr)).kind
+        else {
+            continue;
+        };
+        let target = finder.function.stripped(target);
+        let (ty, place) = {
+            let target = finder.function.expr(target);
+            (target.ty, target.place)
+        };
+        let is_large = |ctype: CType| ctype.is_integer() && ctype.value_type().size() > 1;
+        let is_enumeration = matches!(finder.builder.unit.types.kind(ty), TypeKind::Enum { .. });
+        let ctype = finder.builder.ctype(ty);
+        let (Some(span), true) = (place.editable(), ctype.is_some_and(is_large)) else {
+            continue;
+        };
+        if is_enumeration
+            || standing.span.len() > LONGEST
+            || finder.has_statements(expr)
+            || has_effects(finder, target)
+        {
+            continue;
+        }
+        let lvalue = finder.text(span);
+        let source = &finder.builder.unit.source;
+        let own = finder.text(standing.span);
+        let alternatives = moduli.iter().map(|modulus| {
+            let text = format!("{lvalue} %= {modulus};");
+            Alternative {
+                schema: Schema::Assignment,
+                cost: REMAINDER_COST,
+                edit: insertion_after(source, standing.span, standing.is_body, &text),
+                woven: format!("{own} {text}"),
+            }
+        });
+        let alternatives = alternatives.collect();
+        finder.add(standing.span, None, Form::Instead, alternatives);
+    }
+}
+
+fn has_effects(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
+    let own = match finder.function.expr(id).kind {
+        ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => true,
+        ExprKind::Unary { operator, .. } => operator == UnaryOperator::Step,
+        _ => false,
+    };
+    let children = finder.function.children(id);
+    own || children.into_iter().any(|child| has_effects(finder, child))
+}
+
+/// What the file takes remainders by, then large constants that it names. Small numbers tell digits and parities.
+fn moduli(finder: &Finder<'_, '_, '_>) -> Vec<String> {
+    let unit = &finder.builder.unit;
+    let start = finder.function.span.start;
+    let source = &unit.source;
+    let is_before = |at: u32| at < start;
+    let mut named: Vec<(String, i128)> = Vec::new();
+    for constant in &unit.macros {
+        let is_defined = constant.mentions.first().is_some_and(|&at| is_before(at));
+        if constant.in_project && is_defined && constant.is_operand {
+            named.push((constant.name.clone(), constant.value));
+        }
+    }
+    for (name, value) in unit.enumerations.iter().flatten() {
+        if is_enumerated_before(&source[..start as usize], name) {
+            named.push((name.clone(), *value));
+        }
+    }
+    named.retain(|(name, value)| {
+        (2..=i128::from(i64::MAX)).contains(value) && !finder.is_hidden(name)
+    });
+    let divisors = divisors(source);
+    let mut found: Vec<String> = Vec::new();
+    for divisor in &divisors {
+        let is_large = divisor
+            .parse::<i128>()
+            .is_ok_and(|value| value >= LEAST_MODULUS);
+        let is_named = named
+            .iter()
+            .any(|(name, value)| name == divisor && *value >= LEAST_MODULUS);
+        if (is_large || is_named) && !found.contains(divisor) {
+            found.push(divisor.clone());
+        }
+    }
+    for (name, value) in named {
+        // Most large numbers are lengths; those are even.
+        if value >= LEAST_MODULUS && value % 2 == 1 && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found.truncate(MOST_MODULI);
+    found
+}
+
+/// The words behind `%` and `%=`.
+fn divisors(source: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < source.len() {
+        if source[at] == b'%' {
+            let rest = &source[at + 1..];
+            let rest = rest.strip_prefix(b"=").unwrap_or(rest).trim_ascii_start();
+            let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            let word: Vec<u8> = rest.iter().take_while(is_word).copied().collect();
+            found.extend(String::from_utf8(word).ok().filter(|word| !word.is_empty()));
+        }
+        // Not in literals and comments.
+        at = lex::step(source, at);
+    }
+    found
+}
+
+/// Whether an enumeration at file scope has this name.
+fn is_enumerated_before(text: &[u8], name: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    let mut is_enumeration = false;
+    let mut declaration = 0;
+    while at < text.len() {
+        let end = lex::step(text, at);
+        match text[at] {
+            b'{' => {
+                if depth == 0 {
+                    is_enumeration = heads_enumeration(&text[declaration..at]);
+                }
+                depth += 1;
+            }
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                declaration = at;
+            }
+            b';' if depth == 0 => declaration = at,
+            _ if depth == 1 && is_enumeration && &text[at..end] == name.as_bytes() => return true,
+            _ => {}
+        }
+        at = end;
+    }
+    false
+}
+
+/// Whether a text ends in `enum` or `enum` and a name.
+fn heads_enumeration(text: &[u8]) -> bool {
+    let words = lex::words_with_places(text);
+    let mut last = words.iter().rev().take(2);
+    last.any(|(word, at)| word == "enum" && !text[*at..].contains(&b'('))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_a_percent_sign_is_a_divisor() {
+        let source = b"x = a % MOD + b %= 1007; printf(\"%d\", y % (z)); // % w";
+        assert_eq!(divisors(source), ["MOD", "1007"]);
+    }
+
+    #[test]
+    fn enumerations_in_functions_are_not_seen() {
+        let text = b"enum { A, B = 7 };\ntypedef enum { C } t;\nvoid f(void) { enum { D }; }\n";
+        for (name, expected) in [("A", true), ("B", true), ("C", true), ("D", false)] {
+            assert_eq!(is_enumerated_before(text, name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Changes that are no terms, as texts: what of, what into, at what cost.
+
+mod common;
+
+use patchwright_csource::scopes;
+use patchwright_space::{AtomBuilder, Callees, HoleKind, Schema, Schemas, TermTypes, choices};
+use patchwright_text::apply_edits;
+
+/// The lines that the changes of a kind make of the last function of a source, each with its cost, joined by `|`.
+fn changes(source: &str, schema: Schema, predicates: &[&str]) -> Vec<String> {
+    let mut unit = common::read(source);
+    let functions = std::mem::take(&mut unit.functions);
+    let function = functions.last().unwrap();
+    let scope_map = scopes(&unit, function);
+    let mut types = TermTypes::default();
+    let mut builder = AtomBuilder {
+        unit: &mut unit,
+        types: &mut types,
+    };
+    let callees = Callees {
+        direct: &Default::default(),
+        predicates: &predicates.iter().map(|name| (*name).to_owned()).collect(),
+        linked: &|_| false,
+    };
+    let schemas = Schemas::ALL;
+    let found = choices(&mut builder, 0, function, &scope_map, schemas, &callees).holes;
+    let mut texts = Vec::new();
+    for hole in found {
+        let HoleKind::Choice(choice) = hole.kind else {
+            continue;
+        };
+        for alternative in choice.alternatives {
+            if alternative.schema != schema {
+                continue;
+            }
+            let new = apply_edits(source.as_bytes(), &[alternative.edit]).unwrap();
+            let new = String::from_utf8(new).unwrap();
+            let old: Vec<&str> = source.lines().collect();
+            let lines: Vec<&str> = new.lines().collect();
+            let begin = lines.iter().zip(&old).take_while(|(a, b)| a == b).count();
+            let both = lines.iter().rev().zip(old.iter().rev());
+            let end = both.take_while(|(a, b)| a == b).count();
+            let end = lines.len() - end.min(lines.len() - begin);
+            let changed: Vec<&str> = lines[begin..end].iter().map(|line| line.trim()).collect();
+            texts.push(format!("{}: {}", alternative.cost, changed.join(" | ")));
+        }
+    }
+    texts
+}
+
+#[test]
+fn functions_of_the_library_are_put_round_expressions_and_taken_away() {
+    let source = "#include <stdlib.h>\n#include <ctype.h>\n\
+                  int f(int a, const char *s) {\n\
+                  int n = labs(a);\n\
+                  for (int i = 0; s[i]; i++)\n\
+                  n += (a - i);\n\
+                  return n;\n}\n";
+    let found = changes(source, Schema::Function, &[]);
+    for expected in [
+        "2: int n = a;",
+        "2: for (int i = 0; tolower(s[i]); i++)",
+        "2: n += abs(a - i);",
+        "2: n += (abs(a) - i);",
+        "2: return abs(n);",
+    ] {
+        assert!(
+            found.iter().any(|text| text == expected),
+            "{expected}: {found:#?}"
+        );
+    }
+    // Neither an index nor what counts a loop, and nothing twice.
+    assert!(
+        !found.iter().any(|text| text.contains("abs(i)")),
+        "{found:#?}"
+    );
+    assert!(
+        !found.iter().any(|text| text.contains("abs(labs")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_loop_counts_the_other_way_round() {
+    let source = "int f(int *a, int n) {\n\
+                  int s = 0;\n\
+                  for (int i = 0; i < n; i++)\n\
+                  s = 2 * s + a[i];\n\
+                  return s;\n}\n";
+    let found = changes(source, Schema::Loop, &[]);
+    assert_eq!(
+        found,
+        [
+            "3: for (int i = n - 1; i >= 0; i--)",
+            "2: for (int i = 1; i <= n; i++)",
+            "2: for (int i = 1; i < n + 1; i++)",
+            "2: for (int i = 1; i < n - 1; i++)",
+        ]
+    );
+}
+
+#[test]
+fn a_statement_moves_across_the_bounds_of_a_loop() {
+    let source = "int g(int);\nint f(int n) {\n\
+                  int s = 0;\n\
+                  while (n > 0) {\n\
+                  s += n--;\n\
+                  g(s);\n\
+                  }\n\
+                  s = 1;\n\
+                  return s;\n}\n";
+    let found = changes(source, Schema::Move, &[]);
+    for expected in [
+        "3: } | g(s);",
+        "3: s = 1; | }",
+        "3: s += n--; | while (n > 0) {",
+    ] {
+        assert!(
+            found.iter().any(|text| text == expected),
+            "{expected}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_array_is_cleared_before_a_loop_that_counts_in_it() {
+    let source = "#include <string.h>\nstatic int seen[9];\nint f(const char *s) {\n\
+                  int count[26], n = 0;\n\
+                  for (int i = 0; s[i]; i++) {\n\
+                  count[s[i] - 'a']++;\n\
+                  seen[i] = 1;\n\
+                  }\n\
+                  return n;\n}\n";
+    let found = changes(source, Schema::Initialization, &[]);
+    for expected in [
+        "3: memset(count, 0, sizeof count); | for (int i = 0; s[i]; i++) {",
+        "3: memset(seen, 0, sizeof seen); | for (int i = 0; s[i]; i++) {",
+    ] {
+        let is_it = |text: &String| expected.starts_with(text.as_str());
+        assert!(found.iter().any(is_it), "{expected}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_remainder_is_taken_by_the_modulus_of_the_program() {
+    let source = "enum { MOD = 9973, MOST = 1000 };\nvoid f(int *a, int n) {\n\
+                  for (int i = 1; i < n; i++)\n\
+                  a[i] += a[i - 1];\n}\n";
+    assert_eq!(
+        changes(source, Schema::Assignment, &[]),
+        ["3: { a[i] += a[i - 1]; a[i] %= MOD; }"]
+    );
+}
+
+#[test]
+fn conditions_are_refined_by_the_programs_own_predicates() {
+    let source = "int leap(int y);\nint f(int y, int m) {\n\
+                  if (m > 2)\n\
+                  return 1;\n\
+                  return 0;\n}\n";
+    let found = changes(source, Schema::Refinement, &["leap"]);
+    for expected in [
+        "3: if (m > 2 && leap(y))",
+        "3: if (m > 2 || leap(y))",
+        "4: if (m > 2 && !leap(y))",
+    ] {
+        assert!(
+            found.iter().any(|text| text == expected),
+            "{expected}: {found:#?}"
+        );
+    }
+}
