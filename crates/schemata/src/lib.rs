@@ -4,7 +4,7 @@
 //!
 //! 1. Every patch that changes bodies of functions is taken (`plan`); which of them compile is found out for all at
 //!    once (`isolate`), and which of these C may not define (`undefined`).
-//! 2. Patches go into a *batch*, one woven build: at each place where some of them differ (`runs`) stand their
+//! 2. Patches go into a *batch*, one woven build: at each place where some of them differ (`placing`, `runs`) stand their
 //!    *alternatives*, selected at run time (`batch`). Those that can be tried and undone are woven twice (`capture`).
 //! 3. For each test, rounds of the *state-transition tree* (`rounds`): one execution for each class of patches that
 //!    the test cannot tell apart. Each begins in the state that the untouched program has left in the tests before
@@ -31,11 +31,13 @@ mod library;
 mod linked;
 mod missing;
 mod outside;
+mod placing;
 mod plan;
 mod planned;
 mod preprocessed;
 mod rounds;
 mod runs;
+mod scan;
 mod state;
 mod undefined;
 

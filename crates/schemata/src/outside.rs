@@ -13,7 +13,7 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
 use crate::preprocessed::Preprocessed;
-use crate::runs::skip_directives;
+use crate::scan::skip_directives;
 
 /// Text that a patch adds between the definitions of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -102,7 +102,7 @@ fn validated(changes: &[&[(&str, &str)]]) -> Found {
     let folder = tempfile::tempdir().unwrap();
     for (patch, text) in texts.iter().enumerate() {
         if found.fates[patch] == Fate::Woven {
-            let runs = (0..subject.cases.len());
+            let runs = 0..subject.cases.len();
             let runs = runs.map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
             let plain = plain(&subject, folder.path(), text);
             assert_eq!(Plain::Ran(runs.collect()), plain, "{text}");
