@@ -130,9 +130,9 @@ fn what_a_build_makes_of_a_header_is_read_by_all() {
         run(&place, &tests, true, &patches),
         run(&place, &tests, false, &patches),
     );
-    for patch in 0..patches.len() {
-        let verdicts = (&narrow.patches[patch].verdict, &full.patches[patch].verdict);
-        assert_eq!(verdicts.0, verdicts.1, "{}", patches[patch].0);
+    let both = narrow.patches.iter().zip(&full.patches);
+    for ((narrow, full), (name, _)) in both.zip(&patches) {
+        assert_eq!(narrow.verdict, full.verdict, "{name}");
     }
     let plausible: Vec<bool> = (0..3).map(|patch| is_plausible(&narrow, patch)).collect();
     assert_eq!(plausible, [false, true, true]);
