@@ -156,6 +156,36 @@ fn where_no_copy_can_appear_at_the_projects_path() {
 }
 
 #[test]
+fn patches_are_woven_where_no_copy_can_appear_at_the_projects_path() {
+    let place = Place::with_max2();
+    place.script("driver", "#!/bin/sh\ntest \"$(./max $1 1)\" = 0\n");
+    let patch = |condition: &str| {
+        let diff = format!(
+            "--- a/max.c\n+++ b/max.c\n@@ -8 +8 @@\n-  if (a > b) {{\n+  if ({condition}) {{\n"
+        );
+        format!("{}\n", serde_json::json!({"id": condition, "patch": diff}))
+    };
+    let patches = ["a >= b", "a < b", "a > b + 1"].map(patch).concat();
+    place.write("patches.jsonl", patches);
+    let output = within(
+        &place,
+        "echo 0 >/proc/sys/user/max_user_namespaces\necho 0 >/proc/sys/user/max_mnt_namespaces\n\
+         exec \"$P\" validate project project/patches.jsonl --build 'cc -o max max.c' --driver driver \
+         --tests 1 2 -j 2 --json --state state",
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["stats"]["woven"]["patches"], 3);
+    assert_eq!(report["patches"][0]["verdict"], "plausible");
+}
+
+#[test]
 fn two_runs_at_once_give_what_each_gives_alone() {
     let place = bare();
     let patches = |output: &Output| -> serde_json::Value {

@@ -20,6 +20,8 @@ use patchwright_text::{Digest, Hasher};
 pub struct Dependents {
     /// By their paths in the project, with the ways in which they are compiled.
     sources: BTreeMap<PathBuf, Vec<CompileCommand>>,
+    /// Where the commands see the project. Without a view each copy has a place of its own.
+    root: PathBuf,
     /// What each way of each source reads; `None` if the preprocessor fails.
     untouched: OnceLock<BTreeMap<PathBuf, Vec<Option<Preprocessed>>>>,
 }
@@ -47,8 +49,14 @@ impl Dependents {
     pub fn new(commands: &[CompileCommand], sandbox: &Sandbox) -> Self {
         Dependents {
             sources: record::sources(commands, sandbox),
+            root: sandbox.run_root().to_path_buf(),
             untouched: OnceLock::new(),
         }
+    }
+
+    /// The command as programs in this copy see it.
+    fn in_copy(&self, command: &CompileCommand, sandbox: &Sandbox) -> CompileCommand {
+        command.rebase(&self.root, sandbox.run_root())
     }
 
     /// The sources that are known, by their paths in the project.
@@ -77,7 +85,10 @@ impl Dependents {
         if self.untouched.get().is_none() {
             let mut read = BTreeMap::new();
             for (source, commands) in &self.sources {
-                let ways = commands.iter().map(|command| preprocessed(worker, command));
+                let ways = commands.iter().map(|command| {
+                    let command = self.in_copy(command, &worker.sandbox);
+                    preprocessed(worker, &command)
+                });
                 read.insert(source.clone(), ways.collect::<Result<_, _>>()?);
             }
             // Another worker may have been faster, with the same result.
@@ -110,6 +121,7 @@ impl Dependents {
         let mut remade = BTreeSet::new();
         for (source, ways) in untouched {
             for (command, way) in self.sources[source].iter().zip(ways) {
+                let command = &self.in_copy(command, &worker.sandbox);
                 let same = match way {
                     None => false,
                     Some(way) if changed.iter().all(|file| !way.files.contains(*file)) => true,

@@ -27,7 +27,7 @@ pub struct Prepared {
     pub suite: TestSuite,
     /// What the tests do on the untouched program.
     pub untouched: UntouchedTests,
-    /// How the sources are compiled, as programs in the sandbox see it, if that was asked for and is
+    /// How the sources are compiled, as programs in the worker's copy see it, if that was asked for and is
     /// known.
     pub commands: Option<Vec<CompileCommand>>,
     /// File names of sources that other sources include.
@@ -113,6 +113,12 @@ pub fn prepare<'a>(
         "worker-0",
         &worker_options(project, &folder, surroundings),
     )?;
+    // Without a view each copy has a place of its own.
+    let (built, copy) = (pristine.sandbox.run_root(), worker.sandbox.run_root());
+    let commands: Option<Vec<CompileCommand>> = commands.map(|commands| {
+        let rebase = |command: &CompileCommand| command.rebase(built, copy);
+        commands.iter().map(rebase).collect()
+    });
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
     let warn = |text: String| events(Event::Warning(text));
     let mut is_told = false;
@@ -177,7 +183,7 @@ pub fn prepare<'a>(
         included: included_sources(&folder)?,
         dependents: commands
             .as_ref()
-            .map(|commands| Dependents::new(commands, &pristine.sandbox)),
+            .map(|commands| Dependents::new(commands, &worker.sandbox)),
         pristine,
         build: build.clone(),
         suite: suite.clone(),
