@@ -64,6 +64,9 @@ pub struct Batcher<'a> {
     pub checked: bool,
     /// Patches of the plan that did not go into smaller places.
     pub widths: &'a mut BTreeMap<usize, Width>,
+    /// How often patches may still be parted, or get wider places, to find out to whom an error belongs. A file that cannot be
+    /// woven at all would take a compilation for each.
+    pub trials: &'a mut usize,
 }
 
 impl Batcher<'_> {
@@ -126,6 +129,13 @@ impl Batcher<'_> {
                 };
                 return Ok(Batched { batch, apart, left });
             }
+            if refused.is_empty() && *self.trials == 0 {
+                let everyone = members.into_iter();
+                apart.extend(everyone.map(|member| (member, Apart::NotWoven)));
+                members = Vec::new();
+                continue;
+            }
+            *self.trials -= usize::from(refused.is_empty());
             if refused.is_empty() && members.len() > 1 {
                 // Nobody is to blame as far as can be seen.
                 let rest = members.split_off(members.len() / 2);

@@ -24,6 +24,9 @@ use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 /// How often a batch that does not build is halved, looking for the culprit.
 const MOST_HALVINGS: usize = 4;
 
+/// Most trials to find out to whom an error in woven texts belongs.
+const MOST_TRIALS: usize = 32;
+
 /// What the engine works with.
 pub struct Context<'a> {
     /// The project.
@@ -149,7 +152,7 @@ impl<'a> Engine<'a> {
             })
             .collect();
         let mut number = 0;
-        let mut widths = BTreeMap::new();
+        let (mut widths, mut trials) = (BTreeMap::new(), MOST_TRIALS);
         while let Some(pending) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
             let Batched { batch, apart, left } = Batcher {
@@ -161,6 +164,7 @@ impl<'a> Engine<'a> {
                 unobserved: &self.unobserved,
                 checked: pending.checked,
                 widths: &mut widths,
+                trials: &mut trials,
             }
             .batch(&pending.members)?;
             for (member, reason) in apart {
