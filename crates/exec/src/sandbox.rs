@@ -90,6 +90,14 @@ impl Sandbox {
         }
     }
 
+    /// The part below the project's root of a path that programs in the sandbox use; `None` outside of it.
+    pub fn below_root(&self, path: &Path) -> Option<PathBuf> {
+        let path = normalize(path);
+        path.strip_prefix(self.run_root())
+            .ok()
+            .map(Path::to_path_buf)
+    }
+
     /// Where the host finds a file of the project, given relative to the project's root or as an
     /// absolute path in the project or the copy. A path elsewhere stays as it is.
     pub fn host_path(&self, path: &Path) -> PathBuf {

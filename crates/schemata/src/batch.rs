@@ -103,8 +103,9 @@ impl Batcher<'_> {
             let mut refused: BTreeMap<u32, Apart> = BTreeMap::new();
             let mut unassigned = false;
             let mut texts = Vec::new();
+            let undefined = undefined(self.plan, &members);
             for file in file_numbers(&places) {
-                match self.weave_file(file, &places)? {
+                match self.weave_file(file, &places, &undefined)? {
                     Ok(text) => texts.push((file, text)),
                     Err(Refused::Patches(patches)) => refused.extend(patches),
                     Err(Refused::Unassigned) => unassigned = true,
@@ -165,6 +166,7 @@ impl Batcher<'_> {
         &mut self,
         file: usize,
         places: &[BatchPlace],
+        undefined: &BTreeSet<u32>,
     ) -> Result<Result<WovenFile, Refused>, EngineError> {
         let source = &self.plan.sources[file];
         let own: Vec<usize> = (0..places.len())
@@ -293,7 +295,7 @@ impl Batcher<'_> {
             let function = &source.unit.functions[function];
             self.capture(
                 &places[*place],
-                (source, function, read.as_ref(), &pure),
+                (source, function, read.as_ref(), &pure, undefined),
                 (&suffix, &plain.alternatives[number]),
                 &mut woven[number],
             );
@@ -338,11 +340,12 @@ impl Batcher<'_> {
     fn capture(
         &mut self,
         known: &BatchPlace,
-        (source, function, read, pure): (
+        (source, function, read, pure, undefined): (
             &SourceFile,
             &Function,
             Option<&TranslationUnit>,
             &BTreeSet<String>,
+            &BTreeSet<u32>,
         ),
         (suffix, spans): (&str, &[Span]),
         target: &mut WovenPlace,
@@ -364,8 +367,12 @@ impl Batcher<'_> {
             pure,
         };
         target.captured = self.note(capture::captured(&original, suffix, labels));
-        for (alternative, &span) in target.alternatives.iter_mut().zip(spans) {
+        let alternatives = target.alternatives.iter_mut().zip(spans);
+        for ((alternative, &span), known_alternative) in alternatives.zip(&known.alternatives) {
+            let mut patches = known_alternative.patches.iter();
+            let is_undefined = |patch: &u32| undefined.contains(patch);
             let captured = match function_at(unit, span) {
+                _ if patches.any(is_undefined) => Err(Uncaptured::Undefined),
                 Some(function) => {
                     let kind = known.run.kind;
                     let text = capture::Text {
@@ -492,6 +499,15 @@ enum Refused {
     Patches(Vec<(u32, Apart)>),
     /// The compiler rejects it, and nobody is to blame as far as can be seen.
     Unassigned,
+}
+
+/// The members, by their numbers in the batch, that C may not define.
+pub fn undefined(plan: &Plan, members: &[usize]) -> BTreeSet<u32> {
+    let numbered = (0..).zip(members);
+    numbered
+        .filter(|(_, member)| plan.patches[**member].undefined)
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// Members whose numbers in the batch are wanted, and the others.

@@ -34,6 +34,7 @@ pub enum Uncaptured {
     Sanitized,
     Unread,
     Construct,
+    Undefined,
 }
 
 impl Uncaptured {
@@ -54,6 +55,7 @@ impl Uncaptured {
             Self::Sanitized => "is compiled with a sanitizer that reports undefined values",
             Self::Unread => "its syntax tree could not be read",
             Self::Construct => "uses a construct that is not modelled",
+            Self::Undefined => "may use a variable, or end a function, without a value",
         }
     }
 }

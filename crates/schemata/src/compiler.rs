@@ -8,6 +8,8 @@ use patchwright_exec::{
     runner::{Outcome, Request},
 };
 
+use crate::expanded::Expanded;
+
 /// What a compiler says about a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -23,13 +25,16 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Whether it says that a function is called that is not declared: then the linker decides.
     pub fn is_undeclared_function(&self) -> bool {
-        says_undeclared(&self.message)
+        undeclared_name(&self.message).is_some()
     }
 }
 
-/// Whether a message says that a function is called that is not declared.
-pub fn says_undeclared(message: &str) -> bool {
-    message.contains("implicit declaration of function")
+/// The function that is called though it is not declared, if a message says so.
+pub fn undeclared_name(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("implicit declaration of function")?;
+    let name = rest.trim_start_matches([' ', '\'', '"', '`', '‘']);
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
+    Some(&name[..end.unwrap_or(name.len())])
 }
 
 /// A compiler that could not be asked.
@@ -178,6 +183,21 @@ impl Compiler {
         Ok(outcome.ending.is_success().then_some(outcome.stdout))
     }
 
+    /// What the preprocessor makes of the source when these files, relative to the project's root, have these texts; `None`
+    /// if it fails. The files are put back.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn expand(
+        &self,
+        worker: &mut Worker,
+        texts: &[(&Path, &[u8])],
+    ) -> Result<Option<Expanded>, CompilerError> {
+        let outcome = self.run_with(worker, texts, &["-E"])?;
+        let expanded = || Expanded::read(&outcome.stdout);
+        Ok(outcome.ending.is_success().then(expanded))
+    }
+
     /// Runs the compiler on `text` in the source's place. The source is put back.
     fn run(
         &self,
@@ -185,18 +205,30 @@ impl Compiler {
         text: &[u8],
         mode: &[&str],
     ) -> Result<Outcome, CompilerError> {
-        let path = worker.sandbox.folder().join(&self.relative);
-        let original = files::read(&path)?;
-        files::replace(&path, text)?;
+        self.run_with(worker, &[(&self.relative, text)], mode)
+    }
+
+    /// Runs the compiler on the source when these files have these texts. They are put back.
+    fn run_with(
+        &self,
+        worker: &mut Worker,
+        texts: &[(&Path, &[u8])],
+        mode: &[&str],
+    ) -> Result<Outcome, CompilerError> {
+        let mut originals = Vec::with_capacity(texts.len());
+        for (path, text) in texts {
+            let path = worker.sandbox.folder().join(path);
+            originals.push((files::read(&path)?, path.clone()));
+            files::replace(&path, text)?;
+        }
         let outcome = worker.runner.run(&self.request(mode));
-        files::replace(&path, &original)?;
+        for (original, path) in &originals {
+            files::replace(path, original)?;
+        }
         let outcome = outcome?;
-        tracing::debug!(
-            "{}: {} bytes, {mode:?}: {:?}",
-            self.relative.display(),
-            text.len(),
-            outcome.cpu
-        );
+        let size: usize = texts.iter().map(|(_, text)| text.len()).sum();
+        let name = self.relative.display();
+        tracing::debug!("{name}: {size} bytes, {mode:?}: {:?}", outcome.cpu);
         Ok(outcome)
     }
 

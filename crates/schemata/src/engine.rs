@@ -1,19 +1,21 @@
 //! From patches to verdicts.
 
+mod reach;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 
 use patchwright_csource::Clang;
 use patchwright_exec::{
-    Baseline, BuildError, CancelToken, CompileCommand, Limits, Project, RunnerProgram, Scratch,
+    Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram, Scratch,
     TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
 use patchwright_text::Digest;
 
-use crate::batch::{Batch, Batched, Batcher};
+use crate::batch::{self, Batch, Batched, Batcher};
 use crate::leftovers::Leftovers;
 use crate::missing::{self, missing_symbols};
 use crate::plan::{Plan, Planner};
@@ -39,6 +41,8 @@ pub struct Context<'a> {
     pub commands: &'a [CompileCommand],
     /// How to start supervisors.
     pub program: &'a RunnerProgram,
+    /// Whether sources include a file of the project (relative to its root), and nobody else reads it.
+    pub is_only_included: &'a (dyn Fn(&Path) -> Result<bool, FileError> + Sync),
     /// The private folder of the run.
     pub scratch: &'a Scratch,
     /// Ends the run.
@@ -84,6 +88,7 @@ impl<'a> Engine<'a> {
             clang: &clang,
             stats: &mut stats,
             symbols: None,
+            is_only_included: context.is_only_included,
         }
         .plan(patches, &mut fates, sink)?;
         Ok(Engine {
@@ -142,7 +147,8 @@ impl<'a> Engine<'a> {
         tests: &[usize],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        let all: Vec<usize> = (0..self.plan.patches.len()).collect();
+        let all = (0..self.plan.patches.len()).collect();
+        let all = self.settle_unreached(base, all, tests, sink)?;
         let mut batches: VecDeque<Pending> = all
             .chunks(self.options.batch.max(1))
             .map(|members| Pending {
@@ -349,6 +355,7 @@ impl<'a> Engine<'a> {
             untold: BTreeMap::new(),
             outcomes: std::mem::take(&mut self.outcomes),
         };
+        let undefined = batch::undefined(&self.plan, &batch.members);
         for patch in executed {
             told.open[*patch as usize] = true;
         }
@@ -379,6 +386,7 @@ impl<'a> Engine<'a> {
                 keep_going: self.options.keep_going,
                 dedup: self.options.dedup,
                 virtualize: self.options.virtualize,
+                undefined: &undefined,
             };
             let mut tell = |result| self.tell(batch, (test, again), result, &mut told, sink);
             let leftovers = match leaves {

@@ -15,7 +15,7 @@ use patchwright_exec::Worker;
 use patchwright_text::Span;
 
 use crate::compiler::{
-    Compiler, CompilerError, Depth, Diagnostic, is_syntax_error, says_undeclared,
+    Compiler, CompilerError, Depth, Diagnostic, is_syntax_error, undeclared_name,
 };
 
 /// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
@@ -323,7 +323,17 @@ impl Isolation<'_> {
             match (answer.errors.is_empty(), answer.elsewhere) {
                 (true, None) => {
                     for number in wanted {
-                        let known = answer.undeclared.iter().find(|(known, _)| *known == number);
+                        let clone = &self.clones[number];
+                        let function = &self.functions[clone.function];
+                        let before = function.body_span.slice(self.source);
+                        // Compilers warn of a name once in a file. What is called so far as well is left out by a directive.
+                        let brings = |name| {
+                            is_called(&clone.body, name)
+                                && !is_called(before.unwrap_or_default(), name)
+                        };
+                        let known = answer.undeclared.iter().find(|(known, message)| {
+                            *known == number || undeclared_name(message).is_some_and(brings)
+                        });
                         verdicts[number] = Some(match known {
                             Some((_, message)) => Compiles::Undeclared(message.clone()),
                             None => Compiles::Yes,
@@ -435,7 +445,7 @@ impl Isolation<'_> {
                         });
                     }
                 }
-                Some((number, _, false)) if says_undeclared(&message) => {
+                Some((number, _, false)) if undeclared_name(&message).is_some() => {
                     answer.undeclared.push((number, message));
                 }
                 None if is_error => answer.elsewhere = Some(message),
@@ -479,9 +489,23 @@ impl Isolation<'_> {
     }
 }
 
+/// Whether a text has a name with a parenthesis behind it.
+fn is_called(text: &[u8], name: &str) -> bool {
+    lex::words_with_places(text).iter().any(|(word, at)| {
+        let behind = lex::skip_blank(text, at + word.len());
+        word == name && text.get(behind) == Some(&b'(')
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_called_where_a_parenthesis_follows_it() {
+        assert!(is_called(b"x = f (1);", "f"));
+        assert!(!is_called(b"f = g(1);", "f") && !is_called(b"ff(1);", "f"));
+    }
 
     #[test]
     fn a_function_stands_alone_unless_it_swallows_what_follows_or_brings_another() {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use patchwright_csource::Clang;
-use patchwright_exec::{CompileCommand, Worker, files};
+use patchwright_exec::{CompileCommand, FileError, Worker, files};
 use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +15,7 @@ use crate::edits::trimmed;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::large::has_large_array;
 use crate::linked::Symbols;
+use crate::macros::{Untouched, may_be_of_functions};
 use crate::outside::{self, Brought, KnownNames};
 use crate::planned::{PlannedFile, PlannedPatch, SourceFile, planned_file};
 use crate::preprocessed::Preprocessed;
@@ -42,7 +43,12 @@ pub struct Planner<'a> {
     pub stats: &'a mut Stats,
     /// The names that the program is linked by, once they are needed.
     pub symbols: Option<Symbols>,
+    /// Whether sources include a file of the project (relative to its root), and nobody else reads it.
+    pub is_only_included: &'a (dyn Fn(&Path) -> Result<bool, FileError> + Sync),
 }
+
+/// The sources that have been looked at: their indices, or why patches of them are not woven.
+pub type KnownSources = BTreeMap<PathBuf, Result<usize, Apart>>;
 
 impl Planner<'_> {
     /// The plan for these patches.
@@ -56,7 +62,7 @@ impl Planner<'_> {
         sink: &mut dyn FnMut(Event),
     ) -> Result<Plan, EngineError> {
         let mut plan = Plan::default();
-        let mut known: BTreeMap<PathBuf, Result<usize, Apart>> = BTreeMap::new();
+        let mut known = KnownSources::new();
         for (index, patch) in patches.iter().enumerate() {
             match self.plan_patch(index, patch, &mut plan, &mut known)? {
                 Ok(planned) => plan.patches.push(planned),
@@ -64,15 +70,27 @@ impl Planner<'_> {
             }
         }
         sink(Event::Phase("finding out which patches compile"));
-        let doubtful = self.compile_functions(&mut plan, patches, fates)?;
         self.reject_functions(&mut plan, patches, fates)?;
+        let mut untouched = Untouched::default();
+        for (index, (patch, fate)) in patches.iter().zip(&mut *fates).enumerate() {
+            if !matches!(fate, Some(Fate::Apart(reason)) if may_be_of_functions(reason)) {
+                continue;
+            }
+            sink(Event::Progress(index));
+            let patch = (index, patch);
+            if let Some(planned) =
+                self.plan_expanded(patch, &mut plan, &mut known, &mut untouched)?
+            {
+                plan.patches.push(planned);
+                *fate = None;
+            }
+        }
+        plan.patches.sort_by_key(|planned| planned.patch);
+        let doubtful = self.compile_functions(&mut plan, patches, fates)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
         self.compile_apart(&mut plan, patches, fates, sink)?;
-        // Only now: where warnings are errors, they do not compile.
-        plan.patches
-            .retain(|planned| !doubtful.contains(&planned.patch));
-        for patch in doubtful {
-            fates[patch].get_or_insert(Fate::Apart(Apart::Undefined));
+        for planned in &mut plan.patches {
+            planned.undefined = doubtful.contains(&planned.patch);
         }
         Ok(plan)
     }
@@ -82,27 +100,14 @@ impl Planner<'_> {
         index: usize,
         patch: &Patch,
         plan: &mut Plan,
-        known: &mut BTreeMap<PathBuf, Result<usize, Apart>>,
+        known: &mut KnownSources,
     ) -> Result<Result<PlannedPatch, Apart>, EngineError> {
-        let mut planned = PlannedPatch {
-            patch: index,
-            files: Vec::new(),
-            brought: Brought::default(),
-        };
+        let mut planned = PlannedPatch::new(index);
         for change in &patch.changes {
             let FileChange::Modify { path, text } = change else {
                 return Ok(Err(Apart::Files));
             };
-            let relative = path.as_path().to_path_buf();
-            let file = match known.get(&relative) {
-                Some(file) => file.clone(),
-                None => {
-                    let file = self.source(&relative, text.base(), plan)?;
-                    known.insert(relative, file.clone());
-                    file
-                }
-            };
-            let file = match file {
+            let file = match self.known_source(path.as_path(), text.base(), plan, known)? {
                 Ok(file) => file,
                 Err(reason) => return Ok(Err(reason)),
             };
@@ -195,6 +200,22 @@ impl Planner<'_> {
             none => none.insert(Symbols::below(self.worker.sandbox.folder())?),
         };
         Ok(symbols.mention(names))
+    }
+
+    /// The source with this path and this text, read at most once.
+    pub fn known_source(
+        &mut self,
+        relative: &Path,
+        text: &[u8],
+        plan: &mut Plan,
+        known: &mut KnownSources,
+    ) -> Result<Result<usize, Apart>, EngineError> {
+        if let Some(file) = known.get(relative) {
+            return Ok(file.clone());
+        }
+        let file = self.source(relative, text, plan)?;
+        known.insert(relative.to_path_buf(), file.clone());
+        Ok(file)
     }
 
     /// Reads a source that some patch changes.
@@ -449,11 +470,7 @@ impl Planner<'_> {
             }
             if is_same {
                 *fate = None;
-                plan.patches.push(PlannedPatch {
-                    patch: number,
-                    files: Vec::new(),
-                    brought: Brought::default(),
-                });
+                plan.patches.push(PlannedPatch::new(number));
             }
         }
         plan.patches.sort_by_key(|planned| planned.patch);
@@ -466,12 +483,13 @@ impl Planner<'_> {
         source: &SourceFile,
         text: &NewText,
     ) -> Result<bool, EngineError> {
-        let worker = &mut *self.worker;
-        let before = source.compiler.preprocess(worker, &source.unit.source)?;
-        let after = source.compiler.preprocess(worker, &text.to_vec())?;
-        Ok(before.zip(after).is_some_and(|(before, after)| {
-            Preprocessed::read(&before).is_same_text(&Preprocessed::read(&after))
-        }))
+        let own: &Path = &source.relative;
+        let before = source.compiler.expand(self.worker, &[])?;
+        let after = source
+            .compiler
+            .expand(self.worker, &[(own, &text.to_vec())])?;
+        let both = before.zip(after);
+        Ok(both.is_some_and(|(before, after)| before.is_same_program(&after)))
     }
 
     /// Of the patches that change the head of a function or leave brackets unbalanced, those that surely do not compile,

@@ -55,6 +55,17 @@ pub struct PlannedFile {
 }
 
 impl PlannedFile {
+    /// No edits of the source with this index.
+    pub fn new(file: usize) -> Self {
+        PlannedFile {
+            file,
+            functions: Vec::new(),
+            additions: Vec::new(),
+            replaced: BTreeSet::new(),
+            added_lines: Vec::new(),
+        }
+    }
+
     /// Lines that the patch adds before an offset of the original.
     pub fn lines_before(&self, offset: u32) -> i64 {
         self.added_lines
@@ -105,8 +116,28 @@ impl PlannedFile {
         Ok(())
     }
 
+    /// Refuses functions that cannot be woven, as they are or as they become.
+    pub fn refuse(&self, source: &SourceFile) -> Result<(), Apart> {
+        let functions = &source.unit.functions;
+        for own in &self.functions {
+            if let Some(refusal) = functions[own.function].refusal {
+                return Err(Apart::Function(refusal));
+            }
+        }
+        for own in &self.functions {
+            let body = functions[own.function].body_span;
+            let text = crate::runs::alternative(&source.unit.source, body, &own.edits);
+            let inside = Span::new(1, text.len() as u32 - 1);
+            let inside = inside.slice(&text).unwrap_or_default();
+            if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
+                return Err(Apart::Unbalanced);
+            }
+        }
+        Ok(())
+    }
+
     /// Notes an edit in a function; they stay in order.
-    fn edit(&mut self, function: usize, edit: Edit) {
+    pub fn edit(&mut self, function: usize, edit: Edit) {
         let number = self
             .functions
             .partition_point(|own| own.function < function);
@@ -134,9 +165,22 @@ pub struct PlannedPatch {
     pub files: Vec<PlannedFile>,
     /// What it adds outside of functions.
     pub brought: Brought,
+    /// C may not define what its functions do. Woven they do something else than in a build of its own, which matters in
+    /// tests that reach them.
+    pub undefined: bool,
 }
 
 impl PlannedPatch {
+    /// The patch with this index, without a change so far.
+    pub fn new(patch: usize) -> Self {
+        PlannedPatch {
+            patch,
+            files: Vec::new(),
+            brought: Brought::default(),
+            undefined: false,
+        }
+    }
+
     /// Whether it adds anything outside of functions.
     pub fn adds(&self) -> bool {
         self.files.iter().any(|file| !file.additions.is_empty())
@@ -164,13 +208,7 @@ pub fn planned_file(
 ) -> Result<Option<PlannedFile>, Apart> {
     let base = &source.unit.source;
     let functions = &source.unit.functions;
-    let mut planned = PlannedFile {
-        file,
-        functions: Vec::new(),
-        additions: Vec::new(),
-        replaced: BTreeSet::new(),
-        added_lines: Vec::new(),
-    };
+    let mut planned = PlannedFile::new(file);
     let edits = edits.iter().filter_map(|edit| trimmed(base, edit));
     let edits: Vec<Edit> = edits.map(|edit| between_items(source, edit)).collect();
     if edits
@@ -247,20 +285,7 @@ pub fn planned_file(
         }
     }
     planned.tell_other_lines(source, &edits)?;
-    for own in &planned.functions {
-        if let Some(refusal) = functions[own.function].refusal {
-            return Err(Apart::Function(refusal));
-        }
-    }
-    for own in &planned.functions {
-        let body = source.unit.functions[own.function].body_span;
-        let text = crate::runs::alternative(base, body, &own.edits);
-        let inside = Span::new(1, text.len() as u32 - 1);
-        let inside = inside.slice(&text).unwrap_or_default();
-        if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
-            return Err(Apart::Unbalanced);
-        }
-    }
+    planned.refuse(source)?;
     let changes = !planned.functions.is_empty() || !planned.additions.is_empty();
     Ok(changes.then_some(planned))
 }

@@ -58,13 +58,6 @@ impl Preprocessed {
         of(self) == of(other)
     }
 
-    /// Whether both are the same text, on whichever lines it stands.
-    pub fn is_same_text(&self, other: &Self) -> bool {
-        self.own.values().eq(other.own.values())
-            && self.project == other.project
-            && self.system == other.system
-    }
-
     /// The lines of the source whose text is another one in `moved`, the same source with one more line in front: those
     /// that say on which line they stand.
     pub fn lines_that_tell(&self, moved: &Self) -> Vec<u32> {
@@ -144,16 +137,6 @@ mod tests {
         };
         assert_eq!(text(4, 5).lines_that_tell(&text(5, 6)), [5]);
         assert!(text(4, 7).lines_that_tell(&text(5, 7)).is_empty());
-    }
-
-    #[test]
-    fn what_stands_on_other_lines_is_the_same_text_unless_it_says_so() {
-        let text = |before: &str, said: u32| {
-            let text = format!("# 0 \"a.c\"\n# 1 \"a.c\"\n{before}int a;\nint b = {said};\n");
-            Preprocessed::read(text.as_bytes())
-        };
-        assert!(text("", 5).is_same_text(&text("\n\n", 5)));
-        assert!(!text("", 5).is_same_text(&text("\n", 6)));
     }
 
     #[test]

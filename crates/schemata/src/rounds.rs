@@ -9,7 +9,7 @@
 //! Every execution begins in the same state of the copy. What it leaves behind is what the next test of a patch would meet
 //! if it were built by itself; so patches that leave something else than the untouched program are handed back.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ use patchwright_text::{Digest, Hasher};
 
 use crate::leftovers::Leftovers;
 use crate::state::Maker;
-use crate::{EngineError, Stats};
+use crate::{Apart, EngineError, Stats};
 
 /// Most evaluations of a round; whatever still differs then runs by itself.
 const BUDGET: u64 = 200_000;
@@ -66,6 +66,18 @@ pub struct Rounds<'a> {
     pub dedup: bool,
     /// A program that can is started once and forked.
     pub virtualize: bool,
+    /// Patches that are not to be executed, for C may not define what they do.
+    pub undefined: &'a BTreeSet<u32>,
+}
+
+/// What the original program does in a test.
+pub struct Visits {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// How the test ended, and its output; `None` if not all of it is known.
+    pub outcome: Option<Digest>,
+    /// The patches whose places it visits, in ascending order.
+    pub patches: Vec<u32>,
 }
 
 /// What became of patches in a test.
@@ -102,6 +114,8 @@ pub enum OpenReason {
     LeavesOther,
     /// It ends the supervisor.
     EndsRunner,
+    /// The test reaches it, and C may not define what it does.
+    Undefined,
     /// It has passed all tests, and fails this one when they are run once more.
     FailsAgain,
 }
@@ -119,6 +133,7 @@ impl OpenReason {
             OpenReason::Unobserved => "a test does not tell which patch it runs",
             OpenReason::LeavesOther => "leaves other files behind than the untouched program",
             OpenReason::EndsRunner => "ends what runs it",
+            OpenReason::Undefined => Apart::Undefined.reason(),
             OpenReason::FailsAgain => "fails a test when all are run once more",
         }
     }
@@ -227,6 +242,31 @@ impl Rounds<'_> {
         } = &mut worker.worker;
         runner.set_repeats_cases(self.virtualize);
         run_test(runner, sandbox, self.test, &environment, self.limits)
+    }
+
+    /// Runs the original program in the test and finds out which patches it reaches; `None` when nothing can be said.
+    ///
+    /// # Errors
+    /// As for [`Rounds::run`].
+    pub fn visits(
+        &self,
+        worker: &mut RoundWorker,
+        stats: &Mutex<Stats>,
+    ) -> Result<Option<Visits>, EngineError> {
+        let observed_before = unobserved_size(self.unobserved);
+        worker.channel.set_visits();
+        let Some(Execution { run, report, .. }) = self.execute(worker, stats)? else {
+            return Ok(None);
+        };
+        let is_same = run.verdict.is_pass() == self.passes && !is_limit(&run);
+        if !is_same || unobserved_size(self.unobserved) != observed_before {
+            return Ok(None);
+        }
+        Ok(Some(Visits {
+            outcome: outcome(&run),
+            verdict: run.verdict,
+            patches: worker.channel.patches_at(&report.visited),
+        }))
     }
 
     /// Runs the untouched program in the test and finds out what it leaves behind. If that is anything, `keep` is told of
@@ -353,6 +393,20 @@ impl Rounds<'_> {
     ) -> Result<Vec<Task>, EngineError> {
         let mut tasks = Vec::new();
         let is_root = task.representative.is_none();
+        if !is_root {
+            let undefined = |patch: &u32| self.undefined.contains(patch);
+            let all = task.representative.into_iter().chain(task.live);
+            let (patches, mut others): (Vec<u32>, Vec<u32>) = all.partition(undefined);
+            if !patches.is_empty() {
+                let reason = OpenReason::Undefined;
+                deliver(RoundResult::Open { patches, reason });
+            }
+            if others.is_empty() {
+                return Ok(tasks);
+            }
+            task.representative = Some(others.remove(0));
+            task.live = others;
+        }
         if !is_root && (lock(shared).unsteady || !self.dedup) {
             task.alone = true;
             tasks.extend(alone(std::mem::take(&mut task.live)));

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use patchwright_exec::{
     CompileCommand, Limits, RunError, Worker, files, record,
     runner::Request,
-    sandbox::{Sandbox, normalize},
+    sandbox::Sandbox,
 };
 use patchwright_text::{Digest, Hasher};
 
@@ -131,7 +131,8 @@ impl Dependents {
                     }
                 };
                 let output = command.output.as_deref();
-                let made = output.and_then(|output| in_project(output, command, &worker.sandbox));
+                let inside = |path: &Path| worker.sandbox.below_root(&command.directory.join(path));
+                let made = output.and_then(inside);
                 if same {
                     affected.up_to_date.extend(made);
                 } else {
@@ -205,13 +206,6 @@ fn libtool_object(object: &Path) -> Option<PathBuf> {
     Some(folder.join(name).with_extension("lo"))
 }
 
-/// A path that a compiler names, relative to the project's root.
-fn in_project(path: &Path, command: &CompileCommand, sandbox: &Sandbox) -> Option<PathBuf> {
-    let path = normalize(&command.directory.join(path));
-    let inside = path.strip_prefix(sandbox.run_root());
-    inside.ok().map(Path::to_path_buf)
-}
-
 /// What a compiler sees of the source of a command in the worker's copy; `None` if the preprocessor fails.
 fn preprocessed(
     worker: &mut Worker,
@@ -233,7 +227,7 @@ fn preprocessed(
     let (names, text) = read(&outcome.stdout);
     let files = names
         .iter()
-        .filter_map(|name| in_project(Path::new(name), command, &worker.sandbox));
+        .filter_map(|name| worker.sandbox.below_root(&command.directory.join(name)));
     Ok(Some(Preprocessed {
         files: files.collect(),
         text,

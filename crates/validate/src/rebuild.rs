@@ -138,6 +138,65 @@ pub fn is_read_by_build(folder: &Path, name: &OsStr) -> Result<bool, FileError> 
     Ok(false)
 }
 
+/// Extensions of headers of C.
+const HEADERS: [&str; 4] = ["h", "hh", "hpp", "inc"];
+
+/// Extensions of what includes files, but not through a compiler of C.
+const OTHER_LANGUAGES: [&str; 9] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "S", "s", "rc"];
+
+/// Extensions of programs that builds run, besides those that are built.
+const SCRIPTS: [&str; 6] = ["sh", "py", "pl", "awk", "sed", "tcl"];
+
+/// Whether C sources include a file of the tree below `folder`, and nobody else reads it: no recipe or script names it, no
+/// source in another language includes it, and no rule of a makefile makes anything of it that is no object.
+///
+/// # Errors
+/// What cannot be read.
+pub fn is_only_included(folder: &Path, relative: &Path) -> Result<bool, FileError> {
+    let Some(file_name) = relative.file_name() else {
+        return Ok(false);
+    };
+    if !has_extension(relative, &HEADERS) || is_read_by_build(folder, file_name)? {
+        return Ok(false);
+    }
+    let name = file_name.as_encoded_bytes();
+    for path in files::regular_files_below(folder)? {
+        let inside = path.strip_prefix(folder).unwrap_or(&path);
+        let reads: fn(&[u8], &[u8]) -> bool = if has_extension(inside, &SCRIPTS) {
+            has
+        } else if has_extension(inside, &OTHER_LANGUAGES) {
+            |line, name| line.trim_ascii_start().starts_with(b"#") && has(line, name)
+        } else if is_build_file(inside) {
+            |line, name| has(line, name) && (line.starts_with(b"\t") || makes_no_object(line))
+        } else {
+            continue;
+        };
+        let text = files::read(&path)?;
+        if text.split(|byte| *byte == b'\n').any(|line| reads(line, name)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a line of a makefile is a rule with a target that is no object, by its name.
+fn makes_no_object(line: &[u8]) -> bool {
+    let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+        return false;
+    };
+    let (targets, rest) = (&line[..colon], &line[colon + 1..]);
+    let is_assignment = rest.starts_with(b"=") || targets.contains(&b'=');
+    let is_object = |target: &[u8]| {
+        [&b".o"[..], b".lo", b".obj", b"_OBJECTS)", b"OBJS)", b"OBJ)", b".PHONY", b".d"]
+            .iter()
+            .any(|end| target.ends_with(end))
+    };
+    let mut targets = targets
+        .split(u8::is_ascii_whitespace)
+        .filter(|target| !target.is_empty());
+    !is_assignment && !targets.all(is_object)
+}
+
 /// Words of a line of a build file that looks into a file.
 const READERS: [&[u8]; 10] = [
     b"shell", b"`", b"sed", b"awk", b"grep", b"cat ", b"cut ", b"perl", b"python", b"m4 ",
@@ -244,6 +303,26 @@ mod tests {
         assert!(reads("V = $(shell sed -n 's/V //p' version.h)\n"));
         assert!(reads("t.c: version.h\n\tawk -f t.awk version.h > t.c\n"));
         assert!(!reads("V = $(shell date)\n"));
+    }
+
+    #[test]
+    fn a_header_of_which_something_else_than_objects_is_made_is_not_only_included() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let only = |makefile: &str| {
+            files::write_atomic(&path("Makefile"), makefile.as_bytes()).unwrap();
+            is_only_included(folder.path(), Path::new("src/opts.h")).unwrap()
+        };
+        let makefile = "HEADERS = opts.h\na.o: a.c opts.h\n\t$(CC) -c a.c\n$(OBJS): opts.h\n";
+        assert!(only(makefile));
+        assert!(!only("opts.c: opts.h mk\n\t./mk $< > $@\n"));
+        assert!(!only("opts.c: mk\n\t./mk src/opts.h > $@\n"));
+        files::write_atomic(&path("a.cc"), b"#include \"opts.h\"\n").unwrap();
+        assert!(!only(makefile));
+        files::remove_file(&path("a.cc")).unwrap();
+        files::write_atomic(&path("gen.py"), b"open('src/opts.h')\n").unwrap();
+        assert!(!only(makefile));
+        assert!(!is_only_included(folder.path(), Path::new("README")).unwrap());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! validation (section IX-C of the paper recommends it), for one of those that did the same in every
 //! test. What it cannot say is left to plain validation too.
 
+use std::path::Path;
 use std::time::Instant;
 
 use patchwright_exec::{Project, Verdict, Worker};
@@ -15,6 +16,7 @@ use patchwright_schemata::{
 use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
 use crate::prepare::Prepared;
+use crate::rebuild::is_only_included;
 use crate::promising::Conduct;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
@@ -58,11 +60,14 @@ impl Woven<'_> {
         };
         let events = surroundings.events;
         events(Event::Phase("reading sources"));
+        let pristine = prepared.pristine.sandbox.folder();
+        let is_only_included = |path: &Path| is_only_included(pristine, path);
         let context = Context {
             project,
             baseline: &prepared.untouched.baseline,
             leaves: prepared.untouched.leaves,
             commands,
+            is_only_included: &is_only_included,
             program: surroundings.program,
             scratch: surroundings.scratch,
             cancel: surroundings.cancel.clone(),

@@ -1,0 +1,260 @@
+//! Patches of macros, directives and headers, woven as what the preprocessor makes of them.
+//!
+//! Text outside of functions that only the preprocessor reads has no effect but in the texts that come out of it. Where those
+//! of all sources are what they were, the patch is the untouched program. Where they differ in bodies of functions only, these
+//! bodies are what the patch changes: their new text, macros expanded, becomes an alternative. That this text means the
+//! same in the source as it stands is seen by preprocessing the source with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use patchwright_exec::{CompileCommand, Worker, files, record};
+use patchwright_patches::{FileChange, Patch};
+use patchwright_text::Edit;
+
+use crate::compiler::{Compiler, CompilerError};
+use crate::expanded::{Expanded, Group};
+use crate::large::has_large_array;
+use crate::plan::{KnownSources, Plan, Planner};
+use crate::planned::{PlannedFile, PlannedPatch, SourceFile};
+use crate::{Apart, EngineError};
+
+/// What the preprocessor makes of the untouched sources.
+#[derive(Default)]
+pub struct Untouched {
+    sources: BTreeMap<PathBuf, Vec<Way>>,
+    /// Every source of the build has been read.
+    all: bool,
+}
+
+/// One of the ways in which a source is compiled.
+struct Way {
+    compiler: Compiler,
+    /// `None` if the preprocessor fails.
+    expanded: Option<Expanded>,
+    /// The files of the project that are read, relative to its root.
+    files: BTreeSet<PathBuf>,
+}
+
+/// Whether a patch that is set apart for this reason may turn out to change functions only, or nothing.
+pub fn may_be_of_functions(reason: &Apart) -> bool {
+    matches!(
+        reason,
+        Apart::Nothing | Apart::NotASource | Apart::OutsideOfFunctions | Apart::Unbalanced
+    )
+}
+
+impl Untouched {
+    fn read(
+        &mut self,
+        worker: &mut Worker,
+        source: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<(), CompilerError> {
+        if self.sources.contains_key(source) {
+            return Ok(());
+        }
+        let mut ways = Vec::with_capacity(commands.len());
+        for command in commands {
+            let compiler = Compiler::new(worker, command, source)?;
+            let expanded = compiler.expand(worker, &[])?;
+            let names = expanded.iter().flat_map(|expanded| &expanded.files);
+            let files = names.filter_map(|name| worker.sandbox.below_root(&command.directory.join(name)));
+            ways.push(Way {
+                compiler,
+                files: files.collect(),
+                expanded,
+            });
+        }
+        self.sources.insert(source.to_path_buf(), ways);
+        Ok(())
+    }
+
+    /// The sources that read one of these files.
+    fn reading(&self, files: &[&Path]) -> Vec<PathBuf> {
+        let reads = |way: &Way| files.iter().any(|file| way.files.contains(*file));
+        let sources = self
+            .sources
+            .iter()
+            .filter(|(_, ways)| ways.iter().any(reads));
+        sources.map(|(source, _)| source.clone()).collect()
+    }
+}
+
+impl Planner<'_> {
+    /// Plans patches that are set apart by what the preprocessor makes of them.
+    ///
+    /// # Errors
+    /// Processes that cannot be run, and files that cannot be read or written.
+    pub fn plan_expanded(
+        &mut self,
+        patch: (usize, &Patch),
+        plan: &mut Plan,
+        known: &mut KnownSources,
+        untouched: &mut Untouched,
+    ) -> Result<Option<PlannedPatch>, EngineError> {
+        let (index, patch) = patch;
+        let mut texts: Vec<(&Path, Vec<u8>)> = Vec::new();
+        let mut bases: BTreeMap<&Path, &[u8]> = BTreeMap::new();
+        for change in &patch.changes {
+            let FileChange::Modify { path, text } = change else {
+                return Ok(None);
+            };
+            texts.push((path.as_path(), text.to_vec()));
+            bases.insert(path.as_path(), text.base());
+        }
+        let sources = record::sources(self.commands, &self.worker.sandbox);
+        let is_source = |path: &&Path| sources.contains_key(*path);
+        let (changed, headers): (Vec<&Path>, Vec<&Path>) = bases.keys().partition(|p| is_source(p));
+        for header in &headers {
+            if !(self.is_only_included)(header)? {
+                return Ok(None);
+            }
+        }
+        // What the build has compiled and removed would have to be read, too.
+        let is_gone = |command: &CompileCommand| {
+            let inside = self.worker.sandbox.below_root(&command.file);
+            inside.is_some_and(|file| !self.worker.sandbox.folder().join(file).exists())
+        };
+        if !headers.is_empty() && self.commands.iter().any(is_gone) {
+            return Ok(None);
+        }
+        let mut affected: Vec<PathBuf> = changed.iter().map(|path| path.to_path_buf()).collect();
+        for source in &affected {
+            untouched.read(self.worker, source, &sources[source])?;
+        }
+        if !headers.is_empty() {
+            if !untouched.all {
+                for (source, commands) in &sources {
+                    untouched.read(self.worker, source, commands)?;
+                }
+                untouched.all = true;
+            }
+            affected.extend(untouched.reading(&headers));
+            affected.sort_unstable();
+            affected.dedup();
+            // What no source reads, somebody else may.
+            let read = |header: &&Path| !untouched.reading(&[*header]).is_empty();
+            if !headers.iter().all(read) {
+                return Ok(None);
+            }
+        }
+        let texts: Vec<(&Path, &[u8])> =
+            texts.iter().map(|(path, text)| (*path, &text[..])).collect();
+        let mut planned = PlannedPatch::new(index);
+        for source in affected {
+            let ways = &untouched.sources[&source];
+            let Some(now) = self.changed_text(ways, &texts)? else {
+                return Ok(None);
+            };
+            let Some((before, after)) = now else {
+                continue;
+            };
+            let base = match bases.get(source.as_path()) {
+                Some(base) => base.to_vec(),
+                None => files::read(&self.worker.sandbox.folder().join(&source))?,
+            };
+            let file = match self.known_source(&source, &base, plan, known)? {
+                Ok(file) => file,
+                Err(_) => return Ok(None),
+            };
+            let own = &plan.sources[file];
+            let Some(own) = self.expanded_file(file, own, before, &after)? else {
+                return Ok(None);
+            };
+            planned.files.push(own);
+        }
+        if planned.texts().any(has_large_array) {
+            return Ok(None);
+        }
+        Ok(Some(planned))
+    }
+
+    /// What the preprocessor makes of a source with and without these texts; nothing within if that is the same, and nothing
+    /// at all if it cannot be told for all ways at once.
+    fn changed_text<'w>(
+        &mut self,
+        ways: &'w [Way],
+        texts: &[(&Path, &[u8])],
+    ) -> Result<Option<Option<(&'w Expanded, Expanded)>>, EngineError> {
+        let mut found: Option<(&Expanded, Expanded)> = None;
+        let mut same = 0;
+        for way in ways {
+            // A warning may be about a comment, or about a macro that is not used.
+            if way.compiler.warnings_are_errors() {
+                return Ok(None);
+            }
+            let after = way.compiler.expand(self.worker, texts)?;
+            let Some((before, after)) = way.expanded.as_ref().zip(after) else {
+                return Ok(None);
+            };
+            if before.is_same_program(&after) {
+                same += 1;
+            } else if let Some((first, known)) = &found {
+                if !first.is_same_program(before) || !known.is_same_program(&after) {
+                    return Ok(None);
+                }
+            } else {
+                found = Some((before, after));
+            }
+        }
+        if found.is_some() && same > 0 {
+            return Ok(None);
+        }
+        Ok(Some(found))
+    }
+
+    /// The edits of the functions of a source that make it what it is `after`; `None` if functions are not all that differs.
+    fn expanded_file(
+        &mut self,
+        file: usize,
+        source: &SourceFile,
+        before: &Expanded,
+        after: &Expanded,
+    ) -> Result<Option<PlannedFile>, EngineError> {
+        let Some(groups) = before.differing_groups(after) else {
+            return Ok(None);
+        };
+        let (text, functions) = (&source.unit.source, &source.unit.functions);
+        let found = groups.iter().map(|group| {
+            let function = before.function(group.0, functions, &source.lines)?;
+            Some((function, *group))
+        });
+        let Some(found) = found.collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let by_line = |function: usize, group: (Group, Group)| {
+            let body = functions[function].body_span;
+            before.edits(group, after, (text, &source.lines, body))
+        };
+        let whole = |function: usize, group: (Group, Group)| {
+            let body = functions[function].body_span;
+            Some(vec![after.body_edit(group.1, body)?])
+        };
+        let attempts: [&dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>>; 2] =
+            [&by_line, &whole];
+        for attempt in attempts {
+            let mut planned = PlannedFile::new(file);
+            let mut all: Vec<Edit> = Vec::new();
+            for (function, group) in &found {
+                let Some(edits) = attempt(*function, *group) else {
+                    return Ok(None);
+                };
+                for edit in edits {
+                    all.push(edit.clone());
+                    planned.edit(*function, edit);
+                }
+            }
+            all.sort_by_key(|edit| edit.span);
+            let Ok(edited) = patchwright_text::apply_edits(text, &all) else {
+                continue;
+            };
+            let own: &Path = &source.relative;
+            let now = source.compiler.expand(self.worker, &[(own, &edited)])?;
+            if now.is_some_and(|now| now.is_same_program(after)) {
+                return Ok(planned.refuse(source).is_ok().then_some(planned));
+            }
+        }
+        Ok(None)
+    }
+}
