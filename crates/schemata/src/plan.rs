@@ -71,6 +71,7 @@ impl Planner<'_> {
         }
         sink(Event::Phase("finding out which patches compile"));
         self.reject_functions(&mut plan, patches, fates)?;
+        self.compile_apart(&mut plan, patches, fates, &|_| true, sink)?;
         let mut untouched = Untouched::default();
         for (index, (patch, fate)) in patches.iter().zip(&mut *fates).enumerate() {
             if !matches!(fate, Some(Fate::Apart(reason)) if may_be_of_functions(reason)) {
@@ -87,8 +88,9 @@ impl Planner<'_> {
         }
         plan.patches.sort_by_key(|planned| planned.patch);
         let doubtful = self.compile_functions(&mut plan, patches, fates)?;
+        let is_unassigned = |reason: &Apart| *reason == Apart::NotIsolated;
+        self.compile_apart(&mut plan, patches, fates, &is_unassigned, sink)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
-        self.compile_apart(&mut plan, patches, fates, sink)?;
         for planned in &mut plan.patches {
             planned.undefined = doubtful.contains(&planned.patch);
         }
@@ -423,18 +425,19 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Of patches that cannot be woven, those that do not compile need no build to be known: many change the head of a
-    /// function, or leave a bracket open.
+    /// Of patches that cannot be woven for a reason that is `wanted`, those that do not compile need no build to be known: many
+    /// change the head of a function, or leave a bracket open.
     fn compile_apart(
         &mut self,
         plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
+        wanted: &dyn Fn(&Apart) -> bool,
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
         let mut known = KnownFiles::default();
         for (number, (patch, fate)) in patches.iter().zip(fates).enumerate() {
-            if !matches!(fate, Some(Fate::Apart(_))) {
+            if !matches!(fate, Some(Fate::Apart(reason)) if wanted(reason)) {
                 continue;
             }
             sink(Event::Progress(number));
