@@ -8,8 +8,8 @@ use std::sync::{Mutex, mpsc};
 
 use patchwright_csource::Clang;
 use patchwright_exec::{
-    Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram, Scratch,
-    TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+    Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram,
+    Scratch, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};

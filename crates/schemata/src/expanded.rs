@@ -96,12 +96,7 @@ impl Expanded {
     }
 
     /// The one function of the source whose body the group is.
-    pub fn function(
-        &self,
-        group: Group,
-        functions: &[Function],
-        lines: &LineMap,
-    ) -> Option<usize> {
+    pub fn function(&self, group: Group, functions: &[Function], lines: &LineMap) -> Option<usize> {
         let (open, close) = (self.tokens[group.open].line, self.tokens[group.close].line);
         let mut found = functions.iter().enumerate().filter(|(_, function)| {
             let body = function.body_span;
@@ -130,7 +125,8 @@ impl Expanded {
         let inside = Span::new(body.start + 1, body.end.checked_sub(1)?);
         let starts = |index: usize| {
             let at = own.get(index).and_then(|(line, _)| lines.line_span(*line));
-            at.map_or(inside.end, |at| at.start).clamp(inside.start, inside.end)
+            at.map_or(inside.end, |at| at.start)
+                .clamp(inside.start, inside.end)
         };
         let mut edits = Vec::new();
         for op in similar::capture_diff_slices(similar::Algorithm::Myers, &own_words, &other_words)
@@ -140,7 +136,11 @@ impl Expanded {
             }
             let (old, new) = (op.old_range(), op.new_range());
             let start = starts(old.start);
-            let end = if old.is_empty() { start } else { starts(old.end) };
+            let end = if old.is_empty() {
+                start
+            } else {
+                starts(old.end)
+            };
             let span = Span::new(start, end.max(start));
             let span = trimmed_end(source, span);
             if has_directive(span.slice(source)?) {
@@ -160,7 +160,10 @@ impl Expanded {
     }
 
     fn word(&self, token: usize) -> &[u8] {
-        self.tokens[token].span.slice(&self.text).unwrap_or_default()
+        self.tokens[token]
+            .span
+            .slice(&self.text)
+            .unwrap_or_default()
     }
 
     fn are_same(&self, own: &Range<usize>, other: &Self, others: &Range<usize>) -> bool {
@@ -179,7 +182,10 @@ impl Expanded {
                 bracket @ (b"(" | b"[" | b"{") => stack.push((bracket[0], at)),
                 bracket @ (b")" | b"]" | b"}") => {
                     let (opened, open) = stack.pop()?;
-                    if !matches!((opened, bracket[0]), (b'(', b')') | (b'[', b']') | (b'{', b'}')) {
+                    if !matches!(
+                        (opened, bracket[0]),
+                        (b'(', b')') | (b'[', b']') | (b'{', b'}')
+                    ) {
                         return None;
                     }
                     if stack.is_empty() && opened == b'{' {

@@ -19,6 +19,9 @@ use crate::plan::{KnownSources, Plan, Planner};
 use crate::planned::{PlannedFile, PlannedPatch, SourceFile};
 use crate::{Apart, EngineError};
 
+/// Of more sources that no patch of the set has changed so far, the program is built anew sooner than they are read and woven.
+const MOST_NEW_SOURCES: usize = 2;
+
 /// What the preprocessor makes of the untouched sources.
 #[derive(Default)]
 pub struct Untouched {
@@ -59,7 +62,8 @@ impl Untouched {
             let compiler = Compiler::new(worker, command, source)?;
             let expanded = compiler.expand(worker, &[])?;
             let names = expanded.iter().flat_map(|expanded| &expanded.files);
-            let files = names.filter_map(|name| worker.sandbox.below_root(&command.directory.join(name)));
+            let files =
+                names.filter_map(|name| worker.sandbox.below_root(&command.directory.join(name)));
             ways.push(Way {
                 compiler,
                 files: files.collect(),
@@ -139,17 +143,24 @@ impl Planner<'_> {
                 return Ok(None);
             }
         }
-        let texts: Vec<(&Path, &[u8])> =
-            texts.iter().map(|(path, text)| (*path, &text[..])).collect();
-        let mut planned = PlannedPatch::new(index);
+        let texts: Vec<(&Path, &[u8])> = texts
+            .iter()
+            .map(|(path, text)| (*path, &text[..]))
+            .collect();
+        let mut differing = Vec::new();
         for source in affected {
-            let ways = &untouched.sources[&source];
-            let Some(now) = self.changed_text(ways, &texts)? else {
-                return Ok(None);
-            };
-            let Some((before, after)) = now else {
-                continue;
-            };
+            match self.changed_text(&untouched.sources[&source], &texts)? {
+                None => return Ok(None),
+                Some(None) => {}
+                Some(Some(texts)) => differing.push((source, texts)),
+            }
+        }
+        let new = |(source, _): &&(PathBuf, _)| !known.contains_key(source);
+        if differing.iter().filter(new).count() > MOST_NEW_SOURCES {
+            return Ok(None);
+        }
+        let mut planned = PlannedPatch::new(index);
+        for (source, (before, after)) in differing {
             let base = match bases.get(source.as_path()) {
                 Some(base) => base.to_vec(),
                 None => files::read(&self.worker.sandbox.folder().join(&source))?,
@@ -231,18 +242,21 @@ impl Planner<'_> {
             let body = functions[function].body_span;
             Some(vec![after.body_edit(group.1, body)?])
         };
-        let attempts: [&dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>>; 2] =
-            [&by_line, &whole];
+        let attempts: [&dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>>; 2] = [&by_line, &whole];
         for attempt in attempts {
             let mut planned = PlannedFile::new(file);
             let mut all: Vec<Edit> = Vec::new();
-            for (function, group) in &found {
-                let Some(edits) = attempt(*function, *group) else {
-                    return Ok(None);
-                };
+            let edits = found.iter().map(|(function, group)| {
+                let edits = attempt(*function, *group)?;
+                Some((*function, edits))
+            });
+            let Some(edits) = edits.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            for (function, edits) in edits {
                 for edit in edits {
                     all.push(edit.clone());
-                    planned.edit(*function, edit);
+                    planned.edit(function, edit);
                 }
             }
             all.sort_by_key(|edit| edit.span);
@@ -252,7 +266,12 @@ impl Planner<'_> {
             let own: &Path = &source.relative;
             let now = source.compiler.expand(self.worker, &[(own, &edited)])?;
             if now.is_some_and(|now| now.is_same_program(after)) {
-                return Ok(planned.refuse(source).is_ok().then_some(planned));
+                let refused = planned.refuse(source);
+                if let Err(reason) = &refused {
+                    let name = source.relative.display();
+                    tracing::debug!("{name}: it {}", reason.reason());
+                }
+                return Ok(refused.is_ok().then_some(planned));
             }
         }
         Ok(None)

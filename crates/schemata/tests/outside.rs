@@ -331,7 +331,7 @@ fn what_others_would_see_is_built_apart() {
             SOURCE.replacen("    int weight;\n", "    int first;\n    int weight;\n", 1),
             false,
         ),
-        ("a known name", with("#define size(x) 4\n", TEST), false),
+        ("a known name", with("#define size(x) 4\n", TEST), true),
         (
             "a function that runs by itself",
             with(

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Found, Plain, PlainRun, Subject, plain, validate};
-use patchwright_schemata::{Fate, Options};
+use common::{Found, Subject, as_plainly};
+use patchwright_schemata::Fate;
 
 const PROGRAM: &str = "\
 #include <stdio.h>
@@ -88,29 +88,7 @@ fn subject() -> Subject {
 
 /// Each change is of several texts. All verdicts are those of plain builds.
 fn validated(changes: &[&[(&str, &str)]]) -> Found {
-    let subject = subject();
-    let patched = |changes: &&[(&str, &str)]| {
-        changes.iter().fold(PROGRAM.to_owned(), |text, (from, to)| {
-            assert!(text.contains(from), "{from}");
-            text.replacen(from, to, 1)
-        })
-    };
-    let texts: Vec<String> = changes.iter().map(patched).collect();
-    let options = Options {
-        keep_going: true,
-        ..Options::default()
-    };
-    let found = validate(&subject, &texts, options);
-    let folder = tempfile::tempdir().unwrap();
-    for (patch, text) in texts.iter().enumerate() {
-        if found.fates[patch] == Fate::Woven {
-            let runs = 0..subject.cases.len();
-            let runs = runs.map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
-            let plain = plain(&subject, folder.path(), text);
-            assert_eq!(Plain::Ran(runs.collect()), plain, "{text}");
-        }
-    }
-    found
+    as_plainly(&subject(), changes)
 }
 
 /// Asserts that all are woven into one program.

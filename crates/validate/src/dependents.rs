@@ -10,9 +10,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use patchwright_exec::{
-    CompileCommand, Limits, RunError, Worker, files, record,
-    runner::Request,
-    sandbox::Sandbox,
+    CompileCommand, Limits, RunError, Worker, files, record, runner::Request, sandbox::Sandbox,
 };
 use patchwright_text::{Digest, Hasher};
 

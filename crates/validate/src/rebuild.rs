@@ -162,21 +162,44 @@ pub fn is_only_included(folder: &Path, relative: &Path) -> Result<bool, FileErro
     let name = file_name.as_encoded_bytes();
     for path in files::regular_files_below(folder)? {
         let inside = path.strip_prefix(folder).unwrap_or(&path);
-        let reads: fn(&[u8], &[u8]) -> bool = if has_extension(inside, &SCRIPTS) {
-            has
+        let reads: fn(&[u8]) -> bool = if has_extension(inside, &SCRIPTS) {
+            |_| true
         } else if has_extension(inside, &OTHER_LANGUAGES) {
-            |line, name| line.trim_ascii_start().starts_with(b"#") && has(line, name)
+            |line| line.trim_ascii_start().starts_with(b"#")
         } else if is_build_file(inside) {
-            |line, name| has(line, name) && (line.starts_with(b"\t") || makes_no_object(line))
+            |line| line.starts_with(b"\t") || makes_no_object(line)
         } else {
             continue;
         };
-        let text = files::read(&path)?;
-        if text.split(|byte| *byte == b'\n').any(|line| reads(line, name)) {
+        let text = joined(&files::read(&path)?);
+        let mut lines = text.split(|byte| *byte == b'\n');
+        if lines.any(|line| names_file(line, name) && reads(line)) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// A text in which lines that go on in the next are one.
+fn joined(text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for at in 1..text.len() {
+        if text[at] == b'\n' && text[at - 1] == b'\\' {
+            text[at - 1..=at].fill(b' ');
+        }
+    }
+    text
+}
+
+/// Whether a text names a file, and not one whose name contains that name.
+fn names_file(text: &[u8], name: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let end = text.len().saturating_sub(name.len());
+    let mut places = (0..=end).filter(|at| text[*at..].starts_with(name));
+    places.any(|at| {
+        let before = at.checked_sub(1).and_then(|at| text.get(at));
+        !before.is_some_and(is_part) && !text.get(at + name.len()).is_some_and(is_part)
+    })
 }
 
 /// Whether a line of a makefile is a rule with a target that is no object, by its name.
@@ -187,9 +210,18 @@ fn makes_no_object(line: &[u8]) -> bool {
     let (targets, rest) = (&line[..colon], &line[colon + 1..]);
     let is_assignment = rest.starts_with(b"=") || targets.contains(&b'=');
     let is_object = |target: &[u8]| {
-        [&b".o"[..], b".lo", b".obj", b"_OBJECTS)", b"OBJS)", b"OBJ)", b".PHONY", b".d"]
-            .iter()
-            .any(|end| target.ends_with(end))
+        [
+            &b".o"[..],
+            b".lo",
+            b".obj",
+            b"_OBJECTS)",
+            b"OBJS)",
+            b"OBJ)",
+            b".PHONY",
+            b".d",
+        ]
+        .iter()
+        .any(|end| target.ends_with(end))
     };
     let mut targets = targets
         .split(u8::is_ascii_whitespace)
@@ -313,7 +345,7 @@ mod tests {
             files::write_atomic(&path("Makefile"), makefile.as_bytes()).unwrap();
             is_only_included(folder.path(), Path::new("src/opts.h")).unwrap()
         };
-        let makefile = "HEADERS = opts.h\na.o: a.c opts.h\n\t$(CC) -c a.c\n$(OBJS): opts.h\n";
+        let makefile = "HEADERS = \\\n\topts.h\nopts.html: a\n\tmk opts.html\na.o: a.c opts.h\n\t$(CC) -c a.c\n$(OBJS): opts.h\n";
         assert!(only(makefile));
         assert!(!only("opts.c: opts.h mk\n\t./mk $< > $@\n"));
         assert!(!only("opts.c: mk\n\t./mk src/opts.h > $@\n"));

@@ -16,8 +16,8 @@ use patchwright_schemata::{
 use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
 use crate::prepare::Prepared;
-use crate::rebuild::is_only_included;
 use crate::promising::Conduct;
+use crate::rebuild::is_only_included;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
 

@@ -302,3 +302,30 @@ pub fn plain(subject: &Subject, folder: &Path, text: &str) -> Plain {
     });
     Plain::Ran(runs.collect())
 }
+
+/// Validates changes of the subject, each of several texts, in all tests. Verdicts of those that are woven are those of plain builds.
+pub fn as_plainly(subject: &Subject, changes: &[&[(&str, &str)]]) -> Found {
+    let patched = |changes: &&[(&str, &str)]| {
+        let source = subject.source.clone();
+        changes.iter().fold(source, |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        })
+    };
+    let texts: Vec<String> = changes.iter().map(patched).collect();
+    let options = Options {
+        keep_going: true,
+        ..Options::default()
+    };
+    let found = validate(subject, &texts, options);
+    let folder = tempfile::tempdir().unwrap();
+    for (patch, text) in texts.iter().enumerate() {
+        if found.fates[patch] == Fate::Woven && found.open.iter().all(|(open, _)| *open != patch) {
+            let runs = 0..subject.cases.len();
+            let runs = runs.map(|test| PlainRun::of(&found.verdicts[&(patch, test)]));
+            let plain = plain(subject, folder.path(), text);
+            assert_eq!(Plain::Ran(runs.collect()), plain, "{text}");
+        }
+    }
+    found
+}
