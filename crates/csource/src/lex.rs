@@ -124,6 +124,53 @@ pub fn is_balanced(text: &[u8], commas: bool) -> bool {
     open.is_empty()
 }
 
+/// Whether brackets are balanced ([`is_balanced`], commas aside) whichever branches of conditions are compiled: with the
+/// first of each, and with the last (none where there is no `#else`). Of a bracket that stands in several branches, one counts.
+pub fn is_balanced_in_branches(text: &[u8]) -> bool {
+    is_balanced(&with_branches(text, true), true) && is_balanced(&with_branches(text, false), true)
+}
+
+/// A text without directives, with the first or the last branch of each condition.
+fn with_branches(text: &[u8], first: bool) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    // Whether each open condition's branch is kept.
+    let mut open: Vec<bool> = Vec::new();
+    let mut i = 0;
+    let mut line_begins = true;
+    while i < text.len() {
+        let start = i;
+        let mut is_text = true;
+        match text[i] {
+            b'#' if line_begins => {
+                let (name, end) = directive(text, i);
+                if name.starts_with(b"if") {
+                    open.push(first);
+                } else if name == b"endif" {
+                    open.pop();
+                } else if let (true, Some(kept)) = (name.starts_with(b"el"), open.last_mut()) {
+                    *kept = !first && name == b"else";
+                }
+                is_text = false;
+                i = end;
+            }
+            b'\n' => {
+                line_begins = true;
+                i += 1;
+            }
+            b' ' | b'\t' | b'\r' => i += 1,
+            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
+            _ => {
+                line_begins = false;
+                i = step(text, i);
+            }
+        }
+        if is_text && open.iter().all(|kept| *kept) {
+            kept.extend_from_slice(&text[start..i]);
+        }
+    }
+    kept
+}
+
 /// The stretches of text between conditional directives (`#if`, `#else`, `#endif` …): each is
 /// compiled or left out as a whole, but for the groups inside of it. Inner groups come before the
 /// outer ones.
@@ -292,5 +339,18 @@ mod tests {
         assert!(is_balanced(b"a[(1)] + ')'", false));
         assert!(!is_balanced(b"a, b", false));
         assert!(!is_balanced(b"a)(", true));
+    }
+
+    #[test]
+    fn brackets_of_several_branches_are_balanced_if_those_of_each_are() {
+        let ends = b"if (a) {\n#ifdef B\n  b();\n}\n#else\n  c();\n}\n#endif\nd();\n";
+        assert!(is_balanced_in_branches(ends) && !is_balanced(ends, true));
+        assert!(!is_balanced_in_branches(b"#if B\n{\n#endif\nd();\n"));
+        assert!(is_balanced_in_branches(
+            b"#if B\n{\n#endif\nd();\n#if B\n}\n#endif\n"
+        ));
+        assert!(!is_balanced_in_branches(
+            b"{ d();\n#if B\n}\n#else\n#endif\n"
+        ));
     }
 }

@@ -266,12 +266,13 @@ impl Planner<'_> {
             let own: &Path = &source.relative;
             let now = source.compiler.expand(self.worker, &[(own, &edited)])?;
             if now.is_some_and(|now| now.is_same_program(after)) {
-                let refused = planned.refuse(source);
-                if let Err(reason) = &refused {
-                    let name = source.relative.display();
-                    tracing::debug!("{name}: it {}", reason.reason());
+                match planned.refuse(source) {
+                    Ok(()) => return Ok(Some(planned)),
+                    Err(reason) => {
+                        let name = source.relative.display();
+                        tracing::debug!("{name}: it {}", reason.reason());
+                    }
                 }
-                return Ok(refused.is_ok().then_some(planned));
             }
         }
         Ok(None)

@@ -129,7 +129,9 @@ impl PlannedFile {
             let text = crate::runs::alternative(&source.unit.source, body, &own.edits);
             let inside = Span::new(1, text.len() as u32 - 1);
             let inside = inside.slice(&text).unwrap_or_default();
-            if !lex::is_balanced(inside, true) || patchwright_weave::can_duplicate(&text).is_err() {
+            if !lex::is_balanced_in_branches(inside)
+                || patchwright_weave::can_duplicate(&text).is_err()
+            {
                 return Err(Apart::Unbalanced);
             }
         }

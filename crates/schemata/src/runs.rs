@@ -301,7 +301,7 @@ impl<'a> Finder<'a> {
         }
         let alternative = edit.alternative(self.source, span);
         for text in [self.slice(span), &alternative] {
-            if !lex::is_balanced(text, true) || can_duplicate(&braced(text)).is_err() {
+            if !lex::is_balanced_in_branches(text) || can_duplicate(&braced(text)).is_err() {
                 return Err(Short::Up);
             }
         }

@@ -196,3 +196,51 @@ fn what_cannot_be_woven_leaves_the_others_together() {
     assert_eq!(found.fates[1..], vec![Fate::Woven; 2]);
     assert_eq!(found.stats.builds, 1);
 }
+
+#[test]
+fn a_function_whose_branches_of_directives_close_the_same_brace_is_woven() {
+    const BRANCHES: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+static int kind(int n)
+{
+    int r = 0;
+    if (n > 3) {
+        r = 1;
+#ifdef STRICT
+        if (n > 4)
+            r = 2;
+    }
+#else
+        n++;
+    }
+    if (n == 6)
+        return 9;
+#endif
+    return r + n;
+}
+
+int main(int argc, char **argv)
+{
+    printf(\"%d\\n\", kind(argc > 1 ? atoi(argv[1]) : 0));
+    return 0;
+}
+";
+    for flag in ["-DLAX", "-DSTRICT"] {
+        let mut subject = Subject::new(BRANCHES, &[("2", "2\n"), ("5", "8\n"), ("7", "9\n")]);
+        subject.cflags = vec![flag.into()];
+        let found = as_plainly(
+            &subject,
+            &[
+                &[("r = 1;", "r = 3;")],
+                &[("n > 3", "n > 1")],
+                &[("n++;", "n--;")],
+                &[("r = 2;", "r = 4;")],
+                &[("return r + n;", "return r - n;")],
+                &[("#ifdef STRICT", "#ifndef STRICT")],
+            ],
+        );
+        assert_eq!(found.fates, vec![Fate::Woven; 6], "{flag}");
+    }
+}
