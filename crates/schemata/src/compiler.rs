@@ -100,6 +100,44 @@ impl Compiler {
         })
     }
 
+    /// Whether the compiler looks at what can be reached, other than with `-O0`.
+    pub fn optimizes(&self) -> bool {
+        let mut flags = self.command.arguments.iter().rev();
+        let last = flags.find(|flag| flag.to_string_lossy().starts_with("-O"));
+        last.is_some_and(|flag| flag != "-O0")
+    }
+
+    /// Whether what is made of a source is optimised once more when it is linked, or is taken for the whole program.
+    pub fn links_optimized(&self) -> bool {
+        self.command.arguments.iter().any(|flag| {
+            let flag = flag.to_string_lossy();
+            flag.starts_with("-flto") || flag == "-fwhole-program"
+        })
+    }
+
+    /// What is made of `text` in the source's place, without what debuggers read; `None` if it does not compile. The source is
+    /// put back.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn object(
+        &self,
+        worker: &mut Worker,
+        text: &[u8],
+    ) -> Result<Option<Vec<u8>>, CompilerError> {
+        const NAME: &str = ".patchwright-object.o";
+        let path = worker.sandbox.run_root().join(NAME);
+        let path = path.to_string_lossy();
+        let outcome = self.run(worker, text, &["-g0", "-c", "-o", &path])?;
+        let made = worker.sandbox.folder().join(NAME);
+        if !outcome.ending.is_success() || !made.exists() {
+            return Ok(None);
+        }
+        let object = files::read(&made)?;
+        files::remove_file(&made)?;
+        Ok(Some(object))
+    }
+
     /// Whether code is compiled so that undefined behaviour is reported or traps.
     pub fn traps_undefined_behaviour(&self) -> bool {
         self.command.arguments.iter().any(|argument| {

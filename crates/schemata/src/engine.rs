@@ -1,6 +1,7 @@
 //! From patches to verdicts.
 
 mod reach;
+mod undeclared;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ use crate::plan::{Plan, Planner};
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
 use crate::state::{Maker, State};
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
+
+pub use undeclared::UndeclaredCall;
 
 /// How often a batch that does not build is halved, looking for the culprit.
 const MOST_HALVINGS: usize = 4;
@@ -91,7 +94,7 @@ impl<'a> Engine<'a> {
             is_only_included: context.is_only_included,
         }
         .plan(patches, &mut fates, sink)?;
-        Ok(Engine {
+        let mut engine = Engine {
             context,
             options,
             plan,
@@ -104,7 +107,9 @@ impl<'a> Engine<'a> {
             outcomes: Outcomes::default(),
             probe,
             unobserved,
-        })
+        };
+        engine.settle_undeclared(base, patches)?;
+        Ok(engine)
     }
 
     /// What became of each patch.

@@ -26,6 +26,18 @@ impl Symbols {
         Ok(found)
     }
 
+    /// The names in one of them.
+    pub fn of(object: &[u8]) -> Self {
+        let mut found = Self::default();
+        found.add(object);
+        found
+    }
+
+    /// Whether a name is there, as a whole.
+    pub fn contain(&self, name: &str) -> bool {
+        self.names.contains(name.as_bytes())
+    }
+
     /// Tables of symbols hold names that end with a zero byte, whatever else the file is.
     fn add(&mut self, text: &[u8]) {
         if !text.starts_with(b"\x7fELF") && !text.starts_with(b"!<arch>") {

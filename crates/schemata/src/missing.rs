@@ -14,7 +14,8 @@ const NEAR: u32 = 3;
 /// A symbol that is not defined.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Missing<'o> {
-    symbol: &'o str,
+    /// Its name.
+    pub symbol: &'o str,
     /// The file's name and the line where it is named, if it was compiled with line numbers.
     place: Option<(&'o str, u32)>,
 }

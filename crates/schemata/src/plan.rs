@@ -10,8 +10,9 @@ use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::{Edit, LineMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compiler::{Compiler, Depth, Diagnostic};
+use crate::compiler::{Compiler, Depth, Diagnostic, undeclared_name};
 use crate::edits::trimmed;
+use crate::engine::UndeclaredCall;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::large::has_large_array;
 use crate::linked::Symbols;
@@ -29,6 +30,8 @@ pub struct Plan {
     pub sources: Vec<SourceFile>,
     /// The patches, in their order.
     pub patches: Vec<PlannedPatch>,
+    /// What patches that are set apart call without a declaration.
+    pub undeclared: Vec<UndeclaredCall>,
 }
 
 /// Looks at every patch; says in `fates` what becomes of those that are not woven.
@@ -368,7 +371,18 @@ impl Planner<'_> {
                         line: *line,
                         message: message.clone(),
                     },
-                    Compiles::Undeclared(_) => Fate::Apart(Apart::Undeclared),
+                    Compiles::Undeclared(message) => {
+                        plan.undeclared.extend(undeclared_name(message).map(|name| {
+                            UndeclaredCall {
+                                patch,
+                                file,
+                                function: clones[clone].function,
+                                body: clones[clone].body.clone(),
+                                name: name.to_owned(),
+                            }
+                        }));
+                        Fate::Apart(Apart::Undeclared)
+                    }
                     Compiles::Unknown(message) => {
                         tracing::info!("{}: {message}", patches[patch].id);
                         Fate::Apart(Apart::NotIsolated)
