@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 
 use patchwright_csource::{ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind};
 use patchwright_text::{Edit, Span};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     calls,
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, loops, moves, operators, predicates, remainders,
+    initialization, loops, moves, operators, own_calls, predicates, remainders,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts,
@@ -83,6 +83,8 @@ pub struct Callees<'a> {
     pub direct: &'a FxHashSet<String>,
     /// Functions that the source defines, and that say yes or no.
     pub predicates: &'a FxHashSet<String>,
+    /// Functions that the source defines, each with those that it calls, itself or in turn.
+    pub defined: &'a FxHashMap<String, FxHashSet<String>>,
     /// Whether some part of the program defines or imports a function of this name.
     pub linked: &'a dyn Fn(&str) -> bool,
 }
@@ -162,6 +164,7 @@ pub fn choices(
     }
     if schemas.function {
         wraps::find(&mut finder, callees);
+        own_calls::find(&mut finder, callees);
         strings::find(&mut finder);
     }
     if schemas.swap {

@@ -44,6 +44,7 @@ mod loops;
 pub mod model;
 mod moves;
 mod operators;
+mod own_calls;
 pub mod partition;
 mod pool_rows;
 pub mod pools;

@@ -20,6 +20,7 @@ fn changes(source: &str, schema: Schema, predicates: &[&str]) -> Vec<String> {
     let callees = Callees {
         direct: &Default::default(),
         predicates: &predicates.iter().map(|name| (*name).to_owned()).collect(),
+        defined: &Default::default(),
         linked: &|_| false,
     };
     let schemas = Schemas::ALL;

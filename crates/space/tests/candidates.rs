@@ -65,6 +65,7 @@ fn candidates_against(
     let callees = Callees {
         direct: &Default::default(),
         predicates: &Default::default(),
+        defined: &Default::default(),
         linked: &|_| false,
     };
     let mentioned: Vec<_> = functions
