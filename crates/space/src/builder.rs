@@ -1,6 +1,7 @@
 //! Building a space: which templates are filled with which pools at which site, and at what cost.
 
 mod additions;
+mod alike;
 mod assignments;
 mod choices;
 mod crash_free;
@@ -21,7 +22,7 @@ use crate::{
     sites::{Parents, Site, operands, sites},
     space::{Block, Schema, Space, SpaceLimits, Step, Template, Way, original},
     term::{
-        self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
+        self, AtomTable, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
     },
 };
@@ -40,6 +41,9 @@ const NEGATIVE: u32 = 2;
 
 /// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
 const CALCULATED_ENUMERATOR: u32 = 2;
+
+/// What a choice between two indices costs beyond its nodes.
+const CHOSEN_INDEX: u32 = 2;
 
 /// What it costs beyond its nodes to calculate with a `bool` or with what a comparison gives, or a value for a `bool`: `after_newline + n`.
 const CALCULATED_TRUTH: u32 = 2;
@@ -100,6 +104,7 @@ impl Space {
             relations: None,
             products: None,
             large_relations: None,
+            is_argument: expr.is_some_and(|id| parents.is_argument(function, id)),
         };
         builder.leaves(leaves);
         match builder.space.hole.kind.clone() {
@@ -130,6 +135,33 @@ impl Space {
     }
 }
 
+/// For what reason a leaf is filled in.
+#[derive(Clone, Copy, PartialEq)]
+enum LeafKind {
+    Varying,
+    /// `sizeof`
+    Size,
+    /// 0, 1 and −1: where something begins, and steps.
+    Usual,
+    OtherConstant,
+}
+
+impl LeafKind {
+    fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
+        match term.kind() {
+            Kind::Constant(value, _) if !term.ctype().is_floating() => {
+                match (-1..=1).contains(&(*value as i64)) {
+                    true => LeafKind::Usual,
+                    false => LeafKind::OtherConstant,
+                }
+            }
+            Kind::Constant(..) => LeafKind::OtherConstant,
+            Kind::Atom(id) if atoms[*id].spelling.starts_with("sizeof") => LeafKind::Size,
+            _ => LeafKind::Varying,
+        }
+    }
+}
+
 struct SpaceBuilder<'a> {
     /// Other operators cost more.
     familiar: Familiar,
@@ -155,6 +187,8 @@ struct SpaceBuilder<'a> {
     relations: Option<Vec<PoolId>>,
     products: Option<Vec<PoolId>>,
     large_relations: Option<Vec<PoolId>>,
+    /// The hole is an argument of a call.
+    is_argument: bool,
 }
 
 impl SpaceBuilder<'_> {
@@ -187,31 +221,31 @@ impl SpaceBuilder<'_> {
 
     /// Leaves, with their numbers among all leaves, as pools by type.
     fn leaf_pools(&mut self, leaves: Vec<(u32, Term)>) -> Vec<PoolId> {
-        // Constants apart from what varies: they are filled in for other reasons.
-        let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
+        // Constants apart from what varies, and sizes: they are filled in for other reasons.
+        let mut by_type: Vec<(CType, bool, LeafKind, Vec<Term>, Vec<u32>)> = Vec::new();
         for (rank, term) in leaves {
             let null = matches!(term.ctype(), CType::Pointer(_))
                 && term.operand(self.pointees).is_null_pointer_constant;
-            let constant = matches!(term.kind(), Kind::Constant(..));
-            let entry = by_type.iter_mut().find(|(ctype, is_null, terms, _)| {
-                *ctype == term.ctype()
-                    && *is_null == null
-                    && matches!(terms[0].kind(), Kind::Constant(..)) == constant
+            let kind = LeafKind::of(&term, &self.space.hole.atoms.table);
+            let entry = by_type.iter_mut().find(|(ctype, is_null, known, ..)| {
+                *ctype == term.ctype() && *is_null == null && *known == kind
             });
             match entry {
-                Some((_, _, terms, ranks)) => {
+                Some((_, _, _, terms, ranks)) => {
                     if !terms.contains(&term) {
                         terms.push(term);
                         ranks.push(rank);
                     }
                 }
-                None => by_type.push((term.ctype(), null, vec![term], vec![rank])),
+                None => by_type.push((term.ctype(), null, kind, vec![term], vec![rank])),
             }
         }
         let (pools, atoms) = (&mut self.space.pools, &self.space.hole.atoms.table);
         by_type
             .into_iter()
-            .filter_map(|(_, _, terms, ranks)| pools.add_terms(terms, ranks, atoms, self.pointees))
+            .filter_map(|(_, _, _, terms, ranks)| {
+                pools.add_terms(terms, ranks, atoms, self.pointees)
+            })
             .collect()
     }
 
@@ -364,9 +398,17 @@ impl SpaceBuilder<'_> {
                     };
                     let of_truth = !is_of_bits(op)
                         && (site.term.ctype() == CType::Bool || is_truth(a) || is_truth(b));
+                    let is_character =
+                        matches!(site.term.ctype(), CType::Char | CType::SChar | CType::UChar)
+                            && !self.familiar.calculates_with_characters();
                     self.familiar.binary(op)
+                        + u32::from(is_character)
                         + u32::from(of_call && is_of_bits(op))
                         + if of_truth { CALCULATED_TRUTH } else { 0 }
+                }
+                // Which element it is does not depend on what another one holds.
+                Template::Select(..) if matches!(self.space.hole.context, Context::Index(_)) => {
+                    CHOSEN_INDEX
                 }
                 Template::Unary(op, _) => self.familiar.unary(op),
                 Template::Cast(to, a) if !to.is_floating() => {

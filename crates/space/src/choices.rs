@@ -12,11 +12,12 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    calls,
+    calls, else_assigned,
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, loops, moves, operators, own_calls, predicates, remainders,
+    initialization, loops, moves, negative_remainders, operators, own_calls, predicates,
+    remainders, repetitions,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts,
@@ -176,6 +177,10 @@ pub fn choices(
     if schemas.assignment {
         remainders::find(&mut finder);
     }
+    negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
+    if schemas.guard {
+        else_assigned::find(&mut finder);
+    }
     if schemas.operator {
         operators::find(&mut finder);
     }
@@ -187,6 +192,7 @@ pub fn choices(
     }
     if schemas.moves {
         moves::find(&mut finder);
+        repetitions::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);

@@ -65,7 +65,11 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let characters = characters(finder);
     let mut spans: FxHashSet<Span> = FxHashSet::default();
     for Used { id, span, around } in used {
-        if around == Around::Constant || span.len() > LONGEST || finder.has_statements(id) || !spans.insert(span) {
+        if around == Around::Constant
+            || span.len() > LONGEST
+            || finder.has_statements(id)
+            || !spans.insert(span)
+        {
             continue;
         }
         let ty = finder.function.expr(id).ty;

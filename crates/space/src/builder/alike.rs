@@ -1,0 +1,135 @@
+//! What an expression does with two things alike, done otherwise with both: their neighbours (`s[i - 1] == t[j - 1]` for
+//! `s[i] == t[j]`), or something else of both (`&& best[j] < best[i]` beside `a[j] < a[i]`).
+
+use super::{SpaceBuilder, levels::RELATIONAL};
+use crate::{
+    pools::{PoolId, PoolKind},
+    sites::operands,
+    space::{Schema, Template, replace},
+    spelling::{Element, difference, renamed},
+    term::{AtomId, Kind, Term},
+};
+
+/// One mistake about where something begins, made in several places.
+const SHIFT_COST: u32 = 3;
+
+/// So much less than its nodes costs a comparison of something else of two things that are compared.
+const OF_THE_SAME_TWO: u32 = 2;
+
+/// Most comparisons of that kind.
+const MOST_PAIRS: usize = 8;
+
+impl SpaceBuilder<'_> {
+    /// What stands at a site with the elements before, and with those behind all that it has.
+    pub(super) fn shifted(&mut self, site: usize) {
+        let term = self.space.sites[site].term.clone();
+        // Of an operand, all ways are found at what it is an operand of.
+        let is_inner = self.beside(site).is_some();
+        if is_inner || !matches!(term.kind(), Kind::Binary(..)) {
+            return;
+        }
+        for by in [-1, 1] {
+            let mut found: Vec<(Vec<u8>, Term)> = Vec::new();
+            if self
+                .shifted_atoms(&term, by, Vec::new(), &mut found)
+                .is_none()
+                || found.len() < 2
+            {
+                continue;
+            }
+            let whole = found.iter().try_fold(term.clone(), |term, (path, atom)| {
+                replace(&term, path, atom, self.pointees)
+            });
+            if let Some(pool) = whole.and_then(|whole| self.fixed(&whole)) {
+                let template = Template::One(pool);
+                self.block(site, template, SHIFT_COST, Schema::Expression, usize::MAX);
+            }
+        }
+    }
+
+    /// The elements of a term, each shifted; `None` if one of them has no such neighbour among the atoms.
+    fn shifted_atoms(
+        &self,
+        term: &Term,
+        by: i64,
+        path: Vec<u8>,
+        found: &mut Vec<(Vec<u8>, Term)>,
+    ) -> Option<()> {
+        let atoms = &self.space.hole.atoms;
+        if let Kind::Atom(id) = term.kind() {
+            if let Some(element) = Element::of(&atoms.table[*id].spelling) {
+                let neighbour = atoms.find(&element.shifted(by))?;
+                found.push((path, Term::atom(neighbour, &atoms.table)));
+            }
+            return Some(());
+        }
+        for (number, operand) in operands(term).into_iter().enumerate() {
+            let mut below = path.clone();
+            below.push(number as u8);
+            self.shifted_atoms(operand, by, below, found)?;
+        }
+        Some(())
+    }
+
+    /// Comparisons of something else of two things that the expression compares.
+    pub(super) fn pools_of_same_two(&mut self) -> Vec<PoolId> {
+        let atoms = self.space.hole.atoms.table.clone();
+        let spelling = |id: AtomId| atoms[id].spelling.as_str();
+        let mut pairs: Vec<(AtomId, AtomId)> = Vec::new();
+        for site in &self.space.sites {
+            let Kind::Binary(op, left, right) = site.term.kind() else {
+                continue;
+            };
+            let (Kind::Atom(left), Kind::Atom(right)) = (left.kind(), right.kind()) else {
+                continue;
+            };
+            let two = difference(spelling(*left), spelling(*right));
+            let Some((one, other)) = two.filter(|_| op.is_comparison()) else {
+                continue;
+            };
+            // `i < n` says nothing of other things of `i` and `n`.
+            if spelling(*left) == one {
+                continue;
+            }
+            for leaf in self.leaf_atoms() {
+                let twin = renamed(spelling(leaf), one, other);
+                let twin = twin.and_then(|text| self.space.hole.atoms.find(&text));
+                if let Some(twin) = twin
+                    && leaf != *left
+                    && spelling(leaf) != one
+                    && !pairs.contains(&(leaf, twin))
+                    && pairs.len() < MOST_PAIRS
+                {
+                    pairs.push((leaf, twin));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for (left, right) in pairs {
+            let [left, right] = [left, right].map(|id| self.fixed(&Term::atom(id, &atoms)));
+            if let (Some(left), Some(right)) = (left, right) {
+                for pool in self.binary_pools(&RELATIONAL, &[left], &[right]) {
+                    self.space.pools.discount(pool, OF_THE_SAME_TWO);
+                    found.push(pool);
+                }
+            }
+        }
+        found
+    }
+
+    /// The leaves that vary, numbers only, the nearest first.
+    fn leaf_atoms(&self) -> Vec<AtomId> {
+        let pools = self.leaves.iter().map(|&pool| self.space.pools.get(pool));
+        let terms = pools
+            .filter(|pool| pool.ctype.is_arithmetic())
+            .filter_map(|pool| match &pool.kind {
+                PoolKind::Terms { terms, .. } => Some(terms),
+                _ => None,
+            });
+        let atoms = terms.flatten().filter_map(|term| match term.kind() {
+            Kind::Atom(id) => Some(*id),
+            _ => None,
+        });
+        atoms.collect()
+    }
+}
