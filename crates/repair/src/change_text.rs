@@ -247,9 +247,41 @@ fn tokens(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
+/// Whether an edit makes a line that repeats an operand ([`repeats_operand`]), or that gives two variables one value, as
+/// `*x = b, *y = b`.
+pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
+    let (start, end) = (edit.span.start as usize, edit.span.end as usize);
+    let is_end = |byte: &u8| *byte == b'\n';
+    let from = source[..start]
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |at| at + 1);
+    let to = source[end..].iter().position(is_end);
+    let to = to.map_or(source.len(), |at| end + at);
+    let before = &source[from..to];
+    let after = [&source[from..start], &edit.text, &source[end..to]].concat();
+    let repeats = |text: &[u8]| repeats_operand(text) || repeats_value(text);
+    repeats(&after) && !repeats(before)
+}
+
+/// Whether two names in a list have one name as their value.
+fn repeats_value(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let parts: Vec<&str> = text.split([',', ';']).collect();
+    let value = |part: &str| {
+        let (_, value) = part.split_once(" = ")?;
+        let value = value.trim().to_owned();
+        let begins = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        begins.then_some(value)
+    };
+    parts
+        .windows(2)
+        .any(|two| matches!((value(two[0]), value(two[1])), (Some(a), Some(b)) if a == b))
+}
+
 /// Whether an operator has one name on both sides, or a call has one name as two arguments in a row: `from + from` does what
 /// `from + stay` does in tests where both are alike, and is rarely meant, as `strcmp(b, b)`.
-pub(crate) fn repeats_operand(text: &[u8]) -> bool {
+fn repeats_operand(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     if repeats_argument(&text) {
         return true;
@@ -410,6 +442,21 @@ mod tests {
         assert!(!repeats_operand(b"strcmp(a, b)"));
         assert!(!repeats_operand(b"f(0, 0)"));
         assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn an_operand_that_an_edit_repeats_is_seen_in_its_line() {
+        let repeats = |source: &str, old: &str, new: &str| {
+            let start = source.find(old).unwrap() as u32;
+            let edit = Edit::replace(Span::new(start, start + old.len() as u32), new);
+            repeats(source.as_bytes(), &edit)
+        };
+        let difference = "f();\n  return x->n - y->n;\n}";
+        assert!(repeats(difference, "x", "y"));
+        assert!(!repeats(difference, "x->n - y->n", "y->n - x->n"));
+        assert!(repeats("struct e *x = a, *y = b;", "a", "b"));
+        assert!(!repeats("int x = a, y = b;", "a", "0"));
+        assert!(!repeats("int x = 0, y = 1;", "1", "0"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_evasion, is_no_op, is_self_assignment, repeats_operand, text_change,
+        Comparisons, is_evasion, is_no_op, is_self_assignment, repeats, text_change,
         without_blanks, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
@@ -33,7 +33,7 @@ pub(crate) struct Proposal<'a> {
     pub(crate) member: usize,
     /// See [`Comparisons::strangeness`].
     strangeness: usize,
-    /// See [`repeats_operand`].
+    /// See [`repeats`].
     repeats: bool,
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
@@ -60,10 +60,11 @@ const PATCHES_OF_LOCATION: usize = 4;
 const MEMBERS_REPORTED: usize = 4;
 
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
-/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
+/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and what then has one
+/// operand twice; the
 /// first of each class before the others, and for that what compares things that the function compares elsewhere, or others in the same way, and what keeps a condition
 /// and adds to it; such comparisons before
-/// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
+/// others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them
 /// what keeps something from happening or from being seen ([`is_evasion`]).
@@ -97,7 +98,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     schema: *schema,
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
-                    repeats: repeats_operand(&edit.text) && !repeats_operand(before),
+                    repeats: repeats(&unit.source, &edit),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out
                         && is_evasion(&unit.source, &edit, *schema, instrumented.crash),
@@ -121,10 +122,9 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.is_evasion,
             proposal.found.cost,
             proposal.schema.drasticness(),
-            proposal.schema == Schema::UnusualExpression,
+            proposal.schema == Schema::UnusualExpression || proposal.repeats,
             proposal.member,
             proposal.strangeness,
-            proposal.repeats,
             proposal.text_change,
             proposal.schema,
             proposal.class,

@@ -83,10 +83,15 @@ fn find_statements(finder: &mut Finder<'_, '_, '_>) {
 fn find_expressions(finder: &mut Finder<'_, '_, '_>) {
     for number in 0..finder.function.exprs.len() {
         let id = ExprId(number as u32);
-        let Some((dividend, divisor)) = remainder(finder, id) else {
+        let expr = finder.function.expr(id);
+        let ExprKind::Binary {
+            operator: BinaryOperator::Rem,
+            left: dividend,
+            right: divisor,
+        } = expr.kind
+        else {
             continue;
         };
-        let expr = finder.function.expr(id);
         let (Some(span), true, ty) = (expr.place.editable(), expr.evaluated, expr.ty) else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 mod common;
 
-use patchwright_csource::scopes;
+use patchwright_csource::{ExprKind, Function, scopes};
 use patchwright_space::{AtomBuilder, Callees, HoleKind, Schema, Schemas, TermTypes, choices};
 use patchwright_text::apply_edits;
 
@@ -17,10 +17,17 @@ fn changes(source: &str, schema: Schema, predicates: &[&str]) -> Vec<String> {
         unit: &mut unit,
         types: &mut types,
     };
+    let calls = |function: &Function| {
+        let names = function.exprs.iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Function(name) => Some(name.clone()),
+            _ => None,
+        });
+        (function.name.clone(), names.collect())
+    };
     let callees = Callees {
         direct: &Default::default(),
         predicates: &predicates.iter().map(|name| (*name).to_owned()).collect(),
-        defined: &Default::default(),
+        defined: &functions.iter().map(calls).collect(),
         linked: &|_| false,
     };
     let schemas = Schemas::ALL;
@@ -170,4 +177,102 @@ fn conditions_are_refined_by_the_programs_own_predicates() {
             "{expected}: {found:#?}"
         );
     }
+}
+
+/// The texts are among those that were found.
+fn contain(found: &[String], expected: &[&str]) {
+    for expected in expected {
+        assert!(
+            found.iter().any(|text| text == expected),
+            "{expected}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn the_programs_own_functions_are_called_round_expressions_and_for_numbers() {
+    let source = "static int find(int x) { return x; }\n\
+                  static int most(int a, int b) { return a > b ? a : b; }\n\
+                  static int up(int x) { return x; }\n\
+                  int parent[9];\n\
+                  int f(int a, int b) {\n\
+                  int best = 0;\n\
+                  best = a;\n\
+                  parent[b] = a;\n\
+                  if (a > 30)\n\
+                  return 1;\n\
+                  return best;\n}\n";
+    let found = changes(source, Schema::Function, &[]);
+    contain(
+        &found,
+        &[
+            "3: best = find(a);",
+            "3: best = most(best, a);",
+            "4: best = most(a, b);",
+            "3: parent[find(b)] = a;",
+            "4: if (a > find(a))",
+        ],
+    );
+    // Who calls the function at hand would be called by it without end.
+    let source = source.replace(
+        "int up(int x) { return x; }",
+        "int up(int x) { return f(x, x); }",
+    );
+    let source = source.replace("static int find", "int f(int a, int b);\nstatic int find");
+    let found = changes(&source, Schema::Function, &[]);
+    assert!(!found.iter().any(|text| text.contains("up(")), "{found:#?}");
+}
+
+#[test]
+fn what_becomes_negative_by_a_remainder_is_mended() {
+    let source = "int f(int t, int n) {\n\
+                  int i;\n\
+                  t %= 24 * 60;\n\
+                  i = (t - 1) % n;\n\
+                  return i;\n}\n";
+    contain(
+        &changes(source, Schema::Assignment, &[]),
+        &["3: if (t < 0) t += 24 * 60;", "3: if (i < 0) i += n;"],
+    );
+    contain(
+        &changes(source, Schema::Expression, &[]),
+        &["3: i = (((t - 1) % n + n) % n);"],
+    );
+    let unsigned = source.replace("int t, int n", "unsigned t, unsigned n");
+    let found = changes(&unsigned, Schema::Expression, &[]);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn what_has_no_predecessor_is_assigned_elsewhere() {
+    let source = "struct e { struct e *next; };\nstruct e *first;\n\
+                  void f(struct e *prev, struct e *it) {\n\
+                  if (first == it)\n\
+                  prev->next = it->next;\n\
+                  prev->next = it->next;\n}\n";
+    let found = changes(source, Schema::Guard, &[]);
+    contain(
+        &found,
+        &[
+            "4: if (prev) | prev->next = it->next; | else | first = it->next;",
+            "4: { if (prev) prev->next = it->next; else first = it->next; }",
+        ],
+    );
+}
+
+#[test]
+fn a_statement_is_repeated_where_all_that_it_mentions_is_there() {
+    let source = "void swap(int *a, int *b);\nvoid g(int);\n\
+                  void f(int *a, int n) {\n\
+                  for (int i = 0; i < n; i++) {\n\
+                  swap(a, &a[i]);\n\
+                  g(n - 1);\n\
+                  }\n\
+                  n = 0;\n}\n";
+    let found = changes(source, Schema::Move, &[]);
+    contain(&found, &["4: swap(a, &a[i]);", "4: g(n - 1);"]);
+    // Behind the loop there is no `i`.
+    let repeated: Vec<&String> = found.iter().filter(|text| text.contains("&a[i]")).collect();
+    let behind = |text: &&String| text.starts_with("4: n = 0;");
+    assert!(!repeated.iter().any(|text| behind(text)), "{found:#?}");
 }

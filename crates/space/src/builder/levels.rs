@@ -15,6 +15,9 @@ use crate::{
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
 
+/// What it costs beyond its node to put what is no size in place of `sizeof`.
+const NO_SIZE: u32 = 2;
+
 /// The choice, its condition and its other value, and that the condition is a number.
 const SELECTION_COST: u32 = 4;
 
@@ -200,8 +203,11 @@ impl SpaceBuilder<'_> {
     /// What a leaf costs beyond its node in place of what stands at a site: a number where something varied does the same in all
     /// tests by chance, unless it is where something begins or ends; a size is compared with sizes.
     fn unlikelihood(&self, site: usize, leaf: PoolId) -> u32 {
-        let varied = !matches!(self.space.sites[site].term.kind(), Kind::Constant(..));
+        let term = &self.space.sites[site].term;
+        let varied = !matches!(term.kind(), Kind::Constant(..));
+        let is_size = LeafKind::of(term, &self.space.hole.atoms.table) == LeafKind::Size;
         match self.leaf_kind(leaf) {
+            Some(kind) if is_size && kind != LeafKind::Size => NO_SIZE,
             Some(LeafKind::Usual) if varied => {
                 let is_calculated =
                     matches!(self.beside(site), Some((op, ..)) if !op.is_comparison());
