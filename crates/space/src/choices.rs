@@ -20,7 +20,7 @@ use crate::{
     remainders, repetitions,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
-    strings, subscripts,
+    strings, subscripts, targets,
     term::{CType, Context},
     wraps,
 };
@@ -176,6 +176,7 @@ pub fn choices(
     }
     if schemas.assignment {
         remainders::find(&mut finder);
+        targets::find(&mut finder);
     }
     negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {

@@ -61,6 +61,7 @@ mod spelling;
 pub mod states;
 mod strings;
 mod subscripts;
+mod targets;
 pub mod term;
 pub mod types;
 mod wraps;

@@ -150,7 +150,7 @@ fn assigned(finder: &Finder<'_, '_, '_>) -> FxHashMap<ExprId, VarId> {
 }
 
 /// The smallest statement that a text lies in.
-fn innermost(finder: &Finder<'_, '_, '_>, span: Span) -> Option<Standing> {
+pub(crate) fn innermost(finder: &Finder<'_, '_, '_>, span: Span) -> Option<Standing> {
     let around = finder.statements.iter();
     let around = around.filter(|standing| standing.span.contains_span(span));
     around.min_by_key(|standing| standing.span.len()).cloned()

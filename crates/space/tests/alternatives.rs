@@ -276,3 +276,26 @@ fn a_statement_is_repeated_where_all_that_it_mentions_is_there() {
     let behind = |text: &&String| text.starts_with("4: n = 0;");
     assert!(!repeated.iter().any(|text| behind(text)), "{found:#?}");
 }
+
+#[test]
+fn an_assignment_is_to_something_else_of_the_same_type() {
+    let source = "struct s { double least, most; int n; };\nint rows[9];\nint cols[9];\n\
+                  int f(struct s *s, int i, int j, long k) {\n\
+                  s->least = 1;\n\
+                  for (j = 0; j < 9; i++)\n\
+                  rows[j] = k;\n\
+                  return cols[i];\n}\n";
+    let found = changes(source, Schema::Assignment, &[]);
+    contain(
+        &found,
+        &[
+            "1: s->most = 1;",
+            "1: for (j = 0; j < 9; j++)",
+            "1: for (i = 0; j < 9; i++)",
+            "1: cols[j] = k;",
+        ],
+    );
+    for other in ["s->n", "k++", "k = 0"] {
+        assert!(!found.iter().any(|text| text.contains(other)), "{found:#?}");
+    }
+}
