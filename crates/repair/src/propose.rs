@@ -43,6 +43,16 @@ pub(crate) struct Proposal<'a> {
     is_crowd: bool,
 }
 
+/// From this cost on an expression is calculated in a new way.
+const CALCULATED_COST: u32 = 3;
+
+impl Proposal<'_> {
+    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests.
+    fn is_calculated(&self) -> bool {
+        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST
+    }
+}
+
 /// So many members of a class are compiled, to see how many programs they are.
 const MEMBERS_COMPILED: usize = 6;
 
@@ -60,14 +70,12 @@ const PATCHES_OF_LOCATION: usize = 4;
 const MEMBERS_REPORTED: usize = 4;
 
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
-/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and what then has one
-/// operand twice; the
-/// first of each class before the others, and for that what compares things that the function compares elsewhere, or others in the same way, and what keeps a condition
-/// and adds to it; such comparisons before
-/// others; fewer bytes of text before more; kind of change; the order of the search.
+/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
+/// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
+/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
+/// comparisons before others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
-/// [`PATCHES_OF_LOCATION`], and after them
-/// what keeps something from happening or from being seen ([`is_evasion`]).
+/// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
@@ -124,6 +132,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.schema.drasticness(),
             proposal.schema == Schema::UnusualExpression || proposal.repeats,
             proposal.member,
+            proposal.is_calculated(),
             proposal.strangeness,
             proposal.text_change,
             proposal.schema,

@@ -16,7 +16,7 @@ use crate::{
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, loops, moves, negative_remainders, operators, own_calls, predicates,
+    initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
     remainders, repetitions,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
@@ -197,6 +197,9 @@ pub fn choices(
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);
+    }
+    if schemas.entries {
+        jumps::find(&mut finder);
     }
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);

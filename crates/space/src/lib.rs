@@ -39,6 +39,7 @@ pub mod holes;
 mod impure;
 mod initialization;
 mod insertion;
+mod jumps;
 mod lanes;
 pub mod leaves;
 mod loops;

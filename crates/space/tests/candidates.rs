@@ -676,3 +676,25 @@ fn sums_of_characters_cost_more_where_there_are_none() {
     assert_eq!(sum(source), Some(3));
     assert_eq!(sum(&source.replace("return n", "return n - 'a'")), Some(2));
 }
+
+#[test]
+fn something_else_of_two_things_is_one_change() {
+    let source = "struct e { int begin, end; }; int f(struct e *x, struct e *y) { \
+                  return x->begin - y->begin; }";
+    let found = candidates(source, "x->begin - y->begin", is_expression);
+    let costs: Vec<u32> = found
+        .iter()
+        .filter(|(_, put)| put == "x->end - y->end")
+        .map(|(cost, _)| *cost)
+        .collect();
+    assert_eq!(costs.first(), Some(&2));
+}
+
+#[test]
+fn what_is_a_number_becomes_no_truth_value_at_the_cost_of_one() {
+    let source = "int f(int a, int b) { if (a < b) return a - b; return 0; }";
+    let calculated = candidates(source, "a - b", is_expression);
+    assert_eq!(cost(&calculated, "a > b"), Some(3));
+    let compared = candidates(source, "a < b", is_expression);
+    assert_eq!(cost(&compared, "a > b"), Some(1));
+}

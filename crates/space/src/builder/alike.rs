@@ -13,6 +13,9 @@ use crate::{
 /// One mistake about where something begins, made in several places.
 const SHIFT_COST: u32 = 3;
 
+/// The name of a member or an array, which stands there twice.
+const OTHERS_COST: u32 = 2;
+
 /// So much less than its nodes costs a comparison of something else of two things that are compared.
 const OF_THE_SAME_TWO: u32 = 2;
 
@@ -71,39 +74,65 @@ impl SpaceBuilder<'_> {
         Some(())
     }
 
+    /// Something else of the two things that a site calculates with or compares: `x->end - y->end` for `x->start - y->start`.
+    pub(super) fn same_two(&mut self, site: usize) {
+        let term = self.space.sites[site].term.clone();
+        let Kind::Binary(op, ..) = *term.kind() else {
+            return;
+        };
+        let atoms = self.space.hole.atoms.table.clone();
+        for (left, right) in self.others_of_same_two(&term) {
+            let [left, right] = [left, right].map(|id| self.fixed(&Term::atom(id, &atoms)));
+            if let (Some(left), Some(right)) = (left, right) {
+                let template = Template::Binary(op, left, right);
+                self.block(site, template, OTHERS_COST, Schema::Expression, usize::MAX);
+            }
+        }
+    }
+
+    /// If a term joins the same of two things (`a[j] < a[i]`), what else of both could be joined: pairs of leaves.
+    fn others_of_same_two(&self, term: &Term) -> Vec<(AtomId, AtomId)> {
+        let atoms = &self.space.hole.atoms;
+        let spelling = |id: AtomId| atoms.table[id].spelling.as_str();
+        let mut found = Vec::new();
+        let Kind::Binary(_, left, right) = term.kind() else {
+            return found;
+        };
+        let (Kind::Atom(left), Kind::Atom(right)) = (left.kind(), right.kind()) else {
+            return found;
+        };
+        let Some((one, other)) = difference(spelling(*left), spelling(*right)) else {
+            return found;
+        };
+        // `i < n` says nothing of other things of `i` and `n`.
+        if spelling(*left) == one {
+            return found;
+        }
+        for leaf in self.leaf_atoms() {
+            let twin = renamed(spelling(leaf), one, other).and_then(|text| atoms.find(&text));
+            if let Some(twin) = twin
+                && leaf != *left
+                && spelling(leaf) != one
+                && found.len() < MOST_PAIRS
+            {
+                found.push((leaf, twin));
+            }
+        }
+        found
+    }
+
     /// Comparisons of something else of two things that the expression compares.
     pub(super) fn pools_of_same_two(&mut self) -> Vec<PoolId> {
         let atoms = self.space.hole.atoms.table.clone();
-        let spelling = |id: AtomId| atoms[id].spelling.as_str();
         let mut pairs: Vec<(AtomId, AtomId)> = Vec::new();
         for site in &self.space.sites {
-            let Kind::Binary(op, left, right) = site.term.kind() else {
-                continue;
-            };
-            let (Kind::Atom(left), Kind::Atom(right)) = (left.kind(), right.kind()) else {
-                continue;
-            };
-            let two = difference(spelling(*left), spelling(*right));
-            let Some((one, other)) = two.filter(|_| op.is_comparison()) else {
-                continue;
-            };
-            // `i < n` says nothing of other things of `i` and `n`.
-            if spelling(*left) == one {
-                continue;
-            }
-            for leaf in self.leaf_atoms() {
-                let twin = renamed(spelling(leaf), one, other);
-                let twin = twin.and_then(|text| self.space.hole.atoms.find(&text));
-                if let Some(twin) = twin
-                    && leaf != *left
-                    && spelling(leaf) != one
-                    && !pairs.contains(&(leaf, twin))
-                    && pairs.len() < MOST_PAIRS
-                {
-                    pairs.push((leaf, twin));
-                }
+            if matches!(site.term.kind(), Kind::Binary(op, ..) if op.is_comparison()) {
+                pairs.extend(self.others_of_same_two(&site.term));
             }
         }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.truncate(MOST_PAIRS);
         let mut found = Vec::new();
         for (left, right) in pairs {
             let [left, right] = [left, right].map(|id| self.fixed(&Term::atom(id, &atoms)));

@@ -15,6 +15,9 @@ use crate::{
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
 
+/// A comparison where something is calculated.
+const TRUTH_COST: u32 = 3;
+
 /// What it costs beyond its node to put what is no size in place of `sizeof`.
 const NO_SIZE: u32 = 2;
 
@@ -74,8 +77,11 @@ impl SpaceBuilder<'_> {
                         } else {
                             Schema::UnusualExpression
                         };
+                        // What was a number would be true or false.
+                        let becomes_truth = !truth && op.is_comparison() && !old.is_comparison();
+                        let cost = if becomes_truth { TRUTH_COST } else { 1 };
                         if op != old {
-                            self.block(site, Template::Binary(op, a, b), 1, schema, most);
+                            self.block(site, Template::Binary(op, a, b), cost, schema, most);
                         }
                     }
                     if are_exchanged(old) {
@@ -120,6 +126,7 @@ impl SpaceBuilder<'_> {
             }
             self.rearrangements(site);
             self.shifted(site);
+            self.same_two(site);
             // Signs and negations, except of constants (which have neighbours).
             if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
                 if truth {
