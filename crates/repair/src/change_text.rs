@@ -83,6 +83,29 @@ fn replaces_size(source: &[u8], edit: &Edit) -> bool {
     false
 }
 
+/// Whether the edit inserts a step (`n++;`, `sign = -sign;`) where more follows in the block: what takes turns or counts mostly does so at the
+/// end, when it has been used.
+pub(crate) fn is_early_step(source: &[u8], edit: &Edit) -> bool {
+    if !edit.span.is_empty() {
+        return false;
+    }
+    let text = without_blanks(&edit.text);
+    let Some(text) = text.strip_suffix(b";") else {
+        return false;
+    };
+    let is_turned = |(at, byte): (usize, &u8)| {
+        let turned = &text[at + 1..];
+        let sign = turned.first().is_some_and(|byte| b"-!".contains(byte));
+        *byte == b'=' && sign && turned[1..] == text[..at]
+    };
+    let is_step = text.ends_with(b"++") || text.ends_with(b"--");
+    if !is_step && !text.iter().enumerate().any(is_turned) {
+        return false;
+    }
+    let behind = source[edit.span.end as usize..].trim_ascii_start();
+    !behind.starts_with(b"}")
+}
+
 /// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do: that lets
 /// tests pass in which it is used later, and is hardly ever meant.
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
@@ -442,6 +465,22 @@ mod tests {
         assert!(!repeats_operand(b"strcmp(a, b)"));
         assert!(!repeats_operand(b"f(0, 0)"));
         assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn a_step_at_the_end_of_a_block_is_told_from_one_before() {
+        let is_early = |source: &str, new: &str| {
+            let at = source.find('@').unwrap() as u32;
+            is_early_step(source.as_bytes(), &Edit::insert(at, new))
+        };
+        assert!(is_early("{ @ f(); }", "n++;") && is_early("{ @\n f(); }", "sign = -sign;"));
+        assert!(!is_early("{ @ f(); }", "n = 0;") && !is_early("{ @ f(); }", "a = -b;"));
+        let end = "{ f(); }";
+        let at = end.len() as u32 - 2;
+        assert!(!is_early_step(
+            end.as_bytes(),
+            &Edit::insert(at, " done = !done;")
+        ));
     }
 
     #[test]

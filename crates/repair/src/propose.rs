@@ -12,7 +12,7 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_evasion, is_no_op, is_self_assignment, repeats, text_change,
+        Comparisons, is_early_step, is_evasion, is_no_op, is_self_assignment, repeats, text_change,
         without_blanks, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
@@ -35,6 +35,8 @@ pub(crate) struct Proposal<'a> {
     strangeness: usize,
     /// See [`repeats`].
     repeats: bool,
+    /// See [`is_early_step`].
+    is_early_step: bool,
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
@@ -73,7 +75,7 @@ const MEMBERS_REPORTED: usize = 4;
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
-/// comparisons before others; fewer bytes of text before more; kind of change; the order of the search.
+/// comparisons before others; steps at the end of a block before others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
@@ -107,6 +109,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats(&unit.source, &edit),
+                    is_early_step: is_early_step(&unit.source, &edit),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out
                         && is_evasion(&unit.source, &edit, *schema, instrumented.crash),
@@ -134,6 +137,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.member,
             proposal.is_calculated(),
             proposal.strangeness,
+            proposal.is_early_step,
             proposal.text_change,
             proposal.schema,
             proposal.class,

@@ -6,6 +6,7 @@ mod assignments;
 mod choices;
 mod crash_free;
 mod levels;
+mod likelihood;
 mod rearrangements;
 
 pub use assignments::ASSIGNMENT_COST;
@@ -14,6 +15,7 @@ use patchwright_csource::{ExprId, Function};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use rustc_hash::FxHashMap;
 
+use self::likelihood::LeafKind;
 use crate::{
     distant::Leaves,
     familiar::{Familiar, is_of_bits},
@@ -22,7 +24,7 @@ use crate::{
     sites::{Parents, Site, operands, sites},
     space::{Block, Schema, Space, SpaceLimits, Step, Template, Way, original},
     term::{
-        self, AtomTable, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
+        self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
         conditional_type, unary_type,
     },
 };
@@ -135,32 +137,8 @@ impl Space {
     }
 }
 
-/// For what reason a leaf is filled in.
-#[derive(Clone, Copy, PartialEq)]
-enum LeafKind {
-    Varying,
-    /// `sizeof`
-    Size,
-    /// 0, 1 and −1: where something begins, and steps.
-    Usual,
-    OtherConstant,
-}
-
-impl LeafKind {
-    fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
-        match term.kind() {
-            Kind::Constant(value, _) if !term.ctype().is_floating() => {
-                match (-1..=1).contains(&(*value as i64)) {
-                    true => LeafKind::Usual,
-                    false => LeafKind::OtherConstant,
-                }
-            }
-            Kind::Constant(..) => LeafKind::OtherConstant,
-            Kind::Atom(id) if atoms[*id].spelling.starts_with("sizeof") => LeafKind::Size,
-            _ => LeafKind::Varying,
-        }
-    }
-}
+/// What leaves of one pool have in common: their type, whether they are null pointers, and what they are for.
+type LeafKey = (CType, bool, LeafKind);
 
 struct SpaceBuilder<'a> {
     /// Other operators cost more.
@@ -222,30 +200,26 @@ impl SpaceBuilder<'_> {
     /// Leaves, with their numbers among all leaves, as pools by type.
     fn leaf_pools(&mut self, leaves: Vec<(u32, Term)>) -> Vec<PoolId> {
         // Constants apart from what varies, and sizes: they are filled in for other reasons.
-        let mut by_type: Vec<(CType, bool, LeafKind, Vec<Term>, Vec<u32>)> = Vec::new();
+        let mut by_type: Vec<(LeafKey, Vec<Term>, Vec<u32>)> = Vec::new();
         for (rank, term) in leaves {
             let null = matches!(term.ctype(), CType::Pointer(_))
                 && term.operand(self.pointees).is_null_pointer_constant;
             let kind = LeafKind::of(&term, &self.space.hole.atoms.table);
-            let entry = by_type.iter_mut().find(|(ctype, is_null, known, ..)| {
-                *ctype == term.ctype() && *is_null == null && *known == kind
-            });
-            match entry {
-                Some((_, _, _, terms, ranks)) => {
+            let key = (term.ctype(), null, kind);
+            match by_type.iter_mut().find(|(known, ..)| *known == key) {
+                Some((_, terms, ranks)) => {
                     if !terms.contains(&term) {
                         terms.push(term);
                         ranks.push(rank);
                     }
                 }
-                None => by_type.push((term.ctype(), null, kind, vec![term], vec![rank])),
+                None => by_type.push((key, vec![term], vec![rank])),
             }
         }
         let (pools, atoms) = (&mut self.space.pools, &self.space.hole.atoms.table);
         by_type
             .into_iter()
-            .filter_map(|(_, _, _, terms, ranks)| {
-                pools.add_terms(terms, ranks, atoms, self.pointees)
-            })
+            .filter_map(|(_, terms, ranks)| pools.add_terms(terms, ranks, atoms, self.pointees))
             .collect()
     }
 

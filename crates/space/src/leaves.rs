@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     holes::Hole,
+    neighbours,
     slots::{AtomBuilder, ElementIndex},
-    spelling::Element,
     term::{CType, Kind, Precedence, Term},
 };
 
@@ -383,43 +383,10 @@ pub fn leaves(
         let pointees = builder.types.pointees();
         found.retain(|leaf| permitted.permits_constant(leaf, &atoms, pointees));
     }
-    neighbours(builder, &mut atoms, own, &variables);
+    let names: Vec<VarId> = variables.iter().map(|&(_, _, id)| id).collect();
+    neighbours::add(builder, &mut atoms, own, &names);
     hole.atoms = atoms;
     found
-}
-
-/// The elements beside those of the hole itself, where it has several: all of them may be one off. They are atoms, but no
-/// leaves: one of them alone is another index.
-fn neighbours(
-    builder: &mut AtomBuilder<'_>,
-    atoms: &mut crate::slots::Atoms,
-    own: usize,
-    variables: &[(u32, usize, VarId)],
-) {
-    let texts = atoms.table.iter().take(own);
-    let texts: Vec<String> = texts.map(|(_, atom)| atom.spelling.clone()).collect();
-    let elements: Vec<Element<'_>> = texts.iter().filter_map(|text| Element::of(text)).collect();
-    if elements.len() < 2 {
-        return;
-    }
-    let named = |builder: &AtomBuilder<'_>, name: &str| {
-        let mut ids = variables.iter().map(|&(_, _, id)| id);
-        ids.find(|&id| builder.unit.variable(id).name == name)
-    };
-    for element in &elements {
-        let base = named(builder, element.base);
-        let index = named(builder, element.index);
-        let (Some(base), Some(index)) = (base, index) else {
-            continue;
-        };
-        for by in [-1, 1] {
-            let index = match element.shift + by {
-                0 => ElementIndex::Variable(index),
-                shift => ElementIndex::Shifted(index, shift),
-            };
-            builder.element_of(atoms, base, Some(index));
-        }
-    }
 }
 
 pub(crate) fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {

@@ -46,6 +46,7 @@ mod loops;
 pub mod model;
 mod moves;
 mod negative_remainders;
+mod neighbours;
 mod operators;
 mod own_calls;
 pub mod partition;

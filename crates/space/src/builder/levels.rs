@@ -2,7 +2,7 @@
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use super::{LeafKind, SpaceBuilder};
+use super::SpaceBuilder;
 use crate::{
     exclusion::are_exchanged,
     holes::HoleKind,
@@ -17,9 +17,6 @@ const SCALE_COST: u32 = 3;
 
 /// A comparison where something is calculated.
 const TRUTH_COST: u32 = 3;
-
-/// What it costs beyond its node to put what is no size in place of `sizeof`.
-const NO_SIZE: u32 = 2;
 
 /// The choice, its condition and its other value, and that the condition is a number.
 const SELECTION_COST: u32 = 4;
@@ -205,30 +202,6 @@ impl SpaceBuilder<'_> {
                 self.block(site, Template::One(leaf), cost, expression, most);
             }
         }
-    }
-
-    /// What a leaf costs beyond its node in place of what stands at a site: a number where something varied does the same in all
-    /// tests by chance, unless it is where something begins or ends; a size is compared with sizes.
-    fn unlikelihood(&self, site: usize, leaf: PoolId) -> u32 {
-        let term = &self.space.sites[site].term;
-        let varied = !matches!(term.kind(), Kind::Constant(..));
-        let is_size = LeafKind::of(term, &self.space.hole.atoms.table) == LeafKind::Size;
-        match self.leaf_kind(leaf) {
-            Some(kind) if is_size && kind != LeafKind::Size => NO_SIZE,
-            Some(LeafKind::Usual) if varied => {
-                let is_calculated =
-                    matches!(self.beside(site), Some((op, ..)) if !op.is_comparison());
-                u32::from(is_calculated || self.is_argument)
-            }
-            Some(LeafKind::OtherConstant) => u32::from(varied),
-            Some(LeafKind::Size) => u32::from(!self.is_argument),
-            _ => 0,
-        }
-    }
-
-    fn leaf_kind(&self, leaf: PoolId) -> Option<LeafKind> {
-        let first = self.space.part(leaf, 0)?;
-        Some(LeafKind::of(first, &self.space.hole.atoms.table))
     }
 
     /// The operator that a site is an operand of, and the other operand.
