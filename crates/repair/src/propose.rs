@@ -49,9 +49,11 @@ pub(crate) struct Proposal<'a> {
 const CALCULATED_COST: u32 = 3;
 
 impl Proposal<'_> {
-    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests.
+    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
+    /// or the greater of what was there and something else is no such thing.
     fn is_calculated(&self) -> bool {
-        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST
+        let is_choice = self.edit.text.contains(&b'?');
+        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST && !is_choice
     }
 }
 
