@@ -2,12 +2,15 @@
 //!
 //! Only what is of exactly the same type.
 
-use patchwright_csource::{ExprId, ExprKind, Storage, UnaryOperator, VarId, types::TypeKind};
+use patchwright_csource::{
+    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+};
 use patchwright_text::{Edit, Span};
+use rustc_hash::FxHashMap;
 
 use crate::{
     choices::{Finder, Standing},
-    leaves::is_private,
+    leaves::{is_private, variables_below},
     operators::{LONGEST, add_edits, discarded},
     own_calls::innermost,
     space::Schema,
@@ -22,6 +25,7 @@ const MOST_OTHERS: usize = 5;
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let discarded = discarded(finder.function);
+    let of_loops = of_loops(finder);
     for number in 0..finder.function.exprs.len() {
         let id = ExprId(number as u32);
         let expr = finder.function.expr(id);
@@ -46,14 +50,51 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(standing) = innermost(finder, span) else {
             continue;
         };
-        let edits = others(finder, target, &standing);
+        let edits = others(finder, target, &standing, of_loops.get(&id));
         let schema = (Schema::Assignment, TARGET_COST);
         add_edits(finder, span, None, schema, edits);
     }
 }
 
-/// What makes another lvalue of one.
-fn others(finder: &mut Finder<'_, '_, '_>, target: ExprId, standing: &Standing) -> Vec<Edit> {
+/// What the head of a `for` may set or step, by the expression: what its step steps, and what its beginning sets. Anything else would
+/// mostly go on without end.
+fn of_loops(finder: &Finder<'_, '_, '_>) -> FxHashMap<ExprId, Vec<VarId>> {
+    let function = finder.function;
+    let mut found = FxHashMap::default();
+    for stmt in &function.stmts {
+        let StmtKind::For {
+            init,
+            increment: Some(increment),
+            ..
+        } = stmt.kind
+        else {
+            continue;
+        };
+        let increment = function.stripped(increment);
+        let mut set = Vec::new();
+        match init.map(|id| &function.stmt(id).kind) {
+            Some(StmtKind::Expression(init)) => {
+                let init = function.stripped(*init);
+                variables_below(function, init, &mut set);
+                let mut stepped = Vec::new();
+                variables_below(function, increment, &mut stepped);
+                found.insert(init, stepped);
+            }
+            Some(StmtKind::Declaration(variables)) => set.extend(variables),
+            _ => {}
+        }
+        found.insert(increment, set);
+    }
+    found
+}
+
+/// What makes another lvalue of one; only one of the variables `only`, if there are such.
+fn others(
+    finder: &mut Finder<'_, '_, '_>,
+    target: ExprId,
+    standing: &Standing,
+    only: Option<&Vec<VarId>>,
+) -> Vec<Edit> {
     let function = finder.function;
     let target = function.stripped(target);
     let expr = function.expr(target);
@@ -64,10 +105,14 @@ fn others(finder: &mut Finder<'_, '_, '_>, target: ExprId, standing: &Standing) 
             let (Some(span), Some(wanted)) = (expr.place.editable(), wanted) else {
                 return Vec::new();
             };
-            let names = variables(finder, standing, id, |finder, ty| {
+            let mut names = variables(finder, standing, id, |finder, ty| {
                 let is_array = matches!(finder.builder.unit.types.kind(ty), TypeKind::Array(..));
                 !is_array && finder.builder.ctype(ty) == Some(wanted)
             });
+            if let Some(only) = only {
+                let unit = &finder.builder.unit;
+                names.retain(|name| only.iter().any(|&id| unit.variable(id).name == *name));
+            }
             replacements(span, names)
         }
         ExprKind::Subscript { base, .. } => {
