@@ -287,10 +287,10 @@ fn an_assignment_is_to_something_else_of_the_same_type() {
     contain(
         &found,
         &[
-            "1: s->most = 1;",
-            "1: for (j = 0; j < 9; j++)",
-            "1: for (i = 0; j < 9; i++)",
-            "1: cols[j] = k;",
+            "2: s->most = 1;",
+            "2: for (j = 0; j < 9; j++)",
+            "2: for (i = 0; j < 9; i++)",
+            "2: cols[j] = k;",
         ],
     );
     // What a loop steps is what it begins with.
