@@ -83,6 +83,29 @@ fn replaces_size(source: &[u8], edit: &Edit) -> bool {
     false
 }
 
+/// Whether the edit inserts a step (`n++;`, `sign = -sign;`) where more follows in the block: what takes turns or counts mostly does so at the
+/// end, when it has been used.
+pub(crate) fn is_early_step(source: &[u8], edit: &Edit) -> bool {
+    if !edit.span.is_empty() {
+        return false;
+    }
+    let text = without_blanks(&edit.text);
+    let Some(text) = text.strip_suffix(b";") else {
+        return false;
+    };
+    let is_turned = |(at, byte): (usize, &u8)| {
+        let turned = &text[at + 1..];
+        let sign = turned.first().is_some_and(|byte| b"-!".contains(byte));
+        *byte == b'=' && sign && turned[1..] == text[..at]
+    };
+    let is_step = text.ends_with(b"++") || text.ends_with(b"--");
+    if !is_step && !text.iter().enumerate().any(is_turned) {
+        return false;
+    }
+    let behind = source[edit.span.end as usize..].trim_ascii_start();
+    !behind.starts_with(b"}")
+}
+
 /// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do: that lets
 /// tests pass in which it is used later, and is hardly ever meant.
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
@@ -247,9 +270,41 @@ fn tokens(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
+/// Whether an edit makes a line that repeats an operand ([`repeats_operand`]), or that gives two variables one value, as
+/// `*x = b, *y = b`.
+pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
+    let (start, end) = (edit.span.start as usize, edit.span.end as usize);
+    let is_end = |byte: &u8| *byte == b'\n';
+    let from = source[..start]
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |at| at + 1);
+    let to = source[end..].iter().position(is_end);
+    let to = to.map_or(source.len(), |at| end + at);
+    let before = &source[from..to];
+    let after = [&source[from..start], &edit.text, &source[end..to]].concat();
+    let repeats = |text: &[u8]| repeats_operand(text) || repeats_value(text);
+    repeats(&after) && !repeats(before)
+}
+
+/// Whether two names in a list have one name as their value.
+fn repeats_value(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let parts: Vec<&str> = text.split([',', ';']).collect();
+    let value = |part: &str| {
+        let (_, value) = part.split_once(" = ")?;
+        let value = value.trim().to_owned();
+        let begins = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        begins.then_some(value)
+    };
+    parts
+        .windows(2)
+        .any(|two| matches!((value(two[0]), value(two[1])), (Some(a), Some(b)) if a == b))
+}
+
 /// Whether an operator has one name on both sides, or a call has one name as two arguments in a row: `from + from` does what
 /// `from + stay` does in tests where both are alike, and is rarely meant, as `strcmp(b, b)`.
-pub(crate) fn repeats_operand(text: &[u8]) -> bool {
+fn repeats_operand(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     if repeats_argument(&text) {
         return true;
@@ -410,6 +465,37 @@ mod tests {
         assert!(!repeats_operand(b"strcmp(a, b)"));
         assert!(!repeats_operand(b"f(0, 0)"));
         assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn a_step_at_the_end_of_a_block_is_told_from_one_before() {
+        let is_early = |source: &str, new: &str| {
+            let at = source.find('@').unwrap() as u32;
+            is_early_step(source.as_bytes(), &Edit::insert(at, new))
+        };
+        assert!(is_early("{ @ f(); }", "n++;") && is_early("{ @\n f(); }", "sign = -sign;"));
+        assert!(!is_early("{ @ f(); }", "n = 0;") && !is_early("{ @ f(); }", "a = -b;"));
+        let end = "{ f(); }";
+        let at = end.len() as u32 - 2;
+        assert!(!is_early_step(
+            end.as_bytes(),
+            &Edit::insert(at, " done = !done;")
+        ));
+    }
+
+    #[test]
+    fn an_operand_that_an_edit_repeats_is_seen_in_its_line() {
+        let repeats = |source: &str, old: &str, new: &str| {
+            let start = source.find(old).unwrap() as u32;
+            let edit = Edit::replace(Span::new(start, start + old.len() as u32), new);
+            repeats(source.as_bytes(), &edit)
+        };
+        let difference = "f();\n  return x->n - y->n;\n}";
+        assert!(repeats(difference, "x", "y"));
+        assert!(!repeats(difference, "x->n - y->n", "y->n - x->n"));
+        assert!(repeats("struct e *x = a, *y = b;", "a", "b"));
+        assert!(!repeats("int x = a, y = b;", "a", "0"));
+        assert!(!repeats("int x = 0, y = 1;", "1", "0"));
     }
 
     #[test]

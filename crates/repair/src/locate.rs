@@ -15,7 +15,7 @@ use patchwright_space::{
 };
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{can_duplicate, on_one_line};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A hole and what terms at it are made of.
 pub type HoleWithLeaves = (Hole, Leaves);
@@ -197,6 +197,7 @@ pub fn locate(
         .map(|(way, functions)| named(&way.unit, functions))
         .collect();
     let predicates: Vec<FxHashSet<String>> = functions.iter().map(|all| predicates(all)).collect();
+    let defined: Vec<Calls> = functions.iter().map(|all| calls(all)).collect();
     let mentioned: Vec<Vec<Mentions>> = ways
         .iter_mut()
         .zip(&functions)
@@ -226,6 +227,7 @@ pub fn locate(
             let callees = Callees {
                 direct: &direct[number],
                 predicates: &predicates[number],
+                defined: &defined[number],
                 linked,
             };
             let mut found = ways[number].choices(index, function, schemas, &callees);
@@ -255,6 +257,7 @@ pub fn locate(
                 linked,
                 direct: &direct,
                 predicates: &predicates,
+                defined: &defined,
                 shown,
                 crashes,
                 mentioned: &mentioned,
@@ -355,6 +358,38 @@ fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
     found
 }
 
+/// See [`Callees::defined`].
+type Calls = FxHashMap<String, FxHashSet<String>>;
+
+/// What each function calls, itself or in turn.
+fn calls(functions: &[Function]) -> Calls {
+    let direct = |function: &Function| -> FxHashSet<String> {
+        let exprs = function.exprs.iter().filter(|expr| expr.evaluated);
+        exprs
+            .filter_map(|expr| match &expr.kind {
+                ExprKind::Function(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect()
+    };
+    let own: Calls = functions
+        .iter()
+        .map(|function| (function.name.clone(), direct(function)))
+        .collect();
+    let in_turn = |name: &String| {
+        let mut waiting: Vec<&String> = vec![name];
+        let mut found: FxHashSet<String> = FxHashSet::default();
+        while let Some(next) = waiting.pop() {
+            let called = own.get(next).into_iter().flatten();
+            waiting.extend(called.filter(|name| found.insert((*name).clone())));
+        }
+        found
+    };
+    own.keys()
+        .map(|name| (name.clone(), in_turn(name)))
+        .collect()
+}
+
 /// The functions that say yes or no: all that they return is a truth value, and not always the same.
 fn predicates(functions: &[Function]) -> FxHashSet<String> {
     let is_predicate = |function: &&Function| {
@@ -424,6 +459,7 @@ struct Sought<'a> {
     /// See [`Callees::direct`], for each way.
     direct: &'a [FxHashSet<String>],
     predicates: &'a [FxHashSet<String>],
+    defined: &'a [Calls],
     shown: &'a Shown,
     crashes: &'a [Span],
     /// What the functions of each way mention.
@@ -460,6 +496,7 @@ fn twins<'f>(
         let callees = Callees {
             direct: &sought.direct[number],
             predicates: &sought.predicates[number],
+            defined: &sought.defined[number],
             linked: sought.linked,
         };
         let changes = way.choices(0, twin, sought.schemas, &callees).holes;

@@ -12,7 +12,7 @@ use patchwright_text::{Edit, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_evasion, is_no_op, is_self_assignment, repeats_operand, text_change,
+        Comparisons, is_early_step, is_evasion, is_no_op, is_self_assignment, repeats, text_change,
         without_blanks, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
@@ -33,14 +33,28 @@ pub(crate) struct Proposal<'a> {
     pub(crate) member: usize,
     /// See [`Comparisons::strangeness`].
     strangeness: usize,
-    /// See [`repeats_operand`].
+    /// See [`repeats`].
     repeats: bool,
+    /// See [`is_early_step`].
+    is_early_step: bool,
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
     is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
     is_crowd: bool,
+}
+
+/// From this cost on an expression is calculated in a new way.
+const CALCULATED_COST: u32 = 3;
+
+impl Proposal<'_> {
+    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
+    /// or the greater of what was there and something else is no such thing.
+    fn is_calculated(&self) -> bool {
+        let is_choice = self.edit.text.contains(&b'?');
+        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST && !is_choice
+    }
 }
 
 /// So many members of a class are compiled, to see how many programs they are.
@@ -60,13 +74,12 @@ const PATCHES_OF_LOCATION: usize = 4;
 const MEMBERS_REPORTED: usize = 4;
 
 /// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
-/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts); the
-/// first of each class before the others, and for that what compares things that the function compares elsewhere, or others in the same way, and what keeps a condition
-/// and adds to it; such comparisons before
-/// others; what calculates with two variables before what calculates with one twice; fewer bytes of text before more; kind of change; the order of the search.
+/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
+/// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
+/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
+/// comparisons before others; steps at the end of a block before others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
-/// [`PATCHES_OF_LOCATION`], and after them
-/// what keeps something from happening or from being seen ([`is_evasion`]).
+/// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
@@ -97,7 +110,8 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     schema: *schema,
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
-                    repeats: repeats_operand(&edit.text) && !repeats_operand(before),
+                    repeats: repeats(&unit.source, &edit),
+                    is_early_step: is_early_step(&unit.source, &edit),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out
                         && is_evasion(&unit.source, &edit, *schema, instrumented.crash),
@@ -121,10 +135,11 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             proposal.is_evasion,
             proposal.found.cost,
             proposal.schema.drasticness(),
-            proposal.schema == Schema::UnusualExpression,
+            proposal.schema == Schema::UnusualExpression || proposal.repeats,
             proposal.member,
+            proposal.is_calculated(),
             proposal.strangeness,
-            proposal.repeats,
+            proposal.is_early_step,
             proposal.text_change,
             proposal.schema,
             proposal.class,

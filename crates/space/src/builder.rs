@@ -1,10 +1,12 @@
 //! Building a space: which templates are filled with which pools at which site, and at what cost.
 
 mod additions;
+mod alike;
 mod assignments;
 mod choices;
 mod crash_free;
 mod levels;
+mod likelihood;
 mod rearrangements;
 
 pub use assignments::ASSIGNMENT_COST;
@@ -13,6 +15,7 @@ use patchwright_csource::{ExprId, Function};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use rustc_hash::FxHashMap;
 
+use self::likelihood::LeafKind;
 use crate::{
     distant::Leaves,
     familiar::{Familiar, is_of_bits},
@@ -40,6 +43,9 @@ const NEGATIVE: u32 = 2;
 
 /// What it costs beyond its nodes to calculate where an enumerator is named: `state = DONE - n`.
 const CALCULATED_ENUMERATOR: u32 = 2;
+
+/// What a choice between two indices costs beyond its nodes.
+const CHOSEN_INDEX: u32 = 2;
 
 /// What it costs beyond its nodes to calculate with a `bool` or with what a comparison gives, or a value for a `bool`: `after_newline + n`.
 const CALCULATED_TRUTH: u32 = 2;
@@ -100,6 +106,7 @@ impl Space {
             relations: None,
             products: None,
             large_relations: None,
+            is_argument: expr.is_some_and(|id| parents.is_argument(function, id)),
         };
         builder.leaves(leaves);
         match builder.space.hole.kind.clone() {
@@ -130,6 +137,9 @@ impl Space {
     }
 }
 
+/// What leaves of one pool have in common: their type, whether they are null pointers, and what they are for.
+type LeafKey = (CType, bool, LeafKind);
+
 struct SpaceBuilder<'a> {
     /// Other operators cost more.
     familiar: Familiar,
@@ -155,6 +165,8 @@ struct SpaceBuilder<'a> {
     relations: Option<Vec<PoolId>>,
     products: Option<Vec<PoolId>>,
     large_relations: Option<Vec<PoolId>>,
+    /// The hole is an argument of a call.
+    is_argument: bool,
 }
 
 impl SpaceBuilder<'_> {
@@ -187,31 +199,27 @@ impl SpaceBuilder<'_> {
 
     /// Leaves, with their numbers among all leaves, as pools by type.
     fn leaf_pools(&mut self, leaves: Vec<(u32, Term)>) -> Vec<PoolId> {
-        // Constants apart from what varies: they are filled in for other reasons.
-        let mut by_type: Vec<(CType, bool, Vec<Term>, Vec<u32>)> = Vec::new();
+        // Constants apart from what varies, and sizes: they are filled in for other reasons.
+        let mut by_type: Vec<(LeafKey, Vec<Term>, Vec<u32>)> = Vec::new();
         for (rank, term) in leaves {
             let null = matches!(term.ctype(), CType::Pointer(_))
                 && term.operand(self.pointees).is_null_pointer_constant;
-            let constant = matches!(term.kind(), Kind::Constant(..));
-            let entry = by_type.iter_mut().find(|(ctype, is_null, terms, _)| {
-                *ctype == term.ctype()
-                    && *is_null == null
-                    && matches!(terms[0].kind(), Kind::Constant(..)) == constant
-            });
-            match entry {
-                Some((_, _, terms, ranks)) => {
+            let kind = LeafKind::of(&term, &self.space.hole.atoms.table);
+            let key = (term.ctype(), null, kind);
+            match by_type.iter_mut().find(|(known, ..)| *known == key) {
+                Some((_, terms, ranks)) => {
                     if !terms.contains(&term) {
                         terms.push(term);
                         ranks.push(rank);
                     }
                 }
-                None => by_type.push((term.ctype(), null, vec![term], vec![rank])),
+                None => by_type.push((key, vec![term], vec![rank])),
             }
         }
         let (pools, atoms) = (&mut self.space.pools, &self.space.hole.atoms.table);
         by_type
             .into_iter()
-            .filter_map(|(_, _, terms, ranks)| pools.add_terms(terms, ranks, atoms, self.pointees))
+            .filter_map(|(_, terms, ranks)| pools.add_terms(terms, ranks, atoms, self.pointees))
             .collect()
     }
 
@@ -364,9 +372,17 @@ impl SpaceBuilder<'_> {
                     };
                     let of_truth = !is_of_bits(op)
                         && (site.term.ctype() == CType::Bool || is_truth(a) || is_truth(b));
+                    let is_character =
+                        matches!(site.term.ctype(), CType::Char | CType::SChar | CType::UChar)
+                            && !self.familiar.calculates_with_characters();
                     self.familiar.binary(op)
+                        + u32::from(is_character)
                         + u32::from(of_call && is_of_bits(op))
                         + if of_truth { CALCULATED_TRUTH } else { 0 }
+                }
+                // Which element it is does not depend on what another one holds.
+                Template::Select(..) if matches!(self.space.hole.context, Context::Index(_)) => {
+                    CHOSEN_INDEX
                 }
                 Template::Unary(op, _) => self.familiar.unary(op),
                 Template::Cast(to, a) if !to.is_floating() => {

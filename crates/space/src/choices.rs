@@ -9,17 +9,18 @@ use std::collections::BTreeMap;
 
 use patchwright_csource::{ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind};
 use patchwright_text::{Edit, Span};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    calls,
+    calls, else_assigned,
     endings::last_statements,
     exits,
     holes::{Hole, HoleKind},
-    initialization, loops, moves, operators, predicates, remainders,
+    initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
+    remainders, repetitions,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
-    strings, subscripts,
+    strings, subscripts, targets,
     term::{CType, Context},
     wraps,
 };
@@ -83,6 +84,8 @@ pub struct Callees<'a> {
     pub direct: &'a FxHashSet<String>,
     /// Functions that the source defines, and that say yes or no.
     pub predicates: &'a FxHashSet<String>,
+    /// Functions that the source defines, each with those that it calls, itself or in turn.
+    pub defined: &'a FxHashMap<String, FxHashSet<String>>,
     /// Whether some part of the program defines or imports a function of this name.
     pub linked: &'a dyn Fn(&str) -> bool,
 }
@@ -162,6 +165,7 @@ pub fn choices(
     }
     if schemas.function {
         wraps::find(&mut finder, callees);
+        own_calls::find(&mut finder, callees);
         strings::find(&mut finder);
     }
     if schemas.swap {
@@ -172,6 +176,11 @@ pub fn choices(
     }
     if schemas.assignment {
         remainders::find(&mut finder);
+        targets::find(&mut finder);
+    }
+    negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
+    if schemas.guard {
+        else_assigned::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);
@@ -184,9 +193,13 @@ pub fn choices(
     }
     if schemas.moves {
         moves::find(&mut finder);
+        repetitions::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);
+    }
+    if schemas.entries {
+        jumps::find(&mut finder);
     }
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);

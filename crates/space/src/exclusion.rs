@@ -5,6 +5,7 @@ use patchwright_semantics::BinaryOp;
 use crate::{
     holes::HoleKind,
     pools::{Facts, PoolId, PoolKind, is_redundant},
+    sites::operands,
     space::{Block, Space, Template},
     term::{Kind, Term},
 };
@@ -29,11 +30,25 @@ impl Space {
         match block.template {
             Template::One(a) => {
                 let original = self.place_of(a, site);
+                // `x - x` and `x < x` say nothing, and fit tests by chance.
+                let beside = match &self.hole.kind {
+                    HoleKind::Expression { original, .. } => {
+                        self.beside(original, block.site as usize)
+                    }
+                    _ => None,
+                };
+                let twin = match beside {
+                    Some((BinaryOp::Add | BinaryOp::Mul | BinaryOp::Shl, _)) | None => None,
+                    Some((_, other)) => self.place_of(a, other),
+                };
                 // What is given to a variable elsewhere, too, is cheaper.
                 let given = self.given.iter().filter(|_| !self.pools.is_fixed(a));
                 let cheaper: Vec<usize> = given.filter_map(|term| self.place_of(a, term)).collect();
                 self.each_single(a, take, |i, facts| {
-                    !facts.redundant && Some(i) != original && !cheaper.contains(&i)
+                    !facts.redundant
+                        && Some(i) != original
+                        && Some(i) != twin
+                        && !cheaper.contains(&i)
                 });
             }
             Template::Unary(_, a) => self.each_single(a, take, |_, facts| {
@@ -193,6 +208,19 @@ impl Space {
             return None;
         };
         Some(Term::atom(at.target()?.atom?, &self.hole.atoms.table))
+    }
+
+    /// The operator that a site of `root` is an operand of, and the other operand.
+    pub(crate) fn beside<'t>(&self, root: &'t Term, site: usize) -> Option<(BinaryOp, &'t Term)> {
+        let (&last, path) = self.sites[site].path.split_last()?;
+        let mut parent = root;
+        for &operand in path {
+            parent = operands(parent).get(usize::from(operand)).copied()?;
+        }
+        match parent.kind() {
+            Kind::Binary(op, left, right) => Some((*op, if last == 0 { right } else { left })),
+            _ => None,
+        }
     }
 
     /// Where a term stands in a pool of terms.

@@ -52,7 +52,7 @@ pub enum Conditions {
 }
 
 /// A value that can be returned.
-enum Returned {
+pub(crate) enum Returned {
     /// Some `return` of the function has it.
     Constant(String),
     /// Some `return` of the function has it.
@@ -176,7 +176,7 @@ pub(crate) fn find_entry(finder: &mut Finder<'_, '_, '_>) {
 }
 
 /// The values of the function's own returns that can be repeated anywhere, then the usual ones.
-fn returned(finder: &mut Finder<'_, '_, '_>) -> Vec<Returned> {
+pub(crate) fn returned(finder: &mut Finder<'_, '_, '_>) -> Vec<Returned> {
     let ty = finder.function.return_type;
     let usual: &[&'static str] = match finder.builder.ctype(ty) {
         Some(CType::Pointer(_)) => &[null(&finder.builder.unit.source)],
@@ -225,7 +225,7 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
 
 /// The values that can be returned at a place, and the price of each. What the function returns elsewhere is one word of its
 /// own, so it costs one node however it is written, and comes first.
-fn values<'r>(returned: &'r [Returned], standing: &Standing) -> Vec<(&'r str, u32)> {
+pub(crate) fn values<'r>(returned: &'r [Returned], standing: &Standing) -> Vec<(&'r str, u32)> {
     let mut found: Vec<(&str, u32)> = Vec::new();
     for value in returned {
         let (text, size) = match value {

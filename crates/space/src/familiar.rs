@@ -15,6 +15,8 @@ pub struct Familiar {
     bits: bool,
     /// Casts to numbers.
     casts: bool,
+    /// Sums of characters: `c - '0'`.
+    characters: bool,
 }
 
 /// Whether the operator works on bits.
@@ -29,6 +31,24 @@ impl Familiar {
         let mut found = Familiar::default();
         for expr in function.exprs.iter().filter(|expr| expr.evaluated) {
             match &expr.kind {
+                ExprKind::Binary {
+                    operator: operator @ (BinaryOperator::Add | BinaryOperator::Sub),
+                    left,
+                    right,
+                } => {
+                    found.add(*operator);
+                    let is_character = |id| {
+                        let kind = &function.expr(function.stripped(id)).kind;
+                        matches!(
+                            kind,
+                            ExprKind::Integer {
+                                character: true,
+                                ..
+                            }
+                        )
+                    };
+                    found.characters |= is_character(*left) || is_character(*right);
+                }
                 ExprKind::Binary { operator, .. }
                 | ExprKind::Assign {
                     operator: Some(operator),
@@ -61,6 +81,11 @@ impl Familiar {
             Mul | Div | Rem => !self.products,
             op => is_of_bits(op) && !self.bits,
         })
+    }
+
+    /// Whether it calculates with characters.
+    pub fn calculates_with_characters(self) -> bool {
+        self.characters
     }
 
     /// What `op` costs beyond its node.

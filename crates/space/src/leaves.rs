@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     holes::Hole,
+    neighbours,
     slots::{AtomBuilder, ElementIndex},
     term::{CType, Kind, Precedence, Term},
 };
@@ -382,6 +383,8 @@ pub fn leaves(
         let pointees = builder.types.pointees();
         found.retain(|leaf| permitted.permits_constant(leaf, &atoms, pointees));
     }
+    let names: Vec<VarId> = variables.iter().map(|&(_, _, id)| id).collect();
+    neighbours::add(builder, &mut atoms, own, &names);
     hole.atoms = atoms;
     found
 }

@@ -124,11 +124,15 @@ fn refine(
     finder.add(span, Some(promote(ctype)), Form::Expression, alternatives);
 }
 
-/// The variables that have a value where a statement stands: those that its condition mentions first, then parameters and locals,
+/// The variables that have a value where a statement stands: those that `expr` mentions first, then parameters and locals,
 /// then globals that the function mentions.
-fn variables(finder: &Finder<'_, '_, '_>, standing: &Standing, condition: ExprId) -> Vec<VarId> {
+pub(crate) fn variables(
+    finder: &Finder<'_, '_, '_>,
+    standing: &Standing,
+    expr: ExprId,
+) -> Vec<VarId> {
     let mut found = Vec::new();
-    mentioned(finder, condition, &mut found);
+    mentioned(finder, expr, &mut found);
     found.extend(&finder.function.locals);
     for expr in &finder.function.exprs {
         if let ExprKind::Variable(id) = expr.kind {
@@ -157,7 +161,7 @@ fn mentioned(finder: &Finder<'_, '_, '_>, id: ExprId, found: &mut Vec<VarId>) {
 }
 
 /// Calls of a function with variables of exactly the types that it takes, no variable twice.
-fn calls(
+pub(crate) fn calls(
     finder: &mut Finder<'_, '_, '_>,
     function: &Declaration,
     variables: &[VarId],

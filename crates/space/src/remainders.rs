@@ -71,7 +71,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-fn has_effects(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
+pub(crate) fn has_effects(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
     let own = match finder.function.expr(id).kind {
         ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => true,
         ExprKind::Unary { operator, .. } => operator == UnaryOperator::Step,

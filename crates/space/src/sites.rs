@@ -191,6 +191,20 @@ impl Parents {
         false
     }
 
+    /// Whether `id` is an argument of a call.
+    pub fn is_argument(&self, function: &Function, id: ExprId) -> bool {
+        let mut parent = self.0[id.0 as usize];
+        while let Some(at) = parent {
+            match &function.expr(at).kind {
+                ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. } => {
+                    parent = self.0[at.0 as usize];
+                }
+                kind => return matches!(kind, ExprKind::Call { .. }),
+            }
+        }
+        false
+    }
+
     /// The least precedence that a text in place of `id` must have.
     pub fn least(&self, function: &Function, id: ExprId) -> Precedence {
         let mut child = id;

@@ -662,7 +662,7 @@ impl AtomBuilder<'_> {
         };
         let pointer = self.variable(atoms, base)?;
         let slot = atoms.table[pointer].slot as usize;
-        let pointer = Pointer::to_slot(slot, name, Precedence::Primary, length);
+        let mut pointer = Pointer::to_slot(slot, name, Precedence::Primary, length);
         let path = match index {
             None => dereference(pointer, element),
             Some(ElementIndex::Constant(value)) => {
@@ -682,6 +682,21 @@ impl AtomBuilder<'_> {
                 };
                 self.element(pointer, &index, element)?
             }
+            Some(ElementIndex::Shifted(index, by)) => {
+                let atom = self.variable(atoms, index)?;
+                let own = self.unit.variable(index).name.clone();
+                let index = Index {
+                    text: match by < 0 {
+                        true => format!("{own} - {}", by.unsigned_abs()),
+                        false => format!("{own} + {by}"),
+                    },
+                    slot: Some(atoms.table[atom].slot as usize),
+                    is_simple: false,
+                };
+                let size = self.unit.types.size(element)? as i64;
+                pointer.add(format!("({by}LL) * {size}"));
+                self.element(pointer, &index, element)?
+            }
         };
         self.read_path(atoms, path)
     }
@@ -694,6 +709,8 @@ pub enum ElementIndex {
     Constant(i64),
     /// An integer variable.
     Variable(VarId),
+    /// An integer variable, and a number that is added to it.
+    Shifted(VarId, i64),
 }
 
 /// Whether an expression reads nothing but variables and constants, and cannot be undefined

@@ -39,25 +39,37 @@ const OF_FLOATING: [&str; 6] = ["sqrt", "floor", "ceil", "round", "exp", "log"];
 const READERS: [&str; 3] = ["getchar", "getc", "fgetc"];
 
 /// An expression whose value is used.
-struct Used {
-    id: ExprId,
+pub(crate) struct Used {
+    pub(crate) id: ExprId,
     /// It, with the parentheses round it.
-    span: Span,
-    /// It is an argument of such a function, or counts a loop or an element.
-    is_left_alone: bool,
+    pub(crate) span: Span,
+    /// What is put round it.
+    pub(crate) around: Around,
+}
+
+/// What is put round an expression.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Around {
+    /// Every function.
+    Any,
+    /// Functions of the program only: it is the index of an element.
+    Own,
+    /// No function: it is an argument of one of those of the library, or counts a loop.
+    Nothing,
+    /// It is a number, which the value of a call may replace.
+    Constant,
 }
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let used = used(finder);
     let characters = characters(finder);
     let mut spans: FxHashSet<Span> = FxHashSet::default();
-    for Used {
-        id,
-        span,
-        is_left_alone,
-    } in used
-    {
-        if span.len() > LONGEST || finder.has_statements(id) || !spans.insert(span) {
+    for Used { id, span, around } in used {
+        if around == Around::Constant
+            || span.len() > LONGEST
+            || finder.has_statements(id)
+            || !spans.insert(span)
+        {
             continue;
         }
         let ty = finder.function.expr(id).ty;
@@ -71,7 +83,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
         let mut texts: Vec<String> = Vec::new();
         if let Some(argument) = unwrapped(finder, id) {
             texts.push(argument);
-        } else if !is_left_alone {
+        } else if around == Around::Any {
             let inner = inner_text(finder, id);
             let names = names(finder, id, ctype, &characters, callees);
             texts.extend(names.into_iter().map(|name| call(finder, name, ty, &inner)));
@@ -142,7 +154,7 @@ fn call(
     }
 }
 
-fn inner_text(finder: &Finder<'_, '_, '_>, id: ExprId) -> String {
+pub(crate) fn inner_text(finder: &Finder<'_, '_, '_>, id: ExprId) -> String {
     let span = finder.function.expr(id).place.editable();
     span.map_or_else(String::new, |span| finder.text(span))
 }
@@ -215,8 +227,8 @@ fn characters(finder: &Finder<'_, '_, '_>) -> FxHashSet<VarId> {
     found
 }
 
-/// The expressions of statements whose value is used, but constants, conditions and what they are made of.
-fn used(finder: &Finder<'_, '_, '_>) -> Vec<Used> {
+/// The expressions of statements whose value is used, but names of constants, and what is only true or false.
+pub(crate) fn used(finder: &Finder<'_, '_, '_>) -> Vec<Used> {
     let function = finder.function;
     let mut walker = Walker {
         finder,
@@ -253,24 +265,24 @@ impl Walker<'_, '_, '_, '_> {
                     let variable = self.finder.builder.unit.variable(id);
                     if let (Storage::Local, Some(value)) = (variable.storage, variable.initializer)
                     {
-                        self.expr(value, false);
+                        self.expr(value, Around::Any);
                     }
                 }
             }
-            StmtKind::Expression(expr) => self.expr(expr, false),
+            StmtKind::Expression(expr) => self.expr(expr, Around::Any),
             StmtKind::If {
                 condition,
                 then,
                 otherwise,
             } => {
-                self.expr(condition, false);
+                self.expr(condition, Around::Any);
                 self.stmt(then);
                 otherwise.into_iter().for_each(|id| self.stmt(id));
             }
             StmtKind::While { condition, body }
             | StmtKind::Do { condition, body }
             | StmtKind::Switch { condition, body } => {
-                self.expr(condition, false);
+                self.expr(condition, Around::Any);
                 self.stmt(body);
             }
             StmtKind::For {
@@ -284,14 +296,14 @@ impl Walker<'_, '_, '_, '_> {
                 }
                 init.into_iter().for_each(|id| self.stmt(id));
                 for expr in [condition, increment].into_iter().flatten() {
-                    self.expr(expr, false);
+                    self.expr(expr, Around::Any);
                 }
                 self.stmt(body);
             }
             StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
                 self.stmt(body);
             }
-            StmtKind::Return(Some(value)) => self.expr(value, false),
+            StmtKind::Return(Some(value)) => self.expr(value, Around::Any),
             _ => {}
         }
     }
@@ -316,8 +328,8 @@ impl Walker<'_, '_, '_, '_> {
         }
     }
 
-    /// An expression and those inside of it; `left_alone` if nothing is put round it.
-    fn expr(&mut self, id: ExprId, left_alone: bool) {
+    /// An expression and those inside of it, and what is put round it.
+    fn expr(&mut self, id: ExprId, around: Around) {
         let function = self.finder.function;
         let expr = function.expr(id);
         if !expr.evaluated {
@@ -341,7 +353,7 @@ impl Walker<'_, '_, '_, '_> {
             _ => false,
         };
         if is_value {
-            self.add(id, left_alone);
+            self.add(id, around);
         }
         match expr.kind.clone() {
             ExprKind::Cast {
@@ -352,33 +364,41 @@ impl Walker<'_, '_, '_, '_> {
                 let read = function.without_parens(operand);
                 let is_counter = matches!(function.expr(read).kind, ExprKind::Variable(id) if self.heads.contains(&id));
                 if cast == CastKind::LValueToRValue {
-                    self.add(read, left_alone || is_counter);
+                    self.add(read, if is_counter { Around::Nothing } else { around });
                 }
-                self.expr(operand, left_alone);
+                self.expr(operand, around);
             }
             // The cast is what is put into a call.
-            ExprKind::Cast { operand, .. } => self.expr(operand, true),
-            ExprKind::Paren(inner) => self.expr(inner, left_alone),
+            ExprKind::Cast { operand, .. } => self.expr(operand, Around::Nothing),
+            ExprKind::Paren(inner) => self.expr(inner, around),
             ExprKind::Subscript { base, index } => {
-                self.expr(base, true);
-                self.expr(index, true);
+                self.expr(base, Around::Nothing);
+                self.expr(index, Around::Own);
             }
             ExprKind::Call { arguments, .. } => {
-                let is_wrapped = wrapped(self.finder, id).is_some();
+                let inside = match wrapped(self.finder, id) {
+                    Some(_) => Around::Nothing,
+                    None => Around::Any,
+                };
                 for argument in arguments {
-                    self.expr(argument, is_wrapped);
+                    self.expr(argument, inside);
                 }
             }
+            ExprKind::Integer {
+                enumerator: None,
+                character: false,
+                ..
+            } if around == Around::Any => self.add(id, Around::Constant),
             ExprKind::Other { body: Some(_), .. } => {}
             _ => {
                 for child in function.children(id) {
-                    self.expr(child, false);
+                    self.expr(child, Around::Any);
                 }
             }
         }
     }
 
-    fn add(&mut self, id: ExprId, is_left_alone: bool) {
+    fn add(&mut self, id: ExprId, around: Around) {
         let function = self.finder.function;
         let types = &self.finder.builder.unit.types;
         // Enumerators and truth values have no sign.
@@ -391,11 +411,7 @@ impl Walker<'_, '_, '_, '_> {
         }
         let bare = function.expr(id).place.editable();
         if let (Some(_), Some(span)) = (bare, function.expr(outer).place.editable().or(bare)) {
-            self.found.push(Used {
-                id,
-                span,
-                is_left_alone,
-            });
+            self.found.push(Used { id, span, around });
         }
     }
 }

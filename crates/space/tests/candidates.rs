@@ -65,6 +65,7 @@ fn candidates_against(
     let callees = Callees {
         direct: &Default::default(),
         predicates: &Default::default(),
+        defined: &Default::default(),
         linked: &|_| false,
     };
     let mentioned: Vec<_> = functions
@@ -473,7 +474,7 @@ fn a_function_is_left_before_it_crashes_if_it_would() {
 fn operands_change_places_even_if_one_is_a_call() {
     let source = "int pop(void); int f(int t) { return t - pop(); }";
     let taken = candidates(source, "t - pop()", is_expression);
-    assert_eq!(least(&taken, "pop() - t"), Some(2));
+    assert_eq!(least(&taken, "pop() - t"), Some(1));
     let source = "int f(int a, int b) { return a * 3 / (a + b); }";
     let divided = candidates(source, "a * 3 / (a + b)", is_expression);
     assert_eq!(least(&divided, "(a + b) / (a * 3)"), Some(2));
@@ -620,4 +621,80 @@ fn a_sign_does_not_join_the_one_in_front_of_it() {
     let texts: Vec<&String> = found.iter().map(|(_, text)| text).collect();
     assert!(texts.iter().any(|text| text.contains("-(-1)")), "{texts:?}");
     assert!(!texts.iter().any(|text| text.contains("--")), "{texts:?}");
+}
+
+#[test]
+fn the_operands_of_a_difference_change_places_at_the_cost_of_one() {
+    let source = "struct e { int n; }; int f(struct e *x, struct e *y) { return x->n - y->n; }";
+    let found = candidates(source, "x->n - y->n", is_expression);
+    assert_eq!(cost(&found, "y->n - x->n"), Some(1));
+    // What would be zero whatever the values are is left out.
+    for said_already in ["y->n - y->n", "x->n - x->n"] {
+        assert_eq!(cost(&found, said_already), None, "{said_already}");
+    }
+}
+
+#[test]
+fn numbers_and_sizes_in_place_of_variables_cost_more() {
+    let source = "int g(int); int f(int n, int most) { int a[9]; a[0] = n; \
+                  if (n > most) return 7; return g(most) + a[n] + (n - most); }";
+    let compared = candidates(source, "n > most", is_expression);
+    assert_eq!(cost(&compared, "n > 0"), Some(1));
+    assert_eq!(cost(&compared, "n > 7"), Some(2));
+    assert_eq!(cost(&compared, "n > sizeof(a)"), Some(2));
+    let given = candidates(source, "most", is_expression);
+    assert_eq!(cost(&given, "n"), Some(1));
+    assert_eq!(cost(&given, "0"), Some(2));
+}
+
+#[test]
+fn elements_are_shifted_together() {
+    let source = "int f(const char *s, const char *t, int i, int j) { return s[i] == t[j - 1]; }";
+    let found = candidates(source, "s[i] == t[j - 1]", is_expression);
+    assert_eq!(cost(&found, "s[i - 1] == t[j - 2]"), Some(3));
+    assert_eq!(cost(&found, "s[i + 1] == t[j]"), Some(3));
+    // One alone is another index, which is a place of its own.
+    assert_eq!(cost(&found, "s[i - 1] == t[j - 1]"), None);
+}
+
+#[test]
+fn something_else_of_the_same_two_is_compared_at_less_cost() {
+    let source = "int f(int *a, int *best, int i, int j) { \
+                  if (a[j] < a[i]) best[i] = best[j] + 1; return i < j; }";
+    let found = candidates(source, "a[j] < a[i]", is_expression);
+    let costs = |text: &str| {
+        let is_it = found.iter().filter(move |(_, put)| put == text);
+        is_it.map(|(cost, _)| *cost).min()
+    };
+    assert_eq!(costs("a[j] < a[i] && best[j] >= best[i]"), Some(2));
+}
+
+#[test]
+fn sums_of_characters_cost_more_where_there_are_none() {
+    let source = "int g(int); int f(const char *s, int n) { g(s[n]); return n; }";
+    let sum = |source: &str| cost(&candidates(source, "s[n]", is_expression), "s[n] - 1");
+    assert_eq!(sum(source), Some(3));
+    assert_eq!(sum(&source.replace("return n", "return n - 'a'")), Some(2));
+}
+
+#[test]
+fn something_else_of_two_things_is_one_change() {
+    let source = "struct e { int begin, end; }; int f(struct e *x, struct e *y) { \
+                  return x->begin - y->begin; }";
+    let found = candidates(source, "x->begin - y->begin", is_expression);
+    let costs: Vec<u32> = found
+        .iter()
+        .filter(|(_, put)| put == "x->end - y->end")
+        .map(|(cost, _)| *cost)
+        .collect();
+    assert_eq!(costs.first(), Some(&2));
+}
+
+#[test]
+fn what_is_a_number_becomes_no_truth_value_at_the_cost_of_one() {
+    let source = "int f(int a, int b) { if (a < b) return a - b; return 0; }";
+    let calculated = candidates(source, "a - b", is_expression);
+    assert_eq!(cost(&calculated, "a > b"), Some(3));
+    let compared = candidates(source, "a < b", is_expression);
+    assert_eq!(cost(&compared, "a > b"), Some(1));
 }

@@ -39,6 +39,7 @@ fn open(source: &str) -> Open {
     let callees = Callees {
         direct: &Default::default(),
         predicates: &Default::default(),
+        defined: &Default::default(),
         linked: &|_| false,
     };
     let mut found = holes(&mut builder, 0, function, &scope_map);

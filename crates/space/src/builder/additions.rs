@@ -52,6 +52,7 @@ impl SpaceBuilder<'_> {
         pools.extend(self.binary_pools(&RELATIONAL, &distant, &leaves));
         pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
         pools.extend(self.sibling_pools());
+        pools.extend(self.pools_of_same_two());
         self.relations = Some(pools.clone());
         pools
     }

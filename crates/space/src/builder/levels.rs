@@ -7,13 +7,19 @@ use crate::{
     exclusion::are_exchanged,
     holes::HoleKind,
     pools::PoolId,
-    sites::{Site, operands},
+    sites::Site,
     space::{Schema, Template},
     term::{CType, Context, Kind, Term},
 };
 
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
+
+/// A comparison where something is calculated.
+const TRUTH_COST: u32 = 3;
+
+/// The choice, its condition and its other value, and that the condition is a number.
+const SELECTION_COST: u32 = 4;
 
 /// The subtraction, and the length.
 const FROM_END_COST: u32 = 3;
@@ -68,12 +74,21 @@ impl SpaceBuilder<'_> {
                         } else {
                             Schema::UnusualExpression
                         };
+                        // What was a number would be true or false.
+                        let becomes_truth = !truth && op.is_comparison() && !old.is_comparison();
+                        let cost = if becomes_truth { TRUTH_COST } else { 1 };
                         if op != old {
-                            self.block(site, Template::Binary(op, a, b), 1, schema, most);
+                            self.block(site, Template::Binary(op, a, b), cost, schema, most);
                         }
                     }
                     if are_exchanged(old) {
-                        self.block(site, Template::Binary(old, b, a), 2, expression, most);
+                        // Which of two is taken from the other is one decision, as in `x->count - y->count`.
+                        let is_difference = old == BinaryOp::Sub
+                            && [&l, &r]
+                                .iter()
+                                .all(|term| matches!(term.kind(), Kind::Atom(_)));
+                        let cost = if is_difference { 1 } else { 2 };
+                        self.block(site, Template::Binary(old, b, a), cost, expression, most);
                     }
                     self.block(site, Template::One(a), 1 + r.size(), expression, most);
                     self.block(site, Template::One(b), 1 + l.size(), expression, most);
@@ -107,6 +122,8 @@ impl SpaceBuilder<'_> {
                 _ => {}
             }
             self.rearrangements(site);
+            self.shifted(site);
+            self.same_two(site);
             // Signs and negations, except of constants (which have neighbours).
             if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
                 if truth {
@@ -169,7 +186,7 @@ impl SpaceBuilder<'_> {
                 if is_compared_with_constant && self.space.pools.get(leaf).has_constants() {
                     continue;
                 }
-                let cost = term.size();
+                let cost = term.size() + self.unlikelihood(site, leaf);
                 self.block(site, Template::One(leaf), cost, expression, most);
             }
             let mut distant = self.distant.clone();
@@ -187,23 +204,16 @@ impl SpaceBuilder<'_> {
         }
     }
 
+    /// The operator that a site is an operand of, and the other operand.
+    pub(super) fn beside(&self, site: usize) -> Option<(BinaryOp, &Term)> {
+        self.space.beside(&self.root, site)
+    }
+
     /// Whether the site is an operand of a comparison with a constant.
     fn is_compared_with_constant(&self, site: usize) -> bool {
-        let Some((&last, path)) = self.space.sites[site].path.split_last() else {
-            return false;
-        };
-        let mut parent = &self.root;
-        for &operand in path {
-            match operands(parent).get(usize::from(operand)) {
-                Some(inner) => parent = inner,
-                None => return false,
-            }
-        }
-        let Kind::Binary(op, left, right) = parent.kind() else {
-            return false;
-        };
-        let other = if last == 0 { right } else { left };
-        op.is_comparison() && matches!(other.kind(), Kind::Constant(..))
+        self.beside(site).is_some_and(|(op, other)| {
+            op.is_comparison() && matches!(other.kind(), Kind::Constant(..))
+        })
     }
 
     /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
@@ -393,8 +403,9 @@ impl SpaceBuilder<'_> {
             }
             for &a in &leaves {
                 for &b in &leaves {
-                    self.block(site, Template::Select(a, whole, b), 3, schema, most);
-                    self.block(site, Template::Select(a, b, whole), 3, schema, most);
+                    for template in [Template::Select(a, whole, b), Template::Select(a, b, whole)] {
+                        self.block(site, template, SELECTION_COST, schema, most);
+                    }
                 }
             }
             if self.space.hole.context != Context::Truth {

@@ -1,0 +1,63 @@
+//! How likely a leaf is meant where something else stood, as costs beyond its node.
+
+use super::SpaceBuilder;
+use crate::{
+    pools::PoolId,
+    term::{AtomTable, Kind, Term},
+};
+
+/// What it costs beyond its node to put what is no size in place of `sizeof`.
+const NO_SIZE: u32 = 2;
+
+/// For what reason a leaf is filled in.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum LeafKind {
+    Varying,
+    /// `sizeof`
+    Size,
+    /// 0, 1 and −1: where something begins, and steps.
+    Usual,
+    OtherConstant,
+}
+
+impl LeafKind {
+    pub(super) fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
+        match term.kind() {
+            Kind::Constant(value, _) if !term.ctype().is_floating() => {
+                match (-1..=1).contains(&(*value as i64)) {
+                    true => LeafKind::Usual,
+                    false => LeafKind::OtherConstant,
+                }
+            }
+            Kind::Constant(..) => LeafKind::OtherConstant,
+            Kind::Atom(id) if atoms[*id].spelling.starts_with("sizeof") => LeafKind::Size,
+            _ => LeafKind::Varying,
+        }
+    }
+}
+
+impl SpaceBuilder<'_> {
+    /// What a leaf costs beyond its node in place of what stands at a site: a number where something varied does the same in all
+    /// tests by chance, unless it is where something begins or ends; a size is compared with sizes.
+    pub(super) fn unlikelihood(&self, site: usize, leaf: PoolId) -> u32 {
+        let term = &self.space.sites[site].term;
+        let varied = !matches!(term.kind(), Kind::Constant(..));
+        let is_size = LeafKind::of(term, &self.space.hole.atoms.table) == LeafKind::Size;
+        match self.leaf_kind(leaf) {
+            Some(kind) if is_size && kind != LeafKind::Size => NO_SIZE,
+            Some(LeafKind::Usual) if varied => {
+                let is_calculated =
+                    matches!(self.beside(site), Some((op, ..)) if !op.is_comparison());
+                u32::from(is_calculated || self.is_argument)
+            }
+            Some(LeafKind::OtherConstant) => u32::from(varied),
+            Some(LeafKind::Size) => u32::from(!self.is_argument),
+            _ => 0,
+        }
+    }
+
+    fn leaf_kind(&self, leaf: PoolId) -> Option<LeafKind> {
+        let first = self.space.part(leaf, 0)?;
+        Some(LeafKind::of(first, &self.space.hole.atoms.table))
+    }
+}

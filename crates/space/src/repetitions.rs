@@ -1,0 +1,159 @@
+//! MOVE without taking away: a statement of the function is executed at another place, too, as where what was done is not undone
+//! (`swap(&s[i], &s[k]);` behind the recursion as before it) or not noted in one of two cases (`s->used = c->now++;`).
+
+use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, Storage, VarId};
+
+use crate::{
+    choices::{Alternative, Finder, Form, Standing},
+    insertion::{insertion, insertion_after},
+    leaves::variables_below,
+    space::Schema,
+};
+
+/// The statement, whose text says nothing new.
+const REPEATED_COST: u32 = 4;
+
+/// A statement with a longer text is not repeated.
+const LONGEST: u32 = 120;
+
+/// Most statements that are repeated at one place: the nearest.
+const MOST_AT: usize = 6;
+
+/// Most of one function.
+const MOST_OF_FUNCTION: usize = 240;
+
+/// A statement that can be repeated.
+struct Source {
+    text: String,
+    at: u32,
+    variables: Vec<VarId>,
+}
+
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
+    let sources = sources(finder);
+    let mut count = 0;
+    for standing in finder.statements.clone() {
+        let is_place = matches!(
+            finder.function.stmt(standing.id).kind,
+            StmtKind::Expression(_)
+                | StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::Do { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Switch { .. }
+                | StmtKind::Return(_)
+                | StmtKind::Break
+                | StmtKind::Continue
+        );
+        if !is_place || sources.is_empty() {
+            continue;
+        }
+        if count >= MOST_OF_FUNCTION {
+            finder.found.refuse("MOVE that repeats further statements");
+            return;
+        }
+        let mut near: Vec<&Source> = sources
+            .iter()
+            .filter(|source| {
+                source.at != standing.span.start && can_stand(finder, source, &standing)
+            })
+            .collect();
+        near.sort_by_key(|source| (source.at.abs_diff(standing.span.start), source.at));
+        near.truncate(MOST_AT);
+        count += near.len();
+        let source = &finder.builder.unit.source;
+        let before: Vec<Alternative> = near
+            .iter()
+            .map(|repeated| Alternative {
+                schema: Schema::Move,
+                cost: REPEATED_COST,
+                woven: repeated.text.clone(),
+                edit: insertion(source, standing.span, standing.is_body, &repeated.text),
+            })
+            .collect();
+        let is_last = is_last(finder, &standing);
+        let own = finder.text(standing.span);
+        let after: Vec<Alternative> = near
+            .iter()
+            .filter(|_| is_last && standing.span.len() <= LONGEST)
+            .map(|repeated| Alternative {
+                schema: Schema::Move,
+                cost: REPEATED_COST,
+                woven: format!("{own} {}", repeated.text),
+                edit: insertion_after(source, standing.span, standing.is_body, &repeated.text),
+            })
+            .collect();
+        let is_body = standing.is_body;
+        finder.add(standing.span, None, Form::Before { is_body }, before);
+        finder.add(standing.span, None, Form::Instead, after);
+    }
+}
+
+/// Calls and assignments; not `v = e` with a single word, which ASSIGNMENT inserts.
+fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
+    let function = finder.function;
+    let mut found: Vec<Source> = Vec::new();
+    for standing in &finder.statements {
+        let StmtKind::Expression(expr) = function.stmt(standing.id).kind else {
+            continue;
+        };
+        let expr = function.stripped(expr);
+        let is_wanted = match function.expr(expr).kind {
+            ExprKind::Call { .. } => true,
+            ExprKind::Assign { target, value, .. } => {
+                let is_variable = |id: ExprId| {
+                    let kind = &function.expr(function.stripped(id)).kind;
+                    matches!(kind, ExprKind::Variable(_) | ExprKind::Integer { .. })
+                };
+                !is_variable(target) || !is_variable(value)
+            }
+            _ => false,
+        };
+        if !is_wanted || standing.span.len() > LONGEST || finder.has_statements(expr) {
+            continue;
+        }
+        let text = finder.text(standing.span);
+        if text.contains('\n') || found.iter().any(|known| known.text == text) {
+            continue;
+        }
+        let mut variables = Vec::new();
+        variables_below(function, expr, &mut variables);
+        found.push(Source {
+            text,
+            at: standing.span.start,
+            variables,
+        });
+    }
+    found
+}
+
+/// Whether all that a statement mentions is there, and has a value, before another one.
+fn can_stand(finder: &Finder<'_, '_, '_>, source: &Source, standing: &Standing) -> bool {
+    source.variables.iter().all(|id| {
+        let unit = &finder.builder.unit;
+        let variable = unit.variable(*id);
+        let visible = &standing.scope.visible;
+        let hides = |other: &VarId| *other != *id && unit.variable(*other).name == variable.name;
+        let has_value = match variable.storage {
+            Storage::Global => true,
+            _ => standing.scope.assigned.contains(id),
+        };
+        has_value && !visible.iter().any(hides)
+    })
+}
+
+/// Whether a statement is a call or an assignment at the end of its block, or a body: behind any other, the next one is before.
+fn is_last(finder: &Finder<'_, '_, '_>, standing: &Standing) -> bool {
+    let is_expression = |id: StmtId| {
+        let kind = &finder.function.stmt(id).kind;
+        matches!(kind, StmtKind::Expression(_))
+    };
+    let ends_block = match standing.block {
+        None => true,
+        Some((block, place)) => match &finder.function.stmt(block).kind {
+            StmtKind::Compound(inner) => place + 1 == inner.len(),
+            _ => false,
+        },
+    };
+    ends_block && is_expression(standing.id)
+}

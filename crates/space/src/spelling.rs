@@ -1,0 +1,118 @@
+//! The texts of atoms as tokens: which names they have, and which other texts are like them.
+
+/// The names and numbers of a text, and what stands between them.
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        // Signs stand for themselves.
+        if last.is_some_and(|last| !(is_word(last) && is_word(c))) {
+            found.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(c);
+    }
+    if start < text.len() {
+        found.push(&text[start..]);
+    }
+    found
+}
+
+/// The names in which two texts differ, which are otherwise the same: `j` and `i` of `a[j]` and `a[i]`.
+pub(crate) fn difference<'t>(left: &'t str, right: &'t str) -> Option<(&'t str, &'t str)> {
+    let (left, right) = (tokens(left), tokens(right));
+    if left.len() != right.len() {
+        return None;
+    }
+    let mut found = None;
+    for (a, b) in left.into_iter().zip(right) {
+        if a == b {
+            continue;
+        }
+        let is_name = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !is_name(a) || !is_name(b) || found.is_some_and(|known| known != (a, b)) {
+            return None;
+        }
+        found = Some((a, b));
+    }
+    found
+}
+
+/// The text with one name in the place of another; `None` if it has not that name.
+pub(crate) fn renamed(text: &str, old: &str, new: &str) -> Option<String> {
+    let parts = tokens(text);
+    parts.contains(&old).then(|| {
+        let parts = parts
+            .into_iter()
+            .map(|part| if part == old { new } else { part });
+        parts.collect()
+    })
+}
+
+/// An element of a variable whose index is a variable, perhaps with a number added: `a[i]`, `a[i - 1]`.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Element<'t> {
+    pub(crate) base: &'t str,
+    pub(crate) index: &'t str,
+    pub(crate) shift: i64,
+}
+
+impl Element<'_> {
+    pub(crate) fn of(text: &str) -> Option<Element<'_>> {
+        let (base, rest) = text.split_once('[')?;
+        let inner = rest.strip_suffix(']')?;
+        let (index, shift) = match inner.split_once(" + ") {
+            Some((index, number)) => (index, number.parse().ok()?),
+            None => match inner.split_once(" - ") {
+                Some((index, number)) => (index, -number.parse::<i64>().ok()?),
+                None => (inner, 0),
+            },
+        };
+        let is_name = |text: &str| {
+            text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        (is_name(base) && is_name(index)).then_some(Element { base, index, shift })
+    }
+
+    /// The text of the element that is so many further on.
+    pub(crate) fn shifted(&self, by: i64) -> String {
+        let Element { base, index, shift } = self;
+        match shift + by {
+            0 => format!("{base}[{index}]"),
+            n if n < 0 => format!("{base}[{index} - {}]", -n),
+            n => format!("{base}[{index} + {n}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_differ_in_one_name_are_alike() {
+        assert_eq!(difference("a[j]", "a[i]"), Some(("j", "i")));
+        assert_eq!(difference("x->n", "y->n"), Some(("x", "y")));
+        assert_eq!(difference("a[j][j]", "a[i][i]"), Some(("j", "i")));
+        assert_eq!(difference("a[j][k]", "a[i][i]"), None);
+        assert_eq!(difference("a[j]", "b[i]"), None);
+        assert_eq!(difference("a[1]", "a[2]"), None);
+        assert_eq!(difference("a[j]", "a[j]"), None);
+        assert_eq!(renamed("best[j]", "j", "i").as_deref(), Some("best[i]"));
+        assert_eq!(renamed("jj->j1", "j", "i"), None);
+    }
+
+    #[test]
+    fn elements_are_shifted() {
+        let shifted = |text: &str, by| Element::of(text).map(|element| element.shifted(by));
+        assert_eq!(shifted("s[i]", -1).as_deref(), Some("s[i - 1]"));
+        assert_eq!(shifted("s[i - 1]", 1).as_deref(), Some("s[i]"));
+        assert_eq!(shifted("s[i + 1]", 1).as_deref(), Some("s[i + 2]"));
+        for text in ["s[1]", "p->s[i]", "s[i][j]", "s[t[i]]", "s"] {
+            assert_eq!(shifted(text, 1), None, "{text}");
+        }
+    }
+}
