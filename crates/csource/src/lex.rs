@@ -1,5 +1,7 @@
 //! Just enough of C's lexical grammar to walk over text: blanks, comments, literals, splices.
 
+use std::ops::Range;
+
 /// The offset of the first byte at or after `at` that is no blank, comment or line splice.
 pub fn skip_blank(text: &[u8], mut at: usize) -> usize {
     loop {
@@ -135,40 +137,51 @@ fn with_branches(text: &[u8], first: bool) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     // Whether each open condition's branch is kept.
     let mut open: Vec<bool> = Vec::new();
-    let mut i = 0;
-    let mut line_begins = true;
-    while i < text.len() {
-        let start = i;
-        let mut is_text = true;
-        match text[i] {
-            b'#' if line_begins => {
-                let (name, end) = directive(text, i);
-                if name.starts_with(b"if") {
-                    open.push(first);
-                } else if name == b"endif" {
-                    open.pop();
-                } else if let (true, Some(kept)) = (name.starts_with(b"el"), open.last_mut()) {
+    for (piece, name) in pieces(text) {
+        match name {
+            Some(name) if name.starts_with(b"if") => open.push(first),
+            Some(b"endif") => {
+                open.pop();
+            }
+            Some(name) if name.starts_with(b"el") => {
+                if let Some(kept) = open.last_mut() {
                     *kept = !first && name == b"else";
                 }
-                is_text = false;
-                i = end;
             }
-            b'\n' => {
-                line_begins = true;
-                i += 1;
-            }
-            b' ' | b'\t' | b'\r' => i += 1,
-            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
-            _ => {
-                line_begins = false;
-                i = step(text, i);
-            }
-        }
-        if is_text && open.iter().all(|kept| *kept) {
-            kept.extend_from_slice(&text[start..i]);
+            Some(_) => {}
+            None if open.iter().all(|kept| *kept) => kept.extend_from_slice(&text[piece]),
+            None => {}
         }
     }
     kept
+}
+
+/// Directives, with their names, and what stands between them, token by token.
+fn pieces(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Option<&[u8]>)> {
+    let (mut at, mut line_begins) = (0, true);
+    std::iter::from_fn(move || {
+        let start = at;
+        let mut name = None;
+        match *text.get(at)? {
+            b'#' if line_begins => {
+                (name, at) = {
+                    let (name, end) = directive(text, at);
+                    (Some(name), end)
+                }
+            }
+            b'\n' => {
+                line_begins = true;
+                at += 1;
+            }
+            b' ' | b'\t' | b'\r' => at += 1,
+            b'/' if matches!(text.get(at + 1), Some(b'*' | b'/')) => at = end_of_comment(text, at),
+            _ => {
+                line_begins = false;
+                at = step(text, at);
+            }
+        }
+        Some((start..at, name))
+    })
 }
 
 /// The stretches of text between conditional directives (`#if`, `#else`, `#endif` …): each is
@@ -177,33 +190,15 @@ fn with_branches(text: &[u8], first: bool) -> Vec<u8> {
 pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    let mut i = 0;
-    let mut line_begins = true;
-    while i < text.len() {
-        match text[i] {
-            b'#' if line_begins => {
-                let (name, end) = directive(text, i);
-                let is_end = name == b"endif";
-                if (is_end || name.starts_with(b"el"))
-                    && let Some(start) = open.pop()
-                {
-                    found.push((start, i));
-                }
-                if name.starts_with(b"if") || name.starts_with(b"el") {
-                    open.push(end);
-                }
-                i = end;
-            }
-            b'\n' => {
-                line_begins = true;
-                i += 1;
-            }
-            b' ' | b'\t' | b'\r' => i += 1,
-            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
-            _ => {
-                line_begins = false;
-                i = step(text, i);
-            }
+    for (piece, name) in pieces(text) {
+        let Some(name) = name else { continue };
+        if (name == b"endif" || name.starts_with(b"el"))
+            && let Some(start) = open.pop()
+        {
+            found.push((start, piece.start));
+        }
+        if name.starts_with(b"if") || name.starts_with(b"el") {
+            open.push(piece.end);
         }
     }
     found
@@ -215,41 +210,24 @@ pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     // Conditions opened inside; while text is left out, those inside of it.
     let (mut depth, mut is_left_out) = (0usize, false);
-    let mut i = 0;
-    let mut line_begins = true;
-    while i < text.len() {
-        let start = i;
+    for (piece, name) in pieces(text) {
         let mut drops = is_left_out;
-        match text[i] {
-            b'#' if line_begins => {
-                let (name, end) = directive(text, i);
-                if name.starts_with(b"if") {
-                    depth += 1;
-                } else if name == b"endif" {
-                    drops |= depth == 0;
-                    is_left_out &= depth > 0;
-                    depth = depth.saturating_sub(1);
-                } else if name.starts_with(b"el") && depth == 0 {
-                    drops = true;
-                    is_left_out = true;
-                }
-                i = end;
-            }
-            b'\n' => {
-                line_begins = true;
-                i += 1;
-            }
-            b' ' | b'\t' | b'\r' => i += 1,
-            b'/' if matches!(text.get(i + 1), Some(b'*' | b'/')) => i = end_of_comment(text, i),
-            _ => {
-                line_begins = false;
-                i = step(text, i);
+        if let Some(name) = name {
+            if name.starts_with(b"if") {
+                depth += 1;
+            } else if name == b"endif" {
+                drops |= depth == 0;
+                is_left_out &= depth > 0;
+                depth = depth.saturating_sub(1);
+            } else if name.starts_with(b"el") && depth == 0 {
+                drops = true;
+                is_left_out = true;
             }
         }
-        let lines = text[start..i].iter().filter(|byte| **byte == b'\n');
+        let text = &text[piece];
         match drops {
-            true => kept.extend(lines),
-            false => kept.extend_from_slice(&text[start..i]),
+            true => kept.extend(text.iter().filter(|byte| **byte == b'\n')),
+            false => kept.extend_from_slice(text),
         }
     }
     kept

@@ -132,8 +132,6 @@ pub enum Apart {
     Unbalanced,
     /// It uses a function that is not declared: the linker decides.
     Undeclared,
-    /// It may use a variable without a value, or end a function without the value that it has to give.
-    Undefined,
     /// It adds an array that takes much memory.
     LargeArray,
     /// The compiler's errors could not be assigned to patches.
@@ -160,7 +158,6 @@ impl Apart {
             Apart::LineNumbers => "moves text that says on which line it stands",
             Apart::Unbalanced => "has directives or brackets that are not balanced",
             Apart::Undeclared => "uses a function that is not declared",
-            Apart::Undefined => "may use a variable, or end a function, without a value",
             Apart::LargeArray => "adds a large array",
             Apart::NotIsolated => "has compile errors that could not be assigned",
             Apart::NotWoven => "cannot be woven with the others",

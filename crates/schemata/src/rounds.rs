@@ -22,7 +22,7 @@ use patchwright_text::{Digest, Hasher};
 
 use crate::leftovers::Leftovers;
 use crate::state::Maker;
-use crate::{Apart, EngineError, Stats};
+use crate::{EngineError, Stats};
 
 /// Most evaluations of a round; whatever still differs then runs by itself.
 const BUDGET: u64 = 200_000;
@@ -133,7 +133,7 @@ impl OpenReason {
             OpenReason::Unobserved => "a test does not tell which patch it runs",
             OpenReason::LeavesOther => "leaves other files behind than the untouched program",
             OpenReason::EndsRunner => "ends what runs it",
-            OpenReason::Undefined => Apart::Undefined.reason(),
+            OpenReason::Undefined => "may use a variable, or end a function, without a value",
             OpenReason::FailsAgain => "fails a test when all are run once more",
         }
     }

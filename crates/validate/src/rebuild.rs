@@ -64,6 +64,11 @@ pub fn included_sources(folder: &Path) -> Result<BTreeSet<OsString>, FileError> 
 
 /// The file name in a line `#include "x.c"`, if it is one of a source.
 fn included_source(line: &[u8]) -> Option<OsString> {
+    included_file(line).filter(|name| has_extension(Path::new(name), &SOURCES))
+}
+
+/// The file name in a line `#include "x.h"`.
+fn included_file(line: &[u8]) -> Option<OsString> {
     let rest = line.trim_ascii_start().strip_prefix(b"#")?;
     let rest = rest.trim_ascii_start().strip_prefix(b"include")?;
     let rest = rest.trim_ascii_start();
@@ -75,7 +80,7 @@ fn included_source(line: &[u8]) -> Option<OsString> {
     let end = 1 + rest[1..].iter().position(|byte| *byte == close)?;
     let path = OsString::from_vec(rest[1..end].to_vec());
     let path = Path::new(&path);
-    has_extension(path, &SOURCES).then(|| path.file_name().map(OsStr::to_owned))?
+    path.file_name().map(OsStr::to_owned)
 }
 
 impl Rebuild {
@@ -147,12 +152,17 @@ const OTHER_LANGUAGES: [&str; 9] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "S", "
 /// Extensions of programs that builds run, besides those that are built.
 const SCRIPTS: [&str; 6] = ["sh", "py", "pl", "awk", "sed", "tcl"];
 
-/// Whether C sources include a file of the tree below `folder`, and nobody else reads it: no recipe or script names it, no
-/// source in another language includes it, and no rule of a makefile makes anything of it that is no object.
+/// Whether the C sources `known` to be compiled (relative to `folder`) include a file of the tree there, and nobody else reads it:
+/// no recipe or script names it, no other source includes it, which a test may compile, and no rule of a makefile makes anything
+/// of it that is no object.
 ///
 /// # Errors
 /// What cannot be read.
-pub fn is_only_included(folder: &Path, relative: &Path) -> Result<bool, FileError> {
+pub fn is_only_included(
+    folder: &Path,
+    known: &BTreeSet<&Path>,
+    relative: &Path,
+) -> Result<bool, FileError> {
     let Some(file_name) = relative.file_name() else {
         return Ok(false);
     };
@@ -177,7 +187,41 @@ pub fn is_only_included(folder: &Path, relative: &Path) -> Result<bool, FileErro
             return Ok(false);
         }
     }
-    Ok(true)
+    Ok(!is_included_elsewhere(folder, known, file_name)?)
+}
+
+/// Whether a source that is not `known` includes a file of this name, or a header that does.
+fn is_included_elsewhere(
+    folder: &Path,
+    known: &BTreeSet<&Path>,
+    name: &OsStr,
+) -> Result<bool, FileError> {
+    let (mut headers, mut others) = (Vec::new(), BTreeSet::new());
+    for path in files::regular_files_below(folder)? {
+        let inside = path.strip_prefix(folder).unwrap_or(&path);
+        let is_header = has_extension(inside, &HEADERS);
+        if is_header || has_extension(inside, &["c"]) && !known.contains(inside) {
+            let text = files::read(&path)?;
+            let included = text.split(|byte| *byte == b'\n').filter_map(included_file);
+            match (is_header, inside.file_name()) {
+                (true, Some(name)) => headers.push((name.to_owned(), included.collect())),
+                _ => others.extend(included),
+            }
+        }
+    }
+    let mut reached = BTreeSet::from([name.to_owned()]);
+    loop {
+        let before = reached.len();
+        for (header, included) in &headers {
+            let included: &Vec<OsString> = included;
+            if included.iter().any(|name| reached.contains(name)) {
+                reached.insert(header.clone());
+            }
+        }
+        if reached.len() == before {
+            return Ok(!reached.is_disjoint(&others));
+        }
+    }
 }
 
 /// A text in which lines that go on in the next are one.
@@ -343,7 +387,8 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let only = |makefile: &str| {
             files::write_atomic(&path("Makefile"), makefile.as_bytes()).unwrap();
-            is_only_included(folder.path(), Path::new("src/opts.h")).unwrap()
+            let known = BTreeSet::from([Path::new("a.c")]);
+            is_only_included(folder.path(), &known, Path::new("src/opts.h")).unwrap()
         };
         let makefile = "HEADERS = \\\n\topts.h\nopts.html: a\n\tmk opts.html\na.o: a.c opts.h\n\t$(CC) -c a.c\n$(OBJS): opts.h\n";
         assert!(only(makefile));
@@ -354,7 +399,15 @@ mod tests {
         files::remove_file(&path("a.cc")).unwrap();
         files::write_atomic(&path("gen.py"), b"open('src/opts.h')\n").unwrap();
         assert!(!only(makefile));
-        assert!(!is_only_included(folder.path(), Path::new("README")).unwrap());
+        files::remove_file(&path("gen.py")).unwrap();
+        // What a test may compile.
+        files::write_atomic(&path("all.h"), b"#include \"opts.h\"\n").unwrap();
+        files::write_atomic(&path("a.c"), b"#include \"all.h\"\n").unwrap();
+        assert!(only(makefile));
+        files::write_atomic(&path("check.c"), b"#include \"all.h\"\n").unwrap();
+        assert!(!only(makefile));
+        let none = BTreeSet::new();
+        assert!(!is_only_included(folder.path(), &none, Path::new("README")).unwrap());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! validation (section IX-C of the paper recommends it), for one of those that did the same in every
 //! test. What it cannot say is left to plain validation too.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use patchwright_schemata::{
     Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, Options,
 };
 
+use crate::dependents::Dependents;
 use crate::outcome::WovenStats;
 use crate::plain::{Checked, Way};
 use crate::prepare::Prepared;
@@ -61,7 +63,9 @@ impl Woven<'_> {
         let events = surroundings.events;
         events(Event::Phase("reading sources"));
         let pristine = prepared.pristine.sandbox.folder();
-        let is_only_included = |path: &Path| is_only_included(pristine, path);
+        let known = prepared.dependents.as_ref().map(Dependents::sources);
+        let known: BTreeSet<&Path> = known.into_iter().flatten().collect();
+        let is_only_included = |path: &Path| is_only_included(pristine, &known, path);
         let context = Context {
             project,
             baseline: &prepared.untouched.baseline,
