@@ -22,6 +22,9 @@ use crate::{Apart, EngineError};
 /// Of more sources that no patch of the set has changed so far, the program is built anew sooner than they are read and woven.
 const MOST_NEW_SOURCES: usize = 2;
 
+/// The edits that make the body of a function, by its index, the second of two groups.
+type EditsOf<'a> = dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>> + 'a;
+
 /// What the preprocessor makes of the untouched sources.
 #[derive(Default)]
 pub struct Untouched {
@@ -242,7 +245,7 @@ impl Planner<'_> {
             let body = functions[function].body_span;
             Some(vec![after.body_edit(group.1, body)?])
         };
-        let attempts: [&dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>>; 2] = [&by_line, &whole];
+        let attempts: [&EditsOf<'_>; 2] = [&by_line, &whole];
         for attempt in attempts {
             let mut planned = PlannedFile::new(file);
             let mut all: Vec<Edit> = Vec::new();
