@@ -1,5 +1,6 @@
 //! The project's own compiler, asked whether a text compiles.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -113,6 +114,32 @@ impl Compiler {
             let flag = flag.to_string_lossy();
             flag.starts_with("-flto") || flag == "-fwhole-program"
         })
+    }
+
+    /// Those of these names of functions that the compiler knows without a declaration; all of them if it does not tell.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn built_in(
+        &self,
+        worker: &mut Worker,
+        names: &BTreeSet<&str>,
+    ) -> Result<BTreeSet<String>, CompilerError> {
+        let ask = |name: &&str| {
+            format!(
+                "#if !defined __has_builtin\n__pw_known_{name}\n#elif __has_builtin(__builtin_{name})\n__pw_known_{name}\n#endif\n"
+            )
+        };
+        let text: String = names.iter().map(ask).collect();
+        let said = self.preprocess(worker, text.as_bytes())?;
+        let said = said.map(|said| String::from_utf8_lossy(&said).into_owned());
+        let is_known = |name: &&&str| {
+            let line = format!("__pw_known_{name}");
+            said.as_ref()
+                .is_none_or(|said| said.lines().any(|said| said.trim() == line))
+        };
+        let known = names.iter().filter(is_known);
+        Ok(known.map(|name| (*name).to_owned()).collect())
     }
 
     /// What is made of `text` in the source's place, without what debuggers read; `None` if it does not compile. The source is

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::lex;
-use patchwright_exec::{BuildError, Worker, run_build, runner::Environment};
-use patchwright_exec::{Limits, files};
+use patchwright_exec::{BuildError, Limits, Worker, files, run_build, runner::Environment};
 use patchwright_patches::{FileChange, Patch};
 
 use super::Engine;
@@ -55,7 +54,17 @@ impl Engine<'_> {
         }
         let missing = self.missing(base, &calls)?;
         let calls = calls.into_iter();
-        let calls: Vec<UndeclaredCall> = calls.filter(|c| missing.contains(&c.name)).collect();
+        let mut calls: Vec<UndeclaredCall> = calls.filter(|c| missing.contains(&c.name)).collect();
+        for file in 0..self.plan.sources.len() {
+            let names = calls.iter().filter(|call| call.file == file);
+            let names: BTreeSet<&str> = names.map(|call| call.name.as_str()).collect();
+            if names.is_empty() {
+                continue;
+            }
+            // A compiler may know what they give, and call nothing.
+            let built_in = self.plan.sources[file].compiler.built_in(base, &names)?;
+            calls.retain(|call| call.file != file || !built_in.contains(&call.name));
+        }
         for file in 0..self.plan.sources.len() {
             let own: Vec<&UndeclaredCall> = calls.iter().filter(|c| c.file == file).collect();
             let (together, alone): (Vec<_>, Vec<_>) = own.into_iter().partition(|call| {
@@ -70,8 +79,11 @@ impl Engine<'_> {
                 };
                 let source = &self.plan.sources[file];
                 self.stats.compilations += 1;
-                let object = source.compiler.object(base, &text.to_vec())?;
-                if object.is_some_and(|object| Symbols::of(&object).contain(&call.name)) {
+                // By a name that stands nowhere else in the object.
+                let renames = Renames::from([(call.name.clone(), other(0))]);
+                let text = renamed(&text.to_vec(), &renames);
+                let object = source.compiler.object(base, &text)?;
+                if object.is_some_and(|object| Symbols::of(&object).contain(&other(0))) {
                     referring.insert(call.patch);
                 }
             }
@@ -143,7 +155,6 @@ impl Engine<'_> {
             return Ok(BTreeSet::new());
         }
         let source = &self.plan.sources[file];
-        let other = |number: usize| format!("__pw_undeclared_{number}_");
         let clones: Vec<Clone> = calls
             .iter()
             .enumerate()
@@ -172,6 +183,11 @@ impl Engine<'_> {
         let refers = numbered.filter(|(number, _)| symbols.contain(&other(*number)));
         Ok(refers.map(|(_, call)| call.patch).collect())
     }
+}
+
+/// Another name for what is not declared.
+fn other(number: usize) -> String {
+    format!("__pw_undeclared_{number}_")
 }
 
 /// Whether other files may not see a function, as far as its declarations tell: then compilers know all its callers.
