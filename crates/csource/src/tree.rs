@@ -383,6 +383,29 @@ pub enum StmtKind {
     },
 }
 
+impl StmtKind {
+    /// Whether it is an expression, a selection or a loop: something is done, and then what follows.
+    pub fn is_step(&self) -> bool {
+        matches!(
+            self,
+            StmtKind::Expression(_)
+                | StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::Do { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Switch { .. }
+        )
+    }
+
+    /// Whether it goes elsewhere.
+    pub fn is_jump(&self) -> bool {
+        matches!(
+            self,
+            StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_)
+        )
+    }
+}
+
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {

@@ -131,16 +131,8 @@ pub(crate) fn find_entry(finder: &mut Finder<'_, '_, '_>) {
     let Some(&first) = inner.iter().find(is_declaration) else {
         return;
     };
-    let is_ordinary = matches!(
-        function.stmt(first).kind,
-        StmtKind::Expression(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Do { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Switch { .. }
-            | StmtKind::Return(_)
-    );
+    let kind = &function.stmt(first).kind;
+    let is_ordinary = kind.is_step() || matches!(kind, StmtKind::Return(_));
     let mut statements = finder.statements.iter();
     let Some(standing) = statements.find(|standing| standing.id == first).cloned() else {
         return;

@@ -297,18 +297,8 @@ impl Finder<'_, '_, '_> {
     fn guard(&mut self, id: StmtId, position: Position) {
         let stmt = self.function.stmt(id);
         let eligible = match &stmt.kind {
-            StmtKind::Expression(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Do { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Switch { .. }
-            | StmtKind::Return(_)
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Goto(_) => true,
             StmtKind::Compound(_) => position == Position::Block,
-            _ => false,
+            kind => kind.is_step() || kind.is_jump(),
         };
         let (true, Place::Written(span), Some(scope)) =
             (eligible, stmt.place, self.scopes.at_stmt(id))

@@ -92,15 +92,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
 
 /// Whether a statement means the same at another place of its block, as far as its own text goes.
 fn is_movable(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
-    let eligible = matches!(
-        finder.function.stmt(id).kind,
-        StmtKind::Expression(_)
-            | StmtKind::If { .. }
-            | StmtKind::While { .. }
-            | StmtKind::Do { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Switch { .. }
-    );
+    let eligible = finder.function.stmt(id).kind.is_step();
     eligible && !has_label(finder, id, false)
 }
 

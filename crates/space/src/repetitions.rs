@@ -33,18 +33,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let sources = sources(finder);
     let mut count = 0;
     for standing in finder.statements.clone() {
-        let is_place = matches!(
-            finder.function.stmt(standing.id).kind,
-            StmtKind::Expression(_)
-                | StmtKind::If { .. }
-                | StmtKind::While { .. }
-                | StmtKind::Do { .. }
-                | StmtKind::For { .. }
-                | StmtKind::Switch { .. }
-                | StmtKind::Return(_)
-                | StmtKind::Break
-                | StmtKind::Continue
-        );
+        let kind = &finder.function.stmt(standing.id).kind;
+        let is_place = kind.is_step() || kind.is_jump() && !matches!(kind, StmtKind::Goto(_));
         if !is_place || sources.is_empty() {
             continue;
         }
