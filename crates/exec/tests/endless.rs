@@ -15,8 +15,8 @@ use patchwright_exec::{Ending, Limits, Request, TimeKind};
 /// The bodies of `main` after a long time in which nothing can be known yet.
 fn compile(folder: &Folder, name: &str, flags: &[&str], body: &str) {
     let source = format!(
-        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
-         #include <string.h>\n#include <sys/mman.h>\n#include <sys/time.h>\n#include <time.h>\n#include <unistd.h>\n\
+        "#define _GNU_SOURCE\n#include <poll.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         #include <string.h>\n#include <sys/mman.h>\n#include <sys/time.h>\n#include <sys/timerfd.h>\n#include <time.h>\n#include <unistd.h>\n\
          volatile int flag, one = 1; volatile unsigned count; int table[64]; double sum;\n\
          static void *other(void *unused) {{ usleep(300000); flag = 1; return unused; }}\n\
          static void handler(int signal) {{ (void)signal; _exit(3); }}\n\
@@ -40,6 +40,15 @@ fn run(folder: &Path, script: &str) -> Ending {
     };
     let request = Request::shell(script, folder).limits(limits);
     runner().run(&request).unwrap().ending
+}
+
+/// The body of a program that waits for what `./plain` writes, or for a descriptor `other` that is declared.
+fn waiting_for_output(declared: &str) -> String {
+    format!(
+        "int out[2], err[2], other = -1; pipe(out); pipe(err); if (!fork()) {{ dup2(out[1], 1); dup2(err[1], 2); \
+         execl(\"./plain\", \"plain\", NULL); }} close(out[1]); close(err[1]); {declared} \
+         struct pollfd files[] = {{ {{ out[0], POLLIN }}, {{ err[0], POLLIN }}, {{ other, POLLIN }} }}; poll(files, 3, -1);"
+    )
 }
 
 const ENDLESS: Ending = Ending::TimedOut(TimeKind::Endless);
@@ -75,11 +84,14 @@ fn loops_that_come_back_to_their_state_or_only_count_never_end() {
 fn so_do_those_that_shells_wait_for_and_those_with_a_sanitizer() {
     let folder = folder();
     compile(&folder, "plain", &[], "while (one) count++;");
+    compile(&folder, "waits", &[], &waiting_for_output(""));
     for script in [
         "./plain; echo never",
         "sh -c './plain | sed p | cat'; :",
         "found=$(./plain); test \"$found\"",
         "./plain < /dev/null 2>&1 | diff - /dev/null",
+        "./plain | cksum",
+        "./waits",
     ] {
         assert_eq!(run(&folder.path, script), ENDLESS, "{script}");
     }
@@ -90,6 +102,69 @@ fn so_do_those_that_shells_wait_for_and_those_with_a_sanitizer() {
         "while (one) table[count % 64 ? 3 : 3]++;",
     );
     assert_eq!(run(&folder.path, "exec ./asan"), ENDLESS);
+}
+
+#[test]
+fn so_do_those_that_read_on_where_nothing_more_comes_or_read_the_same_again() {
+    let folder = folder();
+    folder.write("data", "three\nlines\nof words\n");
+    compile(
+        &folder,
+        "reads",
+        &["-O2"],
+        "char c; while (read(0, &c, 1) < 1 || c != 'x') count++;",
+    );
+    for script in [
+        "exec ./reads < /dev/null",
+        "exec ./reads < data",
+        "echo words | ./reads",
+        "sed p < data | ./reads | cat",
+    ] {
+        assert_eq!(run(&folder.path, script), ENDLESS, "{script}");
+    }
+    for (number, body) in [
+        "char text[8]; for (;;) { lseek(0, 6, SEEK_SET); if (read(0, text, 5) != 5 || *text != 'l') break; count++; }",
+        "char text[8]; while (pread(0, text, 5, 9) == 5) sum += *text;",
+        "while (lseek(0, 0, SEEK_CUR) < 9) count++;",
+        "char line[80]; while (fgets(line, 80, stdin)) if (!strncmp(line, \"of\", 2)) rewind(stdin);",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("p{number}");
+        compile(&folder, &name, &["-O1"], body);
+        assert_eq!(run(&folder.path, &format!("exec ./{name} < data")), ENDLESS, "{body}");
+    }
+}
+
+#[test]
+fn what_reads_where_more_may_come_is_waited_for() {
+    let folder = folder();
+    folder.write("data", "words");
+    let reads = "char c; while (read(0, &c, 1) < 1 || c != 'x') count++;";
+    compile(&folder, "reads", &["-O2"], reads);
+    compile(
+        &folder,
+        "maps",
+        &["-O1"],
+        "char *m = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0); char c = 0; \
+         for (unsigned i = 0; c != 'z'; i++) { m[0] = i >> 12; pread(0, &c, 1, 0); }",
+    );
+    compile(
+        &folder,
+        "ends",
+        &["-O1"],
+        "char c; for (long i = 0; i < 3000000; i++) count += read(0, &c, 1); return 7;",
+    );
+    for script in [
+        "(sleep 0.5; echo x >> data) & ./reads < data; exit 7",
+        "mkfifo named; (sleep 0.5; echo x > named) & ./reads 0<> named; exit 7",
+        "mkfifo other; (: > other; sleep 0.5; echo x > other) & ./reads < other; exit 7",
+        "./maps <> data; exit 7",
+        "./ends < data",
+    ] {
+        assert_eq!(run(&folder.path, script), Ending::Exited(7), "{script}");
+    }
 }
 
 #[test]
@@ -140,4 +215,9 @@ fn what_ends_or_could_end_is_waited_for() {
     assert_eq!(run(&folder.path, alarmed), Ending::Exited(142));
     let timed = "timeout 1 ./endless; exit $?";
     assert_eq!(run(&folder.path, timed), Ending::Exited(124));
+    compile(&folder, "plain", &[], "while (one) count++;");
+    let timer = "other = timerfd_create(CLOCK_REALTIME, 0); struct itimerspec s = {{0, 0}, {1, 0}}; \
+                 timerfd_settime(other, 0, &s, NULL);";
+    compile(&folder, "waits", &[], &waiting_for_output(timer));
+    assert_eq!(run(&folder.path, "exec ./waits"), Ending::Exited(7));
 }

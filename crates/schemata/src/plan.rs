@@ -423,6 +423,7 @@ impl Planner<'_> {
                 let Some(text) = change.and_then(FileChange::text) else {
                     continue;
                 };
+                tracing::debug!("compiled by itself: {}", patches[planned.patch].id);
                 let said = self.file_said(own.file, source, text, depth, &mut known)?;
                 if let Some(error) = said.error(source) {
                     fates[planned.patch] = Some(error);
@@ -477,6 +478,7 @@ impl Planner<'_> {
             let mut is_same = is_nothing;
             for (file, text) in changes {
                 let source = &plan.sources[file];
+                tracing::debug!("compiled by itself: {} ({fate:?})", patch.id);
                 let said = self.file_said(file, source, text, depth, &mut known)?;
                 if let Some(error) = said.error(source) {
                     *fate = Some(error);

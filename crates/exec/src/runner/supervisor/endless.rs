@@ -1,13 +1,14 @@
 //! Whether a process will never end: proved by following it through one period of a loop.
 //!
 //! A process with one thread that makes no system call and reads no clock depends on nothing but its registers and its
-//! memory. So if it comes back to a state in which it was before, it will do so for ever. More often all but some locations
+//! memory; one that only reads files depends on where they stand as well (`calls`). So if it comes back to a state in which it was before, it will do so for ever. More often all but some locations
 //! (a counter, a sum) come back. Then a period is followed instruction by instruction to see what depends on these
 //! locations. If no branch, no address and no division does, and nothing else comes to depend on them than was so
 //! before, every further period takes the same way, whatever the values are.
 //!
 //! What is proved is what a time-out would say. Processes of which it cannot be said are waited for as ever.
 
+mod calls;
 mod emulate;
 mod influence;
 mod instruction;
@@ -21,6 +22,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
+use self::calls::{Calls, Positions};
 use self::influence::{Decision, Influence, Location};
 use self::instruction::Decoded;
 use self::machine::{Machine, VECTORS};
@@ -39,7 +41,7 @@ const RESUME_FLAG: u64 = 1 << 16;
 /// Steps between looks at the time.
 const STEPS: u32 = 256;
 
-/// Whether the process surely goes on for ever without a system call, if nobody does anything to it. What it maps from the
+/// Whether the process surely goes on for ever without a system call that has an effect, if nobody does anything to it. What it maps from the
 /// file `ignored` counts neither as its memory nor as that of others; `own_limit` is the limit of its processor time, in
 /// seconds, that is ours. It is stopped meanwhile, until `deadline` at the most. `others` wait for it, or for each other.
 pub(super) fn never_ends(
@@ -58,6 +60,7 @@ pub(super) fn never_ends(
 /// A process on its way.
 struct Walk {
     machine: Machine,
+    calls: Calls,
     /// Addresses of memory that does not count.
     ignored: Range<u64>,
     deadline: Instant,
@@ -75,6 +78,7 @@ struct Walk {
 struct Moment {
     registers: Registers,
     extended: Vec<u8>,
+    positions: Positions,
 }
 
 fn give_up<T>() -> io::Result<T> {
@@ -106,10 +110,11 @@ impl Walk {
         if mappings.iter().any(memory::is_written_by_others) {
             return give_up();
         }
-        let shared = mappings
-            .iter()
-            .find(|mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name)));
+        let is_ignored =
+            |mapping: &Mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name));
+        let shared = mappings.iter().find(|mapping| is_ignored(mapping));
         Ok(Walk {
+            calls: Calls::of(pid, &mappings, is_ignored),
             machine: Machine::new(tracee, &mappings)?,
             ignored: shared.map_or(0..0, |mapping| mapping.addresses.clone()),
             deadline,
@@ -174,6 +179,7 @@ impl Walk {
         Ok(Moment {
             registers: self.machine.registers,
             extended: self.machine.extended_registers()?,
+            positions: self.calls.positions()?,
         })
     }
 
@@ -232,7 +238,7 @@ impl Walk {
             let bases = [registers.fs_base, registers.gs_base];
             (registers.rip, registers.rsp, segments, bases)
         };
-        if fixed(own_registers) != fixed(others) {
+        if fixed(own_registers) != fixed(others) || own.positions != now.positions {
             return Ok(None);
         }
         let Some(mut locations) = vector_difference(&own.extended, &now.extended) else {
@@ -278,11 +284,9 @@ impl Walk {
         let mut written: Vec<Range<u64>> = Vec::new();
         let mut called = None;
         if instruction.is_call {
-            let Some(address) = instruction::harmless_call(&registers) else {
-                return give_up();
-            };
-            written.extend(address.map(|address| address..address.saturating_add(8)));
-            called = Some(address);
+            let call = self.calls.next(&registers)?;
+            written.extend(call.written.clone());
+            called = Some(call);
         } else {
             for range in influence::written(instruction, &registers) {
                 let Some(range) = range else {
@@ -299,12 +303,17 @@ impl Walk {
             }
         }
         if let Some((influence, decision)) = followed {
-            *decision = match called {
-                Some(written) => influence.follow_call(written).err(),
+            *decision = match &called {
+                Some(call) => influence.follow_call(call).err(),
                 None => influence.follow(instruction, &registers).err(),
             };
         }
-        self.machine.step(instruction, &written)
+        self.machine.step(instruction, &written)?;
+        let result = self.machine.registers.rax as i64;
+        match called.and_then(|call| call.result) {
+            Some(expected) if expected != result => give_up(),
+            _ => Ok(()),
+        }
     }
 
     fn decode(&mut self, address: u64) -> io::Result<Decoded> {

@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::RawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{Duration, Instant};
 
 use super::sys::{self, Pid, Reaped};
@@ -285,38 +286,52 @@ impl Tree {
         }
     }
 
-    /// Whether a process will do nothing until another one of the tree writes to it or ends: a shell, or a filter without
-    /// timers of its own, that waits for its children or for what comes out of a pipe of the run.
+    /// Whether a process will do nothing until another one of the tree writes to it or ends, timers aside: it waits for its
+    /// children, or for what comes out of pipes of the run.
     fn waits_for_others(&mut self, process: &Process) -> bool {
-        const KNOWN: [&str; 24] = [
-            "sh", "dash", "bash", "ash", "ksh", "busybox", "cat", "cmp", "cut", "diff", "grep",
-            "head", "od", "sed", "sort", "tail", "tee", "tr", "uniq", "wc", "awk", "mawk", "gawk",
-            "xxd",
-        ];
         let pid = process.pid;
-        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
-        let name = program
-            .as_deref()
-            .and_then(|program| program.file_name()?.to_str());
-        let is_known = name.is_some_and(|name| KNOWN.contains(&name));
-        if !is_known || process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
+        if process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
             return false;
         }
         let text = String::from_utf8_lossy(&self.buffer);
         let mut words = text.split_ascii_whitespace();
         let call: Option<i64> = words.next().and_then(|number| number.parse().ok());
-        match call {
-            Some(libc::SYS_wait4 | libc::SYS_waitid) => true,
-            Some(libc::SYS_read) => words
-                .next()
-                .and_then(|word| u32::from_str_radix(word.strip_prefix("0x")?, 16).ok())
-                .is_some_and(|file| self.is_pipe_of_the_run(pid, file)),
+        let arguments =
+            words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok());
+        let arguments: Vec<u64> = arguments.collect();
+        match (call, &arguments[..]) {
+            (Some(libc::SYS_wait4 | libc::SYS_waitid), _) => true,
+            (Some(libc::SYS_read), [file, ..]) => self.is_pipe_of_the_run(pid, *file as RawFd),
+            (Some(libc::SYS_poll), [files, count, time, ..]) if *time as i32 == -1 => {
+                self.are_pipes_of_the_run(pid, *files, *count)
+            }
+            (Some(libc::SYS_ppoll), [files, count, 0, ..]) => {
+                self.are_pipes_of_the_run(pid, *files, *count)
+            }
             _ => false,
         }
     }
 
+    /// Whether the files that a process polls are such pipes: `count` structures at an address of it.
+    fn are_pipes_of_the_run(&self, pid: Pid, files: u64, count: u64) -> bool {
+        const MOST: u64 = 64;
+        const SIZE: usize = size_of::<libc::pollfd>();
+        let Ok(memory) = fs::File::open(format!("/proc/{pid}/mem")) else {
+            return false;
+        };
+        let mut polled = vec![0; SIZE * count.min(MOST) as usize];
+        if count > MOST || memory.read_exact_at(&mut polled, files).is_err() {
+            return false;
+        }
+        polled.chunks(SIZE).all(|entry| {
+            let file = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
+            // Negative ones are left out.
+            file < 0 || self.is_pipe_of_the_run(pid, file)
+        })
+    }
+
     /// Whether a file of a process is a pipe, and not one of those that the command was given.
-    fn is_pipe_of_the_run(&self, pid: Pid, file: u32) -> bool {
+    fn is_pipe_of_the_run(&self, pid: Pid, file: RawFd) -> bool {
         let pipe = |path: String| fs::read_link(path).ok();
         let Some(own) = pipe(format!("/proc/{pid}/fd/{file}")) else {
             return false;

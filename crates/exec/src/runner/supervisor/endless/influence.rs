@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use iced_x86::{OpAccess, Register, UsedMemory};
 
+use super::calls::Call;
 use super::instruction::{Decoded, StringInstruction, touches, value};
 use super::tracee::Registers;
 
@@ -152,8 +153,8 @@ impl Influence {
         Ok(())
     }
 
-    /// Follows a harmless system call that may write eight bytes at an address.
-    pub(super) fn follow_call(&mut self, written: Option<u64>) -> Result<(), Decision> {
+    /// Follows a harmless system call.
+    pub(super) fn follow_call(&mut self, call: &Call) -> Result<(), Decision> {
         /// `rax`, `rdi`, `rsi`, `rdx` and `r10`; others are not looked at.
         const ARGUMENTS: [u8; 5] = [0, 7, 6, 2, 10];
         let arguments = ARGUMENTS.map(Location::Integer);
@@ -165,8 +166,12 @@ impl Influence {
         let flags = self.depending.get(&Location::Flags).copied();
         self.write(Location::Integer(1), OpAccess::Write, true, None);
         self.write(Location::Integer(11), OpAccess::Write, true, flags);
-        for byte in written.into_iter().flat_map(|at| at..at.saturating_add(8)) {
-            self.write(Location::Byte(byte), OpAccess::CondWrite, true, None);
+        let access = match call.writes_all {
+            true => OpAccess::Write,
+            false => OpAccess::CondWrite,
+        };
+        for byte in call.written.clone().into_iter().flatten() {
+            self.write(Location::Byte(byte), access, true, None);
         }
         Ok(())
     }

@@ -205,20 +205,6 @@ fn replaces_vectors(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether a system call that is about to be made with these registers has no effect, and a result that depends on nothing
-/// but its arguments and which memory there is; and then the address of eight bytes that it may write. The probe makes
-/// such calls, to find out what can be read.
-pub(super) fn harmless_call(registers: &Registers) -> Option<Option<u64>> {
-    const MOST_KNOWN: u64 = libc::SIG_SETMASK as u64;
-    let (how, set, old) = (registers.rdi & 0xffff_ffff, registers.rsi, registers.rdx);
-    match registers.rax as i64 {
-        libc::SYS_getpid | libc::SYS_gettid => Some(None),
-        // Without signals, or without anything to do with them.
-        libc::SYS_rt_sigprocmask if set == 0 || how > MOST_KNOWN => Some((old != 0).then_some(old)),
-        _ => None,
-    }
-}
-
 /// Whether memory is accessed there.
 pub(super) fn touches(memory: &UsedMemory) -> bool {
     !matches!(memory.access(), OpAccess::None | OpAccess::NoMemAccess)
@@ -350,21 +336,6 @@ mod tests {
         ] {
             assert!(Decoded::read(bytes, 0x1000).is_none(), "{bytes:x?}");
         }
-    }
-
-    #[test]
-    fn calls_that_only_ask_are_harmless() {
-        // SAFETY: plain data.
-        let mut registers: Registers = unsafe { std::mem::zeroed() };
-        registers.rax = libc::SYS_rt_sigprocmask as u64;
-        (registers.rdi, registers.rsi) = (u64::MAX, 0x7000);
-        assert_eq!(harmless_call(&registers), Some(None));
-        (registers.rdi, registers.rsi, registers.rdx) = (0, 0, 0x8000);
-        assert_eq!(harmless_call(&registers), Some(Some(0x8000)));
-        registers.rsi = 0x7000;
-        assert_eq!(harmless_call(&registers), None);
-        registers.rax = libc::SYS_read as u64;
-        assert_eq!(harmless_call(&registers), None);
     }
 
     #[test]

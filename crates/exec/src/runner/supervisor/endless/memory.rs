@@ -18,6 +18,8 @@ pub(super) struct Mapping {
     pub(super) is_readable: bool,
     pub(super) is_writable: bool,
     pub(super) is_code: bool,
+    /// It is written where it comes from.
+    pub(super) is_shared: bool,
     /// The file, or a name in brackets; empty if it has none.
     pub(super) name: String,
 }
@@ -37,6 +39,7 @@ fn parse(line: &str) -> Option<Mapping> {
         is_readable: rights.contains('r'),
         is_writable: rights.contains('w'),
         is_code: rights.contains('x'),
+        is_shared: rights.contains('s'),
         name: parts.nth(3).unwrap_or_default().trim_start().to_owned(),
     })
 }
@@ -115,7 +118,7 @@ mod tests {
             "7f00-7fa0 rw-s 00001000 00:1a 42                         /dev/shm/a file (deleted)";
         let mapping = parse(line).unwrap();
         assert_eq!(mapping.addresses, 0x7f00..0x7fa0);
-        assert!(mapping.is_writable && !mapping.is_code);
+        assert!(mapping.is_writable && mapping.is_shared && !mapping.is_code);
         assert_eq!(mapping.name, "/dev/shm/a file (deleted)");
         assert_eq!(parse("7f00-7fa0 r-xp 00001000 00:00 0").unwrap().name, "");
     }
