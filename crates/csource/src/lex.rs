@@ -129,10 +129,19 @@ pub fn is_balanced(text: &[u8], commas: bool) -> bool {
 /// Whether brackets are balanced ([`is_balanced`], commas aside) whichever branches of conditions are compiled: with the
 /// first of each, and with the last (none where there is no `#else`). Of a bracket that stands in several branches, one counts.
 pub fn is_balanced_in_branches(text: &[u8]) -> bool {
-    is_balanced(&with_branches(text, true), true) && is_balanced(&with_branches(text, false), true)
+    branches(text).iter().all(|text| is_balanced(text, true))
 }
 
-/// A text without directives, with the first or the last branch of each condition.
+/// A text without directives: with the first branch of each condition, and with the last (none where there is no `#else`).
+pub fn branches(text: &[u8]) -> [Vec<u8>; 2] {
+    [true, false].map(|first| with_branches(text, first))
+}
+
+/// The names of the directives of a text.
+pub fn directives(text: &[u8]) -> Vec<&[u8]> {
+    pieces(text).filter_map(|(_, name)| name).collect()
+}
+
 fn with_branches(text: &[u8], first: bool) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     // Whether each open condition's branch is kept.

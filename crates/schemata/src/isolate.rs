@@ -34,9 +34,36 @@ pub struct Clone {
     pub body: Vec<u8>,
     /// The line of the patched file on which the body begins, or the patched head.
     pub line: u32,
+    /// Where the text of `head` stands as it is, if it is not a function under another name.
+    pub stray_at: Option<u32>,
 }
 
 impl Clone {
+    /// A patched body of a function.
+    pub fn of_body(function: usize, body: Vec<u8>, line: u32) -> Self {
+        Self {
+            function,
+            head: None,
+            body,
+            line,
+            stray_at: None,
+        }
+    }
+
+    /// A text that stands between definitions, at `offset`. `None` if it may belong together with what stands there. Only of
+    /// its syntax can be said something: it may define what is defined elsewhere.
+    pub fn stray(text: Vec<u8>, offset: u32, line: u32) -> Option<Self> {
+        let ends = text.trim_ascii_end().last();
+        let is_whole = ends.is_some_and(|last| b";}".contains(last)) && is_closed(&text);
+        (is_whole && defines_no_macros(&text)).then(|| Self {
+            function: 0,
+            head: Some(text),
+            body: Vec::new(),
+            line,
+            stray_at: Some(offset),
+        })
+    }
+
     /// A function whose head is patched. `None` when what the compiler says of it under another name need not hold under
     /// its own, or would not stay inside of it.
     pub fn with_head(
@@ -49,14 +76,29 @@ impl Clone {
         let function = &functions[index];
         let own = |word: &String| *word == function.name;
         let behind = lex::words(function.body_span.slice(source)?);
-        let calls_itself = behind.iter().any(own);
-        let named_once = lex::words(&text).iter().filter(|word| own(word)).count() == 1;
-        (!calls_itself && named_once && stands_alone(&text)).then_some(Self {
+        let head = Span::new(function.span.start, function.body_span.start);
+        let is_same_head = head
+            .slice(source)
+            .is_some_and(|head| text.starts_with(head));
+        let calls_itself = behind.iter().any(own) && !is_same_head;
+        let named = lex::words(&text).iter().filter(|word| own(word)).count();
+        let is_named = named == 1 || is_same_head;
+        (!calls_itself && is_named && stands_alone(&text)).then_some(Self {
             function: index,
             head: Some(text),
             body: Vec::new(),
             line,
+            stray_at: None,
         })
+    }
+
+    /// What stands in front of the body, under another name; `None` when it has none.
+    fn renamed_head(&self, source: &[u8], functions: &[Function], name: &str) -> Option<Vec<u8>> {
+        if self.stray_at.is_some() {
+            return self.head.clone();
+        }
+        let function = &functions[self.function];
+        renamed(&self.head(source, function), function, name)
     }
 
     /// The head, without what belongs to conditions round it.
@@ -76,27 +118,45 @@ impl Clone {
 /// Whether a function's text can stand beside others of its kind: nothing of what follows would belong to it, and it
 /// defines nothing else, unless it cannot compile because a brace is closed that was not opened.
 fn stands_alone(text: &[u8]) -> bool {
-    let (mut at, mut open, mut blocks, mut ended) = (0, 0i64, 0, false);
-    loop {
-        at = lex::skip_blank(text, at);
-        match text.get(at) {
-            None => break,
-            Some(b'{') => {
-                blocks += i32::from(open == 0);
-                open += 1;
+    // What is defined in it would be defined behind it as well.
+    let is_whole = |text: &Vec<u8>| {
+        let (mut at, mut open, mut blocks, mut ended) = (0, 0i64, 0, false);
+        loop {
+            at = lex::skip_blank(text, at);
+            match text.get(at) {
+                None => break,
+                Some(b'{') => {
+                    blocks += i32::from(open == 0);
+                    open += 1;
+                }
+                Some(b'}') => open -= 1,
+                Some(b';') => ended |= open <= 0,
+                Some(_) => {}
             }
-            Some(b'}') => open -= 1,
-            Some(b';') => ended |= open <= 0,
-            // A macro may be behind it, or a condition round what follows.
-            Some(b'#') => return false,
-            Some(_) => {}
+            at = lex::step(text, at);
         }
-        at = lex::step(text, at);
-    }
+        open < 0 || open == 0 && blocks == 1 && !ended
+    };
+    defines_no_macros(text) && is_closed(text) && lex::branches(text).iter().all(is_whole)
+}
+
+/// Whether all directives of a text are conditions: what is defined in it would be defined behind it as well.
+fn defines_no_macros(text: &[u8]) -> bool {
+    let is_condition =
+        |name: &[u8]| name.starts_with(b"if") || name.starts_with(b"el") || name == b"endif";
+    lex::directives(text).into_iter().all(is_condition)
+}
+
+/// Whether no comment and no literal is open at the end of a text, and no condition.
+fn is_closed(text: &[u8]) -> bool {
     let with_end = [text, b"\n__pw_end"].concat();
     let words = lex::words(&with_end);
-    let is_closed = words.last().is_some_and(|word| word == "__pw_end");
-    is_closed && (open < 0 || open == 0 && blocks == 1 && !ended)
+    let is_open = |depth: i64, name: &[u8]| match name {
+        b"endif" => depth - 1,
+        name => depth + i64::from(name.starts_with(b"if")),
+    };
+    let conditions = lex::directives(text).into_iter().fold(0, is_open);
+    words.last().is_some_and(|word| word == "__pw_end") && conditions == 0
 }
 
 /// What the compiler says of a clone.
@@ -158,7 +218,13 @@ pub(crate) fn cloned(
     barriers: bool,
 ) -> Cloned {
     let mut order: Vec<usize> = wanted.to_vec();
-    order.sort_by_key(|number| (functions[clones[*number].function].span.end, *number));
+    let behind = |number: usize| {
+        let clone = &clones[number];
+        clone
+            .stray_at
+            .unwrap_or_else(|| functions[clone.function].span.end)
+    };
+    order.sort_by_key(|number| (behind(*number), *number));
     let mut text = Vec::with_capacity(source.len());
     let mut lines = Vec::with_capacity(order.len());
     let mut copied = 0;
@@ -170,12 +236,11 @@ pub(crate) fn cloned(
     };
     for number in order {
         let clone = &clones[number];
-        let function = &functions[clone.function];
-        let name = format!("__pw_clone_{number}");
-        let Some(head) = renamed(&clone.head(source, function), function, &name) else {
+        let Some(head) = clone.renamed_head(source, functions, &format!("__pw_clone_{number}"))
+        else {
             continue;
         };
-        let end = function.span.end as usize;
+        let end = behind(number) as usize;
         push(&mut text, &mut line, &source[copied..end]);
         copied = end;
         push(&mut text, &mut line, b"\n");
@@ -377,8 +442,9 @@ impl Isolation<'_> {
     }
 
     fn unnamed(&self, clone: &Clone) -> Option<Compiles> {
-        let function = &self.functions[clone.function];
-        let known = renamed(&clone.head(self.source, function), function, "x").is_some();
+        let known = clone
+            .renamed_head(self.source, self.functions, "x")
+            .is_some();
         (!known).then(|| Compiles::Unknown("its function's name is not in its text".into()))
     }
 
@@ -437,7 +503,9 @@ impl Isolation<'_> {
                 }
                 Some((number, offset, false)) if is_error => {
                     let known = answer.errors.iter().any(|error| error.number == number);
-                    if !known {
+                    // What it defines may be defined elsewhere as well.
+                    let is_stray = self.clones[number].stray_at.is_some();
+                    if !known && (!is_stray || is_of_text_alone(&message)) {
                         answer.errors.push(CloneError {
                             number,
                             offset,
@@ -489,6 +557,11 @@ impl Isolation<'_> {
     }
 }
 
+/// Whether an error has to do with nothing that is defined elsewhere in the file.
+fn is_of_text_alone(message: &str) -> bool {
+    is_syntax_error(message) || message.contains("unknown type name")
+}
+
 /// Whether a text has a name with a parenthesis behind it.
 fn is_called(text: &[u8], name: &str) -> bool {
     lex::words_with_places(text).iter().any(|(word, at)| {
@@ -517,6 +590,10 @@ mod tests {
             ("int f(void) { return 1; /* }", false),
             ("int f(void) { s(\"{\"); }", true),
             ("int f(void) {\n#if A\n}", false),
+            ("int f(void) {\n#if A\nreturn 1;\n#endif\n}", true),
+            ("int f(void) {\n#define A 1\n}", false),
+            ("int f(void) {\n#if A\nif (a) {\n#else\n{\n#endif\n}}", true),
+            ("int f(void) {\n#if A\nif (a) {\n#endif\n}", false),
             (
                 "int g(void) { return 2; } int f(void) { return g(); }",
                 false,

@@ -11,7 +11,7 @@ use patchwright_text::{Edit, LineMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compiler::{Compiler, Depth, Diagnostic, undeclared_name};
-use crate::edits::trimmed;
+use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::large::has_large_array;
@@ -321,12 +321,9 @@ impl Planner<'_> {
                         let next = clones.len();
                         let clone = *numbers.entry((edits.function, body)).or_insert_with_key(
                             |(function, body)| {
-                                clones.push(FunctionClone {
-                                    function: *function,
-                                    head: None,
-                                    body: body.clone(),
-                                    line: u32::try_from(line).unwrap_or(1),
-                                });
+                                let line = u32::try_from(line).unwrap_or(1);
+                                let body = body.clone();
+                                clones.push(FunctionClone::of_body(*function, body, line));
                                 next
                             },
                         );
@@ -511,8 +508,8 @@ impl Planner<'_> {
         Ok(both.is_some_and(|(before, after)| before.is_same_program(&after)))
     }
 
-    /// Of the patches that change the head of a function or leave brackets unbalanced, those that surely do not compile,
-    /// found for all patches of a file at once: most of them, and the others are compiled one by one.
+    /// Of the patches that change the head of a function, or a declaration, or leave brackets unbalanced, those that surely do
+    /// not compile, found for all patches of a file at once: most of them, and the others are compiled one by one.
     fn reject_functions(
         &mut self,
         plan: &mut Plan,
@@ -540,7 +537,7 @@ impl Planner<'_> {
                 if source.relative != path.as_path() {
                     continue;
                 }
-                if let Some(clone) = whole_function(source, text.edits()) {
+                if let Some(clone) = whole_item(source, text.edits()) {
                     clones.push(clone);
                     users.push(number);
                 }
@@ -618,8 +615,9 @@ impl Said {
     }
 }
 
-/// The one function that edits change, its head included, as a clone; `None` when they change anything else.
-fn whole_function(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
+/// The one function or declaration that edits change, or the text that they add between others, as a clone; `None` when
+/// they change anything else.
+fn whole_item(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
     let base = &source.unit.source;
     let edits: Vec<Edit> = edits
         .iter()
@@ -627,17 +625,23 @@ fn whole_function(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> 
         .collect();
     let first = edits.first()?;
     let functions = &source.unit.functions;
-    let index = functions.iter().position(|function| {
-        let span = function.span;
-        span.start <= first.span.start && first.span.end <= span.end
-    })?;
-    let span = functions[index].span;
-    let inside = |edit: &Edit| span.start <= edit.span.start && edit.span.end <= span.end;
-    if !edits.iter().all(inside) {
+    let line = |offset| source.lines.line(offset);
+    let is_addition = is_blank(first.span.slice(base)?)
+        && outside::is_between_items(base, functions, first.span.start);
+    if is_addition {
+        let at = first.span.start;
+        return FunctionClone::stray(first.text.clone(), at, line(at)).filter(|_| edits.len() == 1);
+    }
+    let span = outside::definition_at(base, functions, first.span)?;
+    if !edits.iter().all(|edit| span.contains_span(edit.span)) {
         return None;
     }
     let text = crate::runs::alternative(base, span, &edits);
-    FunctionClone::with_head(base, functions, index, text, source.lines.line(span.start))
+    let index = functions.iter().position(|function| function.span == span);
+    let as_function = index.and_then(|index| {
+        FunctionClone::with_head(base, functions, index, text.clone(), line(span.start))
+    });
+    as_function.or_else(|| FunctionClone::stray(text, span.end, line(span.start)))
 }
 
 /// What is known of patched sources.

@@ -44,18 +44,11 @@ impl Doubts<'_> {
             // The untouched functions, under another name like the others.
             let untouched = patched.into_iter().map(|function| {
                 let body = self.functions[function].body_span.slice(self.source);
-                Clone {
-                    function,
-                    head: None,
-                    body: body.unwrap_or_default().to_vec(),
-                    line: 1,
-                }
+                Clone::of_body(function, body.unwrap_or_default().to_vec(), 1)
             });
-            let patched = chunk.iter().map(|&clone| Clone {
-                function: clones[clone].function,
-                head: None,
-                body: clones[clone].body.clone(),
-                line: 1,
+            let patched = chunk.iter().map(|&clone| {
+                let clone = &clones[clone];
+                Clone::of_body(clone.function, clone.body.clone(), 1)
             });
             let all: Vec<Clone> = patched.chain(untouched).collect();
             let numbers: Vec<usize> = (0..all.len()).collect();

@@ -164,10 +164,8 @@ impl Engine<'_> {
                     [function.span.start as usize..function.body_span.start as usize];
                 let renames = Renames::from([(call.name.clone(), other(number))]);
                 Clone {
-                    function: call.function,
                     head: Some([b"__attribute__((used)) ", head].concat()),
-                    body: renamed(&call.body, &renames),
-                    line: 1,
+                    ..Clone::of_body(call.function, renamed(&call.body, &renames), 1)
                 }
             })
             .collect();
