@@ -49,6 +49,10 @@ pub enum CompilerError {
     File(#[from] FileError),
 }
 
+/// Compilers look up for each block how its line begins. With hundreds of copies of a function that takes ten times as long as
+/// everything else; whether the warning keeps a patch from compiling is found out with [`Depth::Full`].
+const UNINDENTED: &str = "-Wno-misleading-indentation";
+
 /// How much of the compiler's work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
@@ -155,7 +159,7 @@ impl Compiler {
         const NAME: &str = ".patchwright-object.o";
         let path = worker.sandbox.run_root().join(NAME);
         let path = path.to_string_lossy();
-        let outcome = self.run(worker, text, &["-g0", "-c", "-o", &path])?;
+        let outcome = self.run(worker, text, &["-g0", UNINDENTED, "-c", "-o", &path])?;
         let made = worker.sandbox.folder().join(NAME);
         if !outcome.ending.is_success() || !made.exists() {
             return Ok(None);
@@ -188,7 +192,7 @@ impl Compiler {
         depth: Depth,
     ) -> Result<Vec<Diagnostic>, CompilerError> {
         let mode: &[&str] = match depth {
-            Depth::Syntax => &["-fsyntax-only"],
+            Depth::Syntax => &["-fsyntax-only", UNINDENTED],
             Depth::Full => &["-c", "-o", "/dev/null"],
         };
         let outcome = self.run(worker, text, mode)?;
@@ -326,11 +330,16 @@ impl Compiler {
         found
     }
 
+    /// The line of the source that a place names: with a column, but for those at which the compiler gave up.
     fn line_of(&self, place: &str) -> Option<u32> {
-        let mut parts = place.rsplitn(3, ':');
-        let _column: u32 = parts.next()?.parse().ok()?;
-        let line = parts.next()?.parse().ok()?;
-        let file = Path::new(parts.next()?);
+        let (before, last) = place.rsplit_once(':')?;
+        let last: u32 = last.parse().ok()?;
+        let with_column = before.rsplit_once(':').and_then(|(file, line)| {
+            let line: u32 = line.parse().ok()?;
+            Some((file, line))
+        });
+        let (file, line) = with_column.unwrap_or((before, last));
+        let file = Path::new(file);
         (self.command.directory.join(file) == self.command.file
             || file.file_name() == self.relative.file_name() && self.is_named(file))
         .then_some(line)
@@ -355,6 +364,8 @@ enum Kind {
 fn split(line: &str) -> Option<(&str, Kind, &str)> {
     [
         (": fatal error: ", Kind::Error),
+        (": internal compiler error: ", Kind::Error),
+        (BAILING_OUT, Kind::Error),
         (": error: ", Kind::Error),
         (": warning: ", Kind::Warning),
         (": note: ", Kind::Note),
@@ -365,7 +376,18 @@ fn split(line: &str) -> Option<(&str, Kind, &str)> {
         Some((at, &line[..at], kind, &line[at + mark.len()..]))
     })
     .min_by_key(|(at, ..)| *at)
-    .map(|(_, place, kind, message)| (place, kind, message))
+    .map(|(at, place, kind, message)| match gave_up(line) {
+        true => (place, kind, &line[at + 2..]),
+        false => (place, kind, message),
+    })
+}
+
+/// What gcc says at its end when it cannot go on after errors.
+const BAILING_OUT: &str = ": confused by earlier errors, bailing out";
+
+/// Whether a message says that the compiler gave up, so that it says nothing of the rest.
+pub fn gave_up(message: &str) -> bool {
+    message.contains("internal compiler error: ") || message.contains(&BAILING_OUT[2..])
 }
 
 /// Whether an error is one of syntax, after which the compiler may have lost its place.

@@ -53,6 +53,13 @@ fn boundaries(text: &[u8]) -> Vec<usize> {
     found
 }
 
+/// Whether no comment and no literal is open at the end of a text.
+pub fn is_closed(text: &[u8]) -> bool {
+    let with_end = [text, b"\n__pw_end"].concat();
+    let words = lex::words(&with_end);
+    words.last().is_some_and(|word| word == "__pw_end")
+}
+
 /// Whether a text consists of blanks and comments.
 pub fn is_blank(text: &[u8]) -> bool {
     lex::skip_blank(text, 0) >= text.len()

@@ -17,6 +17,7 @@ use patchwright_probe_image::{PROBE, PatchChannel};
 use patchwright_text::Digest;
 
 use crate::batch::{self, Batch, Batched, Batcher};
+use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
 use crate::missing::{self, missing_symbols};
 use crate::plan::{Plan, Planner};
@@ -33,6 +34,7 @@ const MOST_HALVINGS: usize = 4;
 const MOST_TRIALS: usize = 32;
 
 /// What the engine works with.
+#[derive(Clone)]
 pub struct Context<'a> {
     /// The project.
     pub project: &'a Project,
@@ -65,6 +67,23 @@ pub struct Engine<'a> {
     unobserved: PathBuf,
 }
 
+impl Context<'_> {
+    /// Starts a worker in a copy of a folder.
+    fn worker(&self, index: usize, name: &str, source: &Path) -> Result<Worker, EngineError> {
+        Ok(Worker::start(
+            index,
+            name,
+            &WorkerOptions::new(
+                self.project,
+                source,
+                self.program,
+                self.scratch,
+                &self.cancel,
+            ),
+        )?)
+    }
+}
+
 impl<'a> Engine<'a> {
     /// Looks at every patch and finds out which compile. `base` is a built copy of the untouched program, which is left
     /// as it is; `sink` is told of phases and progress.
@@ -85,8 +104,15 @@ impl<'a> Engine<'a> {
         files::write_atomic(&unobserved, b"")?;
         let mut stats = Stats::default();
         let mut fates: Vec<Option<Fate>> = vec![None; patches.len()];
+        let (origin, copied) = (context.clone(), base.sandbox.folder().to_path_buf());
+        let start = |number: usize| {
+            let name = format!("patches-compiler-{number}");
+            origin.worker(0, &name, &copied)
+        };
+        let mut helpers = Helpers::new(&start, options.jobs.saturating_sub(1));
         let plan = Planner {
             worker: base,
+            helpers: &mut helpers,
             commands: context.commands,
             clang: &clang,
             stats: &mut stats,
@@ -108,7 +134,8 @@ impl<'a> Engine<'a> {
             probe,
             unobserved,
         };
-        engine.settle_undeclared(base, patches)?;
+        engine.settle_undeclared(base, &mut helpers, patches)?;
+        helpers.end()?;
         Ok(engine)
     }
 
@@ -192,7 +219,8 @@ impl<'a> Engine<'a> {
             }
             sink(Event::Phase("building the woven program"));
             let mut worker =
-                self.worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
+                self.context
+                    .worker(0, &format!("patches-{number}-0"), base.sandbox.folder())?;
             number += 1;
             let executed = match self.build(&mut worker, &batch)? {
                 Ok(executed) => executed,
@@ -222,20 +250,6 @@ impl<'a> Engine<'a> {
         let patch = self.plan.patches[member].patch;
         self.fates[patch] = Fate::Apart(reason.clone());
         sink(Event::Apart { patch, reason });
-    }
-
-    fn worker(&self, index: usize, name: &str, source: &Path) -> Result<Worker, EngineError> {
-        Ok(Worker::start(
-            index,
-            name,
-            &WorkerOptions::new(
-                self.context.project,
-                source,
-                self.context.program,
-                self.context.scratch,
-                &self.context.cancel,
-            ),
-        )?)
     }
 
     /// Builds the woven program. What the build itself executes of it, as a generator of sources, it executes without any patch: the

@@ -15,8 +15,9 @@ use patchwright_exec::Worker;
 use patchwright_text::Span;
 
 use crate::compiler::{
-    Compiler, CompilerError, Depth, Diagnostic, is_syntax_error, undeclared_name,
+    Compiler, CompilerError, Depth, Diagnostic, gave_up, is_syntax_error, undeclared_name,
 };
+use crate::edits::is_closed;
 
 /// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
 pub(crate) const AT_ONCE: usize = 500;
@@ -54,8 +55,10 @@ impl Clone {
     /// its syntax can be said something: it may define what is defined elsewhere.
     pub fn stray(text: Vec<u8>, offset: u32, line: u32) -> Option<Self> {
         let ends = text.trim_ascii_end().last();
-        let is_whole = ends.is_some_and(|last| b";}".contains(last)) && is_closed(&text);
-        (is_whole && defines_no_macros(&text)).then(|| Self {
+        let has_end = ends.is_some_and(|last| b";}".contains(last));
+        let closes = |text: &Vec<u8>| blocks(text).open <= 0;
+        let closes = lex::branches(&text).iter().all(closes);
+        (has_end && is_whole(&text) && closes && defines_no_macros(&text)).then(|| Self {
             function: 0,
             head: Some(text),
             body: Vec::new(),
@@ -118,26 +121,50 @@ impl Clone {
 /// Whether a function's text can stand beside others of its kind: nothing of what follows would belong to it, and it
 /// defines nothing else, unless it cannot compile because a brace is closed that was not opened.
 fn stands_alone(text: &[u8]) -> bool {
-    // What is defined in it would be defined behind it as well.
-    let is_whole = |text: &Vec<u8>| {
-        let (mut at, mut open, mut blocks, mut ended) = (0, 0i64, 0, false);
-        loop {
-            at = lex::skip_blank(text, at);
-            match text.get(at) {
-                None => break,
-                Some(b'{') => {
-                    blocks += i32::from(open == 0);
-                    open += 1;
-                }
-                Some(b'}') => open -= 1,
-                Some(b';') => ended |= open <= 0,
-                Some(_) => {}
-            }
-            at = lex::step(text, at);
-        }
-        open < 0 || open == 0 && blocks == 1 && !ended
+    let is_function = |text: &Vec<u8>| {
+        let blocks = blocks(text);
+        blocks.open < 0 || blocks.open == 0 && blocks.count == 1 && !blocks.ends
     };
-    defines_no_macros(text) && is_closed(text) && lex::branches(text).iter().all(is_whole)
+    defines_no_macros(text) && is_whole(text) && lex::branches(text).iter().all(is_function)
+}
+
+/// Whether no comment, no literal and no condition is open at the end of a text.
+fn is_whole(text: &[u8]) -> bool {
+    let is_open = |depth: i64, name: &[u8]| match name {
+        b"endif" => depth - 1,
+        name => depth + i64::from(name.starts_with(b"if")),
+    };
+    let conditions = lex::directives(text).into_iter().fold(0, is_open);
+    is_closed(text) && conditions == 0
+}
+
+/// The blocks of a text without directives.
+#[derive(Default)]
+struct Blocks {
+    /// Braces that are open at its end; negative if more are closed.
+    open: i64,
+    /// Those that are in no other.
+    count: u32,
+    /// A semicolon is in none.
+    ends: bool,
+}
+
+fn blocks(text: &[u8]) -> Blocks {
+    let (mut at, mut blocks) = (0, Blocks::default());
+    loop {
+        at = lex::skip_blank(text, at);
+        match text.get(at) {
+            None => return blocks,
+            Some(b'{') => {
+                blocks.count += u32::from(blocks.open == 0);
+                blocks.open += 1;
+            }
+            Some(b'}') => blocks.open -= 1,
+            Some(b';') => blocks.ends |= blocks.open <= 0,
+            Some(_) => {}
+        }
+        at = lex::step(text, at);
+    }
 }
 
 /// Whether all directives of a text are conditions: what is defined in it would be defined behind it as well.
@@ -145,18 +172,6 @@ fn defines_no_macros(text: &[u8]) -> bool {
     let is_condition =
         |name: &[u8]| name.starts_with(b"if") || name.starts_with(b"el") || name == b"endif";
     lex::directives(text).into_iter().all(is_condition)
-}
-
-/// Whether no comment and no literal is open at the end of a text, and no condition.
-fn is_closed(text: &[u8]) -> bool {
-    let with_end = [text, b"\n__pw_end"].concat();
-    let words = lex::words(&with_end);
-    let is_open = |depth: i64, name: &[u8]| match name {
-        b"endif" => depth - 1,
-        name => depth + i64::from(name.starts_with(b"if")),
-    };
-    let conditions = lex::directives(text).into_iter().fold(0, is_open);
-    words.last().is_some_and(|word| word == "__pw_end") && conditions == 0
 }
 
 /// What the compiler says of a clone.
@@ -286,6 +301,27 @@ struct Answer {
     held: Vec<usize>,
     /// The clones in order of the text.
     order: Vec<usize>,
+    /// The clone at which the compiler gave up, and what it said.
+    gave_up: Option<(usize, String)>,
+}
+
+impl Answer {
+    /// The clones that seem to have no errors, and have swallowed nothing of what follows.
+    fn clean(&self) -> Vec<usize> {
+        let held = self
+            .order
+            .iter()
+            .filter(|number| self.held.contains(number));
+        let has_error = |number: &usize| self.errors.iter().any(|error| error.number == *number);
+        held.copied().filter(|number| !has_error(number)).collect()
+    }
+
+    /// That the compiler gives up at a clone leaves open whether that is an error of it.
+    fn note_giving_up(&self, verdicts: &mut [Option<Compiles>]) {
+        if let Some((number, message)) = &self.gave_up {
+            verdicts[*number] = Some(Compiles::Unknown(message.clone()));
+        }
+    }
 }
 
 /// The first error of a clone.
@@ -317,8 +353,8 @@ impl Isolation<'_> {
         while !wanted.is_empty() {
             let before = wanted.len();
             wanted.truncate(AT_ONCE);
-            let clean = self.between_barriers(&wanted, &mut verdicts)?;
-            self.without_barriers(clean, &mut verdicts)?;
+            let answer = self.between_barriers(&wanted, &mut verdicts)?;
+            self.without_barriers(answer.clean(), &mut verdicts)?;
             if open(&verdicts).len() == before {
                 // No barrier holds.
                 self.without_barriers(wanted, &mut verdicts)?;
@@ -329,14 +365,24 @@ impl Isolation<'_> {
         Ok(verdicts.into_iter().flatten().collect())
     }
 
-    /// Says which of the clones surely do not compile, with one compilation: line of the patched file and message.
+    /// Says which of the clones surely do not compile, with few compilations: line of the patched file and message.
     ///
     /// # Errors
     /// A compiler that cannot be run.
     pub fn reject(&mut self) -> Result<Vec<Option<(u32, String)>>, CompilerError> {
-        let all: Vec<usize> = (0..self.clones.len()).collect();
-        let mut verdicts: Vec<Option<Compiles>> = vec![None; all.len()];
-        self.between_barriers(&all, &mut verdicts)?;
+        let mut wanted: Vec<usize> = (0..self.clones.len()).collect();
+        let mut verdicts: Vec<Option<Compiles>> = vec![None; wanted.len()];
+        for _ in 0..PASSES {
+            let answer = self.between_barriers(&wanted, &mut verdicts)?;
+            // The first whose barrier did not hold has swallowed those behind it.
+            let mut order = answer.order.iter();
+            order.find(|number| !answer.held.contains(number));
+            let behind = order.copied().filter(|number| verdicts[*number].is_none());
+            wanted = behind.collect();
+            if wanted.is_empty() {
+                break;
+            }
+        }
         let rejected = verdicts.into_iter().map(|verdict| match verdict {
             Some(Compiles::No { line, message }) => Some((line, message)),
             _ => None,
@@ -344,27 +390,24 @@ impl Isolation<'_> {
         Ok(rejected.collect())
     }
 
-    /// Notes which of these clones have errors of their own, and returns those that seem to have none.
+    /// Notes which of these clones have errors of their own.
     fn between_barriers(
         &mut self,
         wanted: &[usize],
         verdicts: &mut [Option<Compiles>],
-    ) -> Result<Vec<usize>, CompilerError> {
+    ) -> Result<Answer, CompilerError> {
         let answer = self.ask(wanted, true)?;
-        let mut clean = Vec::new();
+        answer.note_giving_up(verdicts);
         let mut in_place = true;
         for number in &answer.order {
             let error = answer.errors.iter().find(|error| error.number == *number);
-            let held = answer.held.contains(number);
-            match error {
-                Some(error) if in_place => verdicts[*number] = Some(self.rejected(error)),
-                None if held => clean.push(*number),
-                // It may have been blamed for the one before it, or swallowed what follows.
-                _ => {}
+            // Else it may have been blamed for the one before it.
+            if let (Some(error), true) = (error, in_place) {
+                verdicts[*number] = Some(self.rejected(error));
             }
-            in_place = held;
+            in_place = answer.held.contains(number);
         }
-        Ok(clean)
+        Ok(answer)
     }
 
     /// Says of these clones whether they compile. An error of syntax is believed only of the first that has one.
@@ -385,7 +428,9 @@ impl Isolation<'_> {
                 wanted = suspended.drain(..1).collect();
             }
             let answer = self.ask(&wanted, false)?;
+            answer.note_giving_up(verdicts);
             match (answer.errors.is_empty(), answer.elsewhere) {
+                _ if answer.gave_up.is_some() => {}
                 (true, None) => {
                     for number in wanted {
                         let clone = &self.clones[number];
@@ -476,6 +521,7 @@ impl Isolation<'_> {
             undeclared: Vec::new(),
             held: Vec::new(),
             order: with.lines.iter().map(|(number, ..)| *number).collect(),
+            gave_up: None,
         };
         let mut broken = Vec::new();
         // That a clone is not used, or not declared before, says nothing about the patch.
@@ -492,6 +538,9 @@ impl Isolation<'_> {
         } in about_patches
         {
             match line.and_then(clone_at) {
+                Some((number, ..)) if gave_up(&message) => {
+                    answer.gave_up = Some((number, message));
+                }
                 Some((number, _, true)) if is_error => {
                     let own = message.contains(BARRIER) && !answer.held.contains(&number);
                     match own {
@@ -521,6 +570,9 @@ impl Isolation<'_> {
             }
         }
         answer.held.retain(|number| !broken.contains(number));
+        if let Some((number, _)) = &answer.gave_up {
+            answer.errors.retain(|error| error.number != *number);
+        }
         let place = |number: usize| answer.order.iter().position(|known| *known == number);
         answer.errors.sort_by_key(|error| place(error.number));
         tracing::debug!(

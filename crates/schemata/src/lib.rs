@@ -25,6 +25,8 @@ mod compiler;
 mod edits;
 mod engine;
 mod expanded;
+mod helpers;
+mod inactive;
 mod isolate;
 mod large;
 mod leftovers;

@@ -88,7 +88,7 @@ impl Untouched {
     }
 }
 
-impl Planner<'_> {
+impl Planner<'_, '_> {
     /// Plans patches that are set apart by what the preprocessor makes of them.
     ///
     /// # Errors

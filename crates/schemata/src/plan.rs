@@ -13,6 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::compiler::{Compiler, Depth, Diagnostic, undeclared_name};
 use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
+use crate::helpers::Helpers;
+use crate::inactive::{are_within, left_out};
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::large::has_large_array;
 use crate::linked::Symbols;
@@ -34,10 +36,15 @@ pub struct Plan {
     pub undeclared: Vec<UndeclaredCall>,
 }
 
+/// Fewer patched functions are compiled sooner than another copy is made.
+const LEAST_FOR_A_COPY: usize = 150;
+
 /// Looks at every patch; says in `fates` what becomes of those that are not woven.
-pub struct Planner<'a> {
+pub struct Planner<'a, 'h> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
+    /// Copies of it.
+    pub helpers: &'a mut Helpers<'h>,
     /// How its sources are compiled, as programs in the sandbox see it.
     pub commands: &'a [CompileCommand],
     /// Reads C.
@@ -53,7 +60,7 @@ pub struct Planner<'a> {
 /// The sources that have been looked at: their indices, or why patches of them are not woven.
 pub type KnownSources = BTreeMap<PathBuf, Result<usize, Apart>>;
 
-impl Planner<'_> {
+impl Planner<'_, '_> {
     /// The plan for these patches.
     ///
     /// # Errors
@@ -108,6 +115,7 @@ impl Planner<'_> {
         known: &mut KnownSources,
     ) -> Result<Result<PlannedPatch, Apart>, EngineError> {
         let mut planned = PlannedPatch::new(index);
+        let mut is_left_out = !patch.changes.is_empty();
         for change in &patch.changes {
             let FileChange::Modify { path, text } = change else {
                 return Ok(Err(Apart::Files));
@@ -116,6 +124,10 @@ impl Planner<'_> {
                 Ok(file) => file,
                 Err(reason) => return Ok(Err(reason)),
             };
+            if self.is_left_out(&mut plan.sources[file], text)? {
+                continue;
+            }
+            is_left_out = false;
             match planned_file(file, &plan.sources[file], text.edits()) {
                 Ok(Some(edits)) => {
                     let source = &mut plan.sources[file];
@@ -138,13 +150,41 @@ impl Planner<'_> {
         if !external.is_empty() && self.is_linked(external)? {
             return Ok(Err(Apart::OutsideOfFunctions));
         }
-        if planned.files.is_empty() {
+        if planned.files.is_empty() && !is_left_out {
             return Ok(Err(Apart::Nothing));
         }
         if planned.texts().any(has_large_array) {
             return Ok(Err(Apart::LargeArray));
         }
         Ok(Ok(planned))
+    }
+
+    /// Whether the compiler leaves out all that is changed of a source.
+    fn is_left_out(
+        &mut self,
+        source: &mut SourceFile,
+        text: &NewText,
+    ) -> Result<bool, EngineError> {
+        let base = &source.unit.source;
+        let breaks = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+        let tells_lines = |from: u32| {
+            let from = source.lines.line(from);
+            let telling = source.telling_lines.as_ref();
+            telling.is_none_or(|lines| lines.iter().any(|line| *line >= from))
+        };
+        let is_told = text.edits().iter().any(|edit| {
+            let old = edit.span.slice(base).unwrap_or_default();
+            breaks(&edit.text) != breaks(old) && tells_lines(edit.span.start)
+        });
+        // Warnings are about what is left out, too.
+        if is_told || source.compiler.warnings_are_errors() {
+            return Ok(false);
+        }
+        let left_out = match &mut source.left_out {
+            Some(left_out) => left_out,
+            none => none.insert(left_out(&source.compiler, self.worker, base)?),
+        };
+        Ok(are_within(base, text.edits(), left_out))
     }
 
     /// Whether what a patch adds to a file outside of functions means nothing to anybody else; notes what it brings.
@@ -276,6 +316,8 @@ impl Planner<'_> {
             unit,
             telling_lines,
             names: None,
+            // In the other ways it may be compiled.
+            left_out: (!others.is_empty()).then(Vec::new),
         });
         Ok(Ok(plan.sources.len() - 1))
     }
@@ -332,27 +374,26 @@ impl Planner<'_> {
                 }
             }
             drop(numbers);
-            let verdicts = Isolation {
-                worker: self.worker,
-                compiler: &source.compiler,
-                source: &source.unit.source,
-                functions: &source.unit.functions,
-                clones: &clones,
-                compilations: &mut self.stats.compilations,
+            let workers = self.helpers.parts(clones.len(), LEAST_FOR_A_COPY);
+            let parts = clones.chunks(clones.len().div_ceil(workers).max(1));
+            let clang = self.clang;
+            let ask =
+                |worker: &mut Worker, clones| SaidOfClones::ask(worker, clang, source, clones);
+            let said = self
+                .helpers
+                .run(self.worker, parts.collect(), workers, ask)?;
+            let (mut verdicts, mut doubts) = (Vec::new(), BTreeMap::new());
+            for said in said {
+                let said: SaidOfClones = said?;
+                self.stats.compilations += said.compilations;
+                let before = verdicts.len();
+                doubts.extend(
+                    said.doubts
+                        .into_iter()
+                        .map(|(clone, text)| (before + clone, text)),
+                );
+                verdicts.extend(said.verdicts);
             }
-            .check()?;
-            let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
-            let host = self.worker.sandbox.folder().join(&source.relative);
-            let doubts = Doubts {
-                worker: self.worker,
-                clang: self.clang,
-                command: &source.command,
-                host: &host,
-                source: &source.unit.source,
-                functions: &source.unit.functions,
-                clones: &clones,
-            }
-            .find(&compile.collect::<Vec<usize>>())?;
             for (number, clone) in users {
                 let patch = plan.patches[number].patch;
                 let fate = match &verdicts[clone] {
@@ -592,6 +633,51 @@ impl Planner<'_> {
         };
         known.insert((file, digest), said.clone());
         Ok(said)
+    }
+}
+
+/// What compilers say of patched functions.
+struct SaidOfClones {
+    verdicts: Vec<Compiles>,
+    /// Of those that compile, those that may do what C does not define, with what is said of them.
+    doubts: BTreeMap<usize, String>,
+    compilations: usize,
+}
+
+impl SaidOfClones {
+    fn ask(
+        worker: &mut Worker,
+        clang: &Clang,
+        source: &SourceFile,
+        clones: &[FunctionClone],
+    ) -> Result<Self, EngineError> {
+        let mut compilations = 0;
+        let verdicts = Isolation {
+            worker: &mut *worker,
+            compiler: &source.compiler,
+            source: &source.unit.source,
+            functions: &source.unit.functions,
+            clones,
+            compilations: &mut compilations,
+        }
+        .check()?;
+        let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
+        let host = worker.sandbox.folder().join(&source.relative);
+        let doubts = Doubts {
+            worker,
+            clang,
+            command: &source.command,
+            host: &host,
+            source: &source.unit.source,
+            functions: &source.unit.functions,
+            clones,
+        }
+        .find(&compile.collect::<Vec<usize>>())?;
+        Ok(SaidOfClones {
+            verdicts,
+            doubts,
+            compilations,
+        })
     }
 }
 

@@ -28,6 +28,8 @@ pub struct SourceFile {
     pub telling_lines: Option<Vec<u32>>,
     /// The names of the unit, once they are needed.
     pub names: Option<KnownNames>,
+    /// The stretches that the compiler leaves out, once they are needed.
+    pub left_out: Option<Vec<Span>>,
 }
 
 /// The edits of a patch in one function.

@@ -40,7 +40,9 @@ impl Engine<'_> {
             return Ok(members);
         };
         sink(Event::Phase("finding out which patches matter"));
-        let mut worker = self.worker(0, "patches-marked", base.sandbox.folder())?;
+        let mut worker = self
+            .context
+            .worker(0, "patches-marked", base.sandbox.folder())?;
         let built = self.build(&mut worker, &batch)?;
         let built = match built {
             Ok(executed) => executed,

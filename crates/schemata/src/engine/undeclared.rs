@@ -10,6 +10,8 @@ use patchwright_exec::{BuildError, Limits, Worker, files, run_build, runner::Env
 use patchwright_patches::{FileChange, Patch};
 
 use super::Engine;
+use crate::compiler::CompilerError;
+use crate::helpers::Helpers;
 use crate::isolate::{Clone, cloned};
 use crate::linked::Symbols;
 use crate::missing::missing_symbols;
@@ -39,8 +41,11 @@ impl Engine<'_> {
     pub(super) fn settle_undeclared(
         &mut self,
         base: &mut Worker,
+        helpers: &mut Helpers<'_>,
         patches: &[Patch],
     ) -> Result<(), EngineError> {
+        /// Fewer are compiled sooner than another copy is made.
+        const LEAST_FOR_A_COPY: usize = 4;
         let is_open = |call: &UndeclaredCall| {
             self.fates[call.patch] == Fate::Apart(Apart::Undeclared)
                 && matches!(patches[call.patch].changes[..], [FileChange::Modify { .. }])
@@ -72,20 +77,23 @@ impl Engine<'_> {
                 !source.compiler.optimizes() || !is_static(source, call.function)
             });
             let mut referring = self.referring(base, file, &together)?;
-            for call in alone {
+            self.stats.compilations += alone.len();
+            let compiler = &self.plan.sources[file].compiler;
+            let refers = |worker: &mut Worker, call: &UndeclaredCall| {
                 let change = patches[call.patch].changes.first();
                 let Some(text) = change.and_then(FileChange::text) else {
-                    continue;
+                    return Ok(None);
                 };
-                let source = &self.plan.sources[file];
-                self.stats.compilations += 1;
                 // By a name that stands nowhere else in the object.
                 let renames = Renames::from([(call.name.clone(), other(0))]);
-                let text = renamed(&text.to_vec(), &renames);
-                let object = source.compiler.object(base, &text)?;
-                if object.is_some_and(|object| Symbols::of(&object).contain(&other(0))) {
-                    referring.insert(call.patch);
-                }
+                let object = compiler.object(worker, &renamed(&text.to_vec(), &renames))?;
+                let refers = object.is_some_and(|object| Symbols::of(&object).contain(&other(0)));
+                Ok(refers.then_some(call.patch))
+            };
+            let workers = helpers.parts(alone.len(), LEAST_FOR_A_COPY);
+            for patch in helpers.run(base, alone, workers, refers)? {
+                let patch: Result<Option<usize>, CompilerError> = patch;
+                referring.extend(patch?);
             }
             for call in calls.iter().filter(|call| referring.contains(&call.patch)) {
                 self.fates[call.patch] = Fate::DoesNotCompile {
@@ -110,7 +118,9 @@ impl Engine<'_> {
         for call in calls {
             names.entry(call.file).or_default().insert(&call.name);
         }
-        let mut worker = self.worker(0, "patches-undeclared", base.sandbox.folder())?;
+        let mut worker = self
+            .context
+            .worker(0, "patches-undeclared", base.sandbox.folder())?;
         for (file, names) in names {
             let source = &self.plan.sources[file];
             let mut text = source.unit.source.clone();
