@@ -116,6 +116,40 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), FileError> {
     touch(path)
 }
 
+/// A file that has other contents for a while, for a compiler. When it is as it was, it is not newer than what was built
+/// from it.
+pub struct Exchanged {
+    path: PathBuf,
+    contents: Vec<u8>,
+    time: SystemTime,
+}
+
+impl Exchanged {
+    /// Gives a file other contents.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn put(path: &Path, contents: &[u8]) -> Result<Self, FileError> {
+        let metadata = fs::metadata(path).context("read", path)?;
+        let before = Exchanged {
+            path: path.to_path_buf(),
+            contents: read(path)?,
+            time: metadata.modified().context("read the time of", path)?,
+        };
+        write_atomic(path, contents)?;
+        Ok(before)
+    }
+
+    /// Makes the file as it was, with its time.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn put_back(self) -> Result<(), FileError> {
+        write_atomic(&self.path, &self.contents)?;
+        set_modified(&self.path, self.time).context("set the time of", &self.path)
+    }
+}
+
 /// Sets a file's modification time to now.
 ///
 /// "Now" is read from the precise clock. The kernel stamps writes with a clock that ticks every
@@ -508,6 +542,20 @@ mod tests {
         log.clear().unwrap();
         log.add(b"three").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"three\n");
+    }
+
+    #[test]
+    fn a_file_with_other_contents_for_a_while_is_as_old_afterwards_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "own").unwrap();
+        let time = UNIX_EPOCH + std::time::Duration::new(1_000_000, 250);
+        set_modified(&path, time).unwrap();
+        let exchanged = Exchanged::put(&path, b"other").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        exchanged.put_back().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"own");
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
     }
 
     #[test]

@@ -66,8 +66,7 @@ impl Compilations {
             return Ok(None);
         };
         let path = self.worker.sandbox.folder().join(file);
-        let original = files::read(&path)?;
-        files::replace(&path, text)?;
+        let exchanged = files::Exchanged::put(&path, text)?;
         let mut hash = Hasher::new();
         let label = wanted.map(|name| format!("\n{name}:"));
         let (mut complete, mut has_wanted) = (true, label.is_none());
@@ -80,7 +79,7 @@ impl Compilations {
             });
             hash.field(&outcome.stdout);
         }
-        files::replace(&path, &original)?;
+        exchanged.put_back()?;
         Ok((complete && has_wanted).then(|| Code(hash.finish())))
     }
 

@@ -474,14 +474,14 @@ impl Batcher<'_> {
         text: &[u8],
     ) -> Result<Option<TranslationUnit>, EngineError> {
         let path = self.worker.sandbox.folder().join(&source.relative);
-        patchwright_exec::files::replace(&path, text)?;
+        let exchanged = patchwright_exec::files::Exchanged::put(&path, text)?;
         let parsed = patchwright_csource::parse(
             self.clang,
             &mut self.worker.runner,
             &source.command,
             text.to_vec(),
         );
-        patchwright_exec::files::replace(&path, &source.unit.source)?;
+        exchanged.put_back()?;
         match parsed {
             Ok(unit) => Ok(Some(unit)),
             Err(patchwright_csource::ParseError::Run(error)) => Err(error.into()),

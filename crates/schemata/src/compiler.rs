@@ -284,15 +284,14 @@ impl Compiler {
         texts: &[(&Path, &[u8])],
         mode: &[&str],
     ) -> Result<Outcome, CompilerError> {
-        let mut originals = Vec::with_capacity(texts.len());
+        let mut exchanged = Vec::with_capacity(texts.len());
         for (path, text) in texts {
             let path = worker.sandbox.folder().join(path);
-            originals.push((files::read(&path)?, path.clone()));
-            files::replace(&path, text)?;
+            exchanged.push(files::Exchanged::put(&path, text)?);
         }
         let outcome = worker.runner.run(&self.request(mode));
-        for (original, path) in &originals {
-            files::replace(path, original)?;
+        for file in exchanged {
+            file.put_back()?;
         }
         let outcome = outcome?;
         let size: usize = texts.iter().map(|(_, text)| text.len()).sum();

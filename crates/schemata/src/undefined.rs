@@ -86,12 +86,11 @@ impl Doubts<'_> {
 
     /// What clang's flow analysis says of a text in the file's place: lines and messages. The file is put back.
     fn said(&mut self, text: &[u8]) -> Result<Vec<(u32, String)>, EngineError> {
-        let original = files::read(self.host)?;
-        files::replace(self.host, text)?;
+        let exchanged = files::Exchanged::put(self.host, text)?;
         let said = self
             .clang
             .undefined_flow(&mut self.worker.runner, self.command);
-        files::replace(self.host, &original)?;
+        exchanged.put_back()?;
         match said {
             Ok(said) => Ok(said),
             Err(ParseError::Run(error)) => Err(error.into()),
