@@ -74,7 +74,10 @@ fn is_within(source: &[u8], edit: &Edit, group: Span) -> bool {
     let has_break = |span: Span| span.slice(source).is_some_and(|text| text.contains(&b'\n'));
     // The lines of the directives are none of its.
     let begins = has_break(before) || edit.text.starts_with(b"\n");
-    let ends = has_break(behind) || edit.text.ends_with(b"\n");
+    let is_line = |text: &[u8]| text.ends_with(b"\n");
+    let ends = has_break(behind)
+        || is_line(&edit.text)
+        || edit.text.is_empty() && before.slice(source).is_some_and(is_line);
     begins && ends && says_nothing(old) && says_nothing(&edit.text)
 }
 

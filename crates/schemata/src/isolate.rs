@@ -18,6 +18,7 @@ use crate::compiler::{
     Compiler, CompilerError, Depth, Diagnostic, gave_up, is_syntax_error, undeclared_name,
 };
 use crate::edits::is_closed;
+use crate::initializers::ChangedInitializer;
 
 /// Most clones in one compilation: what a compiler takes to look for similar names grows with the square.
 pub(crate) const AT_ONCE: usize = 500;
@@ -37,6 +38,8 @@ pub struct Clone {
     pub line: u32,
     /// Where the text of `head` stands as it is, if it is not a function under another name.
     pub stray_at: Option<u32>,
+    /// What it defines is defined elsewhere, too.
+    pub is_redefinition: bool,
 }
 
 impl Clone {
@@ -48,6 +51,19 @@ impl Clone {
             body,
             line,
             stray_at: None,
+            is_redefinition: false,
+        }
+    }
+
+    /// An array with another initializer, under the name of the clone with this number.
+    pub fn of_array(changed: &ChangedInitializer, number: usize, line: u32) -> Self {
+        let name = changed.name.range();
+        let (text, own) = (&changed.text, clone_name(number));
+        let head = [&text[..name.start], own.as_bytes(), &text[name.end..]];
+        Self {
+            head: Some(head.concat()),
+            stray_at: Some(changed.definition.end),
+            ..Self::of_body(0, Vec::new(), line)
         }
     }
 
@@ -59,11 +75,10 @@ impl Clone {
         let closes = |text: &Vec<u8>| blocks(text).open <= 0;
         let closes = lex::branches(&text).iter().all(closes);
         (has_end && is_whole(&text) && closes && defines_no_macros(&text)).then(|| Self {
-            function: 0,
             head: Some(text),
-            body: Vec::new(),
-            line,
             stray_at: Some(offset),
+            is_redefinition: true,
+            ..Self::of_body(0, Vec::new(), line)
         })
     }
 
@@ -87,11 +102,8 @@ impl Clone {
         let named = lex::words(&text).iter().filter(|word| own(word)).count();
         let is_named = named == 1 || is_same_head;
         (!calls_itself && is_named && stands_alone(&text)).then_some(Self {
-            function: index,
             head: Some(text),
-            body: Vec::new(),
-            line,
-            stray_at: None,
+            ..Self::of_body(index, Vec::new(), line)
         })
     }
 
@@ -209,6 +221,14 @@ fn renamed(head: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// What the names of clones begin with.
+const CLONE: &str = "__pw_clone_";
+
+/// The name of the clone with this number.
+fn clone_name(number: usize) -> String {
+    format!("{CLONE}{number}")
+}
+
 /// What has the error in a barrier, and stands nowhere else.
 const BARRIER: &str = "__pw_barrier_error";
 
@@ -251,8 +271,7 @@ pub(crate) fn cloned(
     };
     for number in order {
         let clone = &clones[number];
-        let Some(head) = clone.renamed_head(source, functions, &format!("__pw_clone_{number}"))
-        else {
+        let Some(head) = clone.renamed_head(source, functions, &clone_name(number)) else {
             continue;
         };
         let end = behind(number) as usize;
@@ -479,6 +498,10 @@ impl Isolation<'_> {
     }
 
     fn rejected(&self, error: &CloneError) -> Compiles {
+        if error.message.contains(CLONE) {
+            // It has another name in the patch.
+            return Compiles::Unknown(error.message.clone());
+        }
         let clone = &self.clones[error.number];
         Compiles::No {
             line: (clone.line + error.offset).saturating_sub(self.head_lines(clone)),
@@ -488,7 +511,7 @@ impl Isolation<'_> {
 
     fn unnamed(&self, clone: &Clone) -> Option<Compiles> {
         let known = clone
-            .renamed_head(self.source, self.functions, "x")
+            .renamed_head(self.source, self.functions, CLONE)
             .is_some();
         (!known).then(|| Compiles::Unknown("its function's name is not in its text".into()))
     }
@@ -529,7 +552,8 @@ impl Isolation<'_> {
             let message = &diagnostic.message;
             let unused = message.contains("not used") || message.contains("unused");
             let about_fence = message.contains("__pw_fence_") && unused;
-            !about_fence && !message.contains("__pw_clone_")
+            let only_warned = !diagnostic.is_error || message.contains("[-W");
+            !about_fence && !(only_warned && message.contains(CLONE))
         });
         for Diagnostic {
             line,
@@ -553,8 +577,8 @@ impl Isolation<'_> {
                 Some((number, offset, false)) if is_error => {
                     let known = answer.errors.iter().any(|error| error.number == number);
                     // What it defines may be defined elsewhere as well.
-                    let is_stray = self.clones[number].stray_at.is_some();
-                    if !known && (!is_stray || is_of_text_alone(&message)) {
+                    let is_own = !self.clones[number].is_redefinition;
+                    if !known && (is_own || is_of_text_alone(&message)) {
                         answer.errors.push(CloneError {
                             number,
                             offset,

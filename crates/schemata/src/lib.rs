@@ -27,6 +27,7 @@ mod engine;
 mod expanded;
 mod helpers;
 mod inactive;
+mod initializers;
 mod isolate;
 mod large;
 mod leftovers;

@@ -15,6 +15,7 @@ use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
 use crate::helpers::Helpers;
 use crate::inactive::{are_within, left_out};
+use crate::initializers::changed_initializer;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::large::has_large_array;
 use crate::linked::Symbols;
@@ -448,7 +449,21 @@ impl Planner<'_, '_> {
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
         let mut known = KnownFiles::default();
+        let arrays = self.compile_arrays(plan, patches)?;
         for planned in &plan.patches {
+            match arrays.get(&planned.patch) {
+                Some(Compiles::Yes) => continue,
+                Some(Compiles::No { line, message }) => {
+                    let file = planned.files.first().map(|own| own.file);
+                    fates[planned.patch] = file.map(|file| Fate::DoesNotCompile {
+                        file: plan.sources[file].relative.clone(),
+                        line: *line,
+                        message: message.clone(),
+                    });
+                    continue;
+                }
+                Some(Compiles::Undeclared(_) | Compiles::Unknown(_)) | None => {}
+            }
             for own in &planned.files {
                 let source = &plan.sources[own.file];
                 let depth = match source.compiler.warnings_are_errors() {
@@ -476,6 +491,46 @@ impl Planner<'_, '_> {
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
         Ok(())
+    }
+
+    /// Compiles all arrays of which patches change nothing but the initializer, those of a file together.
+    fn compile_arrays(
+        &mut self,
+        plan: &Plan,
+        patches: &[Patch],
+    ) -> Result<BTreeMap<usize, Compiles>, EngineError> {
+        let mut found = BTreeMap::new();
+        for (file, source) in plan.sources.iter().enumerate() {
+            if source.compiler.warnings_are_errors() {
+                continue;
+            }
+            let (mut clones, mut users) = (Vec::new(), Vec::new());
+            for planned in plan.patches.iter().filter(|planned| planned.adds()) {
+                let [FileChange::Modify { text, .. }] = &patches[planned.patch].changes[..] else {
+                    continue;
+                };
+                if planned.files.iter().any(|own| own.file != file) {
+                    continue;
+                }
+                let (base, functions) = (&source.unit.source, &source.unit.functions);
+                if let Some(changed) = changed_initializer(base, functions, text.edits()) {
+                    let line = source.lines.line(changed.definition.start);
+                    clones.push(FunctionClone::of_array(&changed, clones.len(), line));
+                    users.push(planned.patch);
+                }
+            }
+            let said = Isolation {
+                worker: self.worker,
+                compiler: &source.compiler,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones: &clones,
+                compilations: &mut self.stats.compilations,
+            }
+            .check()?;
+            found.extend(users.into_iter().zip(said));
+        }
+        Ok(found)
     }
 
     /// Of patches that cannot be woven for a reason that is `wanted`, those that do not compile need no build to be known: many
