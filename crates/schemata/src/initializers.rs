@@ -70,6 +70,8 @@ fn array(text: &[u8]) -> Option<(Span, Span)> {
             b'=' if name.is_some() => break,
             // A parameter list, a structure, several declarators.
             b'(' | b'{' | b',' | b';' | b'=' | b'#' => return None,
+            // Its elements may be constants of types.
+            _ if text[at..next] == *b"constexpr" => return None,
             byte if lex::is_word(*byte) => word = Some(Span::new(at as u32, next as u32)),
             _ => {}
         }
@@ -151,6 +153,8 @@ mod tests {
         }
         let (single, pair) = ("int one = 1;", "int a[2] = { 1, 2 }, b[] = { 1 };");
         assert_eq!(changed(single, "int one = 2;"), None);
+        let constants = "constexpr int sizes[] = { 1, 2 };";
+        assert_eq!(changed(constants, &constants.replace('2', "3")), None);
         assert_eq!(changed(pair, &pair.replace("{ 1, 2", "{ 3, 2")), None);
         let rows = "char rows[2][4] = { \"ab\", { 'c' } };";
         assert_eq!(
