@@ -68,13 +68,16 @@ impl Clone {
     }
 
     /// A text that stands between definitions, at `offset`. `None` if it may belong together with what stands there. Only of
-    /// its syntax can be said something: it may define what is defined elsewhere.
+    /// its syntax can be said something: it may define what is defined elsewhere. It names no type, by which the syntax of
+    /// others would be another one.
     pub fn stray(text: Vec<u8>, offset: u32, line: u32) -> Option<Self> {
         let ends = text.trim_ascii_end().last();
         let has_end = ends.is_some_and(|last| b";}".contains(last));
         let closes = |text: &Vec<u8>| blocks(text).open <= 0;
         let closes = lex::branches(&text).iter().all(closes);
-        (has_end && is_whole(&text) && closes && defines_no_macros(&text)).then(|| Self {
+        let names_type = lex::words(&text).iter().any(|word| word == "typedef");
+        let is_harmless = !names_type && defines_no_macros(&text);
+        (has_end && is_whole(&text) && closes && is_harmless).then(|| Self {
             head: Some(text),
             stray_at: Some(offset),
             is_redefinition: true,
@@ -322,6 +325,8 @@ struct Answer {
     order: Vec<usize>,
     /// The clone at which the compiler gave up, and what it said.
     gave_up: Option<(usize, String)>,
+    /// A name is a type's and something else's.
+    is_ambiguous: bool,
 }
 
 impl Answer {
@@ -420,8 +425,10 @@ impl Isolation<'_> {
         let mut in_place = true;
         for number in &answer.order {
             let error = answer.errors.iter().find(|error| error.number == *number);
+            let is_believed =
+                in_place && !(answer.is_ambiguous && self.clones[*number].is_redefinition);
             // Else it may have been blamed for the one before it.
-            if let (Some(error), true) = (error, in_place) {
+            if let (Some(error), true) = (error, is_believed) {
                 verdicts[*number] = Some(self.rejected(error));
             }
             in_place = answer.held.contains(number);
@@ -545,6 +552,7 @@ impl Isolation<'_> {
             held: Vec::new(),
             order: with.lines.iter().map(|(number, ..)| *number).collect(),
             gave_up: None,
+            is_ambiguous: false,
         };
         let mut broken = Vec::new();
         // That a clone is not used, or not declared before, says nothing about the patch.
@@ -561,6 +569,7 @@ impl Isolation<'_> {
             message,
         } in about_patches
         {
+            answer.is_ambiguous |= message.contains("different kind of symbol");
             match line.and_then(clone_at) {
                 Some((number, ..)) if gave_up(&message) => {
                     answer.gave_up = Some((number, message));

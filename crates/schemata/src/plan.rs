@@ -638,25 +638,31 @@ impl Planner<'_, '_> {
                     users.push(number);
                 }
             }
-            if clones.is_empty() {
-                continue;
-            }
-            let rejected = Isolation {
-                worker: self.worker,
-                compiler: &source.compiler,
-                source: &source.unit.source,
-                functions: &source.unit.functions,
-                clones: &clones,
-                compilations: &mut self.stats.compilations,
-            }
-            .reject()?;
-            for (number, rejected) in users.into_iter().zip(rejected) {
-                if let Some((line, message)) = rejected {
-                    fates[number] = Some(Fate::DoesNotCompile {
-                        file: source.relative.clone(),
-                        line,
-                        message,
-                    });
+            // What is redefined means something else to what stands behind it.
+            let both = clones.into_iter().zip(users);
+            let parts: (Vec<_>, Vec<_>) = both.partition(|(clone, _)| clone.is_redefinition);
+            for part in [parts.0, parts.1] {
+                let (clones, users): (Vec<FunctionClone>, Vec<usize>) = part.into_iter().unzip();
+                if clones.is_empty() {
+                    continue;
+                }
+                let rejected = Isolation {
+                    worker: self.worker,
+                    compiler: &source.compiler,
+                    source: &source.unit.source,
+                    functions: &source.unit.functions,
+                    clones: &clones,
+                    compilations: &mut self.stats.compilations,
+                }
+                .reject()?;
+                for (number, rejected) in users.into_iter().zip(rejected) {
+                    if let Some((line, message)) = rejected {
+                        fates[number] = Some(Fate::DoesNotCompile {
+                            file: source.relative.clone(),
+                            line,
+                            message,
+                        });
+                    }
                 }
             }
         }

@@ -82,6 +82,55 @@ fn what_surely_does_not_compile_is_found_together_wherever_it_stands() {
 }
 
 #[test]
+fn what_one_patch_redefines_says_nothing_of_the_others() {
+    let source = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct { int first; int second; } pair;
+struct row { int cells; };
+static const int limit = 9;
+
+static int sum(pair *p, int by)
+{
+    struct row row = { by };
+    return p->first + p->second * row.cells + limit;
+}
+
+int main(int argc, char **argv)
+{
+    pair p = { argc, atoi(argv[1]) };
+    printf(\"%d\\n\", sum(&p, 2));
+    return 0;
+}
+";
+    let subject = Subject::new(source, &[("8", "27\n")]);
+    let found = as_plainly(
+        &subject,
+        &[
+            // Other types, members and kinds of names, of which some compile.
+            &[("int first; int second; }", "int first; }")],
+            &[("int first; int second; }", "int second; int first; }")],
+            &[("typedef struct", "static struct")],
+            &[("struct row { int cells; };", "struct row { long cells; };")],
+            &[("struct row { int cells; };", "struct row { int; };")],
+            &[("static const int limit", "static const pair limit")],
+            &[("int limit = 9;", "int pair = 9;")],
+            &[("int limit = 9;", "int limit = (9;")],
+            // Heads of functions that mention them.
+            &[("sum(pair *p, int by)", "sum(pair *p, long by)")],
+            &[("sum(pair *p, int by)", "sum(pair *const p, int by)")],
+            &[("sum(pair *p, int by)", "sum(pear *p, int by)")],
+        ],
+    );
+    let fails = |fate: &Fate| matches!(fate, Fate::DoesNotCompile { .. });
+    let failing: Vec<usize> = (0..11)
+        .filter(|patch| fails(&found.fates[*patch]))
+        .collect();
+    assert_eq!(failing, [0, 2, 4, 5, 6, 7, 10]);
+}
+
+#[test]
 fn arrays_with_other_elements_are_compiled_together() {
     let (found, failing) = validated(&[
         &[("{ 3, 1, 4, 1 }", "{ 3, 1, 4, 2 }")],

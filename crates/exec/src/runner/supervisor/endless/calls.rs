@@ -165,8 +165,8 @@ impl OpenFile {
 
     fn position(&self) -> io::Result<i64> {
         match self {
-            // SAFETY: no pointers.
             OpenFile::Regular(file) => {
+                // SAFETY: no pointers.
                 check(unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_CUR) })
             }
             OpenFile::Ended => Ok(0),
@@ -205,7 +205,7 @@ fn is_steady(file: &OwnedFd) -> io::Result<bool> {
         check(libc::fstatfs(file.as_raw_fd(), &mut system))?;
         system
     };
-    Ok(STEADY_FILE_SYSTEMS.contains(&i64::from(system.f_type)))
+    Ok(STEADY_FILE_SYSTEMS.contains(&system.f_type))
 }
 
 fn is_nameless(pid: Pid, descriptor: RawFd) -> io::Result<bool> {
