@@ -561,7 +561,8 @@ impl Isolation<'_> {
             let unused = message.contains("not used") || message.contains("unused");
             let about_fence = message.contains("__pw_fence_") && unused;
             let only_warned = !diagnostic.is_error || message.contains("[-W");
-            !about_fence && !(only_warned && message.contains(CLONE))
+            let about_name = only_warned && message.contains(CLONE);
+            !(about_fence || about_name)
         });
         for Diagnostic {
             line,
