@@ -128,6 +128,13 @@ int main(int argc, char **argv)
         .filter(|patch| fails(&found.fates[*patch]))
         .collect();
     assert_eq!(failing, [0, 2, 4, 5, 6, 7, 10]);
+    // Of two, the one's head with the other's type.
+    let head = [("sum(pair *p, int by)", "sum(pair *p, long by)")];
+    let found = as_plainly(
+        &subject,
+        &[&[("int first; int second; }", "int first; }")], &head],
+    );
+    assert!(fails(&found.fates[0]) && !fails(&found.fates[1]));
 }
 
 #[test]
