@@ -22,6 +22,7 @@ mod additions;
 mod batch;
 mod capture;
 mod compiler;
+mod compiles;
 mod edits;
 mod engine;
 mod expanded;

@@ -1,0 +1,484 @@
+//! Which of the planned patches compile: the compiler is asked about those of a file together, as far as it can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use patchwright_csource::Clang;
+use patchwright_exec::Worker;
+use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
+use patchwright_text::Edit;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::compiler::{Depth, Diagnostic, undeclared_name};
+use crate::edits::{is_blank, trimmed};
+use crate::engine::UndeclaredCall;
+use crate::initializers::changed_initializer;
+use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
+use crate::outside;
+use crate::plan::{Plan, Planner};
+use crate::planned::{PlannedPatch, SourceFile};
+use crate::undefined::Doubts;
+use crate::{Apart, EngineError, Event, Fate};
+
+/// Fewer patched functions are compiled sooner than another copy is made.
+const LEAST_FOR_A_COPY: usize = 150;
+
+impl Planner<'_, '_> {
+    /// Compiles every different patched function once. The result are the patches whose behaviour C may not define.
+    pub(crate) fn compile_functions(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+    ) -> Result<BTreeSet<usize>, EngineError> {
+        let mut doubtful = BTreeSet::new();
+        for file in 0..plan.sources.len() {
+            let source = &plan.sources[file];
+            let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
+            let mut clones: Vec<FunctionClone> = Vec::new();
+            // Clones of each patch; a patch with several functions has several.
+            let mut users: Vec<(usize, usize)> = Vec::new();
+            let functions_only = plan.patches.iter().enumerate();
+            for (number, planned) in functions_only.filter(|(_, planned)| !planned.adds()) {
+                for own in planned.files.iter().filter(|own| own.file == file) {
+                    for edits in &own.functions {
+                        let function = &source.unit.functions[edits.function];
+                        let body = crate::runs::alternative(
+                            &source.unit.source,
+                            function.body_span,
+                            &edits.edits,
+                        );
+                        let line = i64::from(source.lines.line(function.body_span.start))
+                            + own.lines_before(function.body_span.start);
+                        let next = clones.len();
+                        let clone = *numbers.entry((edits.function, body)).or_insert_with_key(
+                            |(function, body)| {
+                                let line = u32::try_from(line).unwrap_or(1);
+                                let body = body.clone();
+                                clones.push(FunctionClone::of_body(*function, body, line));
+                                next
+                            },
+                        );
+                        users.push((number, clone));
+                    }
+                }
+            }
+            drop(numbers);
+            let workers = self.helpers.parts(clones.len(), LEAST_FOR_A_COPY);
+            let parts = clones.chunks(clones.len().div_ceil(workers).max(1));
+            let clang = self.clang;
+            let ask =
+                |worker: &mut Worker, clones| SaidOfClones::ask(worker, clang, source, clones);
+            let said = self
+                .helpers
+                .run(self.worker, parts.collect(), workers, ask)?;
+            let (mut verdicts, mut doubts) = (Vec::new(), BTreeMap::new());
+            for said in said {
+                let said: SaidOfClones = said?;
+                self.stats.compilations += said.compilations;
+                let before = verdicts.len();
+                doubts.extend(
+                    said.doubts
+                        .into_iter()
+                        .map(|(clone, text)| (before + clone, text)),
+                );
+                verdicts.extend(said.verdicts);
+            }
+            for (number, clone) in users {
+                let patch = plan.patches[number].patch;
+                let fate = match &verdicts[clone] {
+                    Compiles::Yes => {
+                        if let Some(message) = doubts.get(&clone) {
+                            tracing::info!("{}: {message}", patches[patch].id);
+                            doubtful.insert(patch);
+                        }
+                        continue;
+                    }
+                    Compiles::No { line, message } => Fate::DoesNotCompile {
+                        file: source.relative.clone(),
+                        line: *line,
+                        message: message.clone(),
+                    },
+                    Compiles::Undeclared(message) => {
+                        plan.undeclared.extend(undeclared_name(message).map(|name| {
+                            UndeclaredCall {
+                                patch,
+                                file,
+                                function: clones[clone].function,
+                                body: clones[clone].body.clone(),
+                                name: name.to_owned(),
+                            }
+                        }));
+                        Fate::Apart(Apart::Undeclared)
+                    }
+                    Compiles::Unknown(message) => {
+                        tracing::info!("{}: {message}", patches[patch].id);
+                        Fate::Apart(Apart::NotIsolated)
+                    }
+                };
+                // An error of one function is an error of the patch, whatever is said of the others.
+                let fails = matches!(fate, Fate::DoesNotCompile { .. });
+                if fates[patch].is_none() || fails {
+                    fates[patch] = Some(fate);
+                }
+            }
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(doubtful)
+    }
+
+    /// Where warnings are errors some of them come late, or say what the whole file lacks: each patched file is compiled
+    /// by itself. So is each to which something is added outside of functions, which a clone of a function would not find.
+    pub(crate) fn compile_files(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let mut known = KnownFiles::default();
+        let arrays = self.compile_arrays(plan, patches)?;
+        for planned in &plan.patches {
+            match arrays.get(&planned.patch) {
+                Some(Compiles::Yes) => continue,
+                Some(Compiles::No { line, message }) => {
+                    let file = planned.files.first().map(|own| own.file);
+                    fates[planned.patch] = file.map(|file| Fate::DoesNotCompile {
+                        file: plan.sources[file].relative.clone(),
+                        line: *line,
+                        message: message.clone(),
+                    });
+                    continue;
+                }
+                Some(Compiles::Undeclared(_) | Compiles::Unknown(_)) | None => {}
+            }
+            for own in &planned.files {
+                let source = &plan.sources[own.file];
+                let depth = match source.compiler.warnings_are_errors() {
+                    true => Depth::Full,
+                    false if planned.adds() => Depth::Syntax,
+                    false => continue,
+                };
+                let mut changes = patches[planned.patch].changes.iter();
+                let change = changes.find(|change| change.path().as_path() == source.relative);
+                let Some(text) = change.and_then(FileChange::text) else {
+                    continue;
+                };
+                tracing::debug!("compiled by itself: {}", patches[planned.patch].id);
+                let said = self.file_said(own.file, source, text, depth, &mut known)?;
+                if let Some(error) = said.error(source) {
+                    fates[planned.patch] = Some(error);
+                    break;
+                }
+                if planned.adds() && said.undeclared {
+                    fates[planned.patch] = Some(Fate::Apart(Apart::Undeclared));
+                }
+            }
+            sink(Event::Progress(planned.patch));
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+
+    /// Compiles all arrays of which patches change nothing but the initializer, those of a file together.
+    fn compile_arrays(
+        &mut self,
+        plan: &Plan,
+        patches: &[Patch],
+    ) -> Result<BTreeMap<usize, Compiles>, EngineError> {
+        let mut found = BTreeMap::new();
+        for (file, source) in plan.sources.iter().enumerate() {
+            if source.compiler.warnings_are_errors() {
+                continue;
+            }
+            let (mut clones, mut users) = (Vec::new(), Vec::new());
+            for planned in plan.patches.iter().filter(|planned| planned.adds()) {
+                let [FileChange::Modify { text, .. }] = &patches[planned.patch].changes[..] else {
+                    continue;
+                };
+                if planned.files.iter().any(|own| own.file != file) {
+                    continue;
+                }
+                let (base, functions) = (&source.unit.source, &source.unit.functions);
+                if let Some(changed) = changed_initializer(base, functions, text.edits()) {
+                    let line = source.lines.line(changed.definition.start);
+                    clones.push(FunctionClone::of_array(&changed, clones.len(), line));
+                    users.push(planned.patch);
+                }
+            }
+            let said = self.isolation(source, &clones).check()?;
+            found.extend(users.into_iter().zip(said));
+        }
+        Ok(found)
+    }
+
+    /// Of patches that cannot be woven for a reason that is `wanted`, those that do not compile need no build to be known: many
+    /// change the head of a function, or leave a bracket open.
+    pub(crate) fn compile_apart(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+        wanted: &dyn Fn(&Apart) -> bool,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let mut known = KnownFiles::default();
+        for (number, (patch, fate)) in patches.iter().zip(fates).enumerate() {
+            if !matches!(fate, Some(Fate::Apart(reason)) if wanted(reason)) {
+                continue;
+            }
+            sink(Event::Progress(number));
+            // Nothing else that is compiled changes.
+            let changes = patch.changes.iter().map(|change| {
+                let FileChange::Modify { path, text } = change else {
+                    return None;
+                };
+                let mut sources = plan.sources.iter();
+                let file = sources.position(|source| source.relative == path.as_path())?;
+                Some((file, text))
+            });
+            let Some(changes) = changes.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let is_nothing = *fate == Some(Fate::Apart(Apart::Nothing));
+            // Compilers read comments, too: that a case falls through may be said in one.
+            let depth = if is_nothing {
+                Depth::Full
+            } else {
+                Depth::Syntax
+            };
+            let mut is_same = is_nothing;
+            for (file, text) in changes {
+                let source = &plan.sources[file];
+                tracing::debug!("compiled by itself: {} ({fate:?})", patch.id);
+                let said = self.file_said(file, source, text, depth, &mut known)?;
+                if let Some(error) = said.error(source) {
+                    *fate = Some(error);
+                    is_same = false;
+                    break;
+                }
+                is_same = is_same && self.is_same_program(source, text)?;
+            }
+            if is_same {
+                *fate = None;
+                plan.patches.push(PlannedPatch::new(number));
+            }
+        }
+        plan.patches.sort_by_key(|planned| planned.patch);
+        Ok(())
+    }
+
+    /// Whether the compiler gets to see the same text as without the patch, what says on which line it stands included.
+    fn is_same_program(
+        &mut self,
+        source: &SourceFile,
+        text: &NewText,
+    ) -> Result<bool, EngineError> {
+        let own: &Path = &source.relative;
+        let before = source.compiler.expand(self.worker, &[])?;
+        let after = source
+            .compiler
+            .expand(self.worker, &[(own, &text.to_vec())])?;
+        let both = before.zip(after);
+        Ok(both.is_some_and(|(before, after)| before.is_same_program(&after)))
+    }
+
+    /// Of the patches that change the head of a function, or a declaration, or leave brackets unbalanced, those that surely do
+    /// not compile, found for all patches of a file at once: most of them, and the others are compiled one by one.
+    pub(crate) fn reject_functions(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        fates: &mut [Option<Fate>],
+    ) -> Result<(), EngineError> {
+        let adding = plan.patches.iter().filter(|planned| planned.adds());
+        let adding: FxHashSet<usize> = adding.map(|planned| planned.patch).collect();
+        for source in &plan.sources {
+            let (mut clones, mut users) = (Vec::new(), Vec::new());
+            for (number, patch) in patches.iter().enumerate() {
+                let wanted = match &fates[number] {
+                    None => adding.contains(&number),
+                    Some(Fate::Apart(reason)) => {
+                        matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced)
+                    }
+                    Some(_) => false,
+                };
+                if !wanted {
+                    continue;
+                }
+                let [FileChange::Modify { path, text }] = &patch.changes[..] else {
+                    continue;
+                };
+                if source.relative != path.as_path() {
+                    continue;
+                }
+                if let Some(clone) = whole_item(source, text.edits()) {
+                    clones.push(clone);
+                    users.push(number);
+                }
+            }
+            // What is redefined means something else to what stands behind it.
+            let both = clones.into_iter().zip(users);
+            let parts: (Vec<_>, Vec<_>) = both.partition(|(clone, _)| clone.is_redefinition);
+            for part in [parts.0, parts.1] {
+                let (clones, users): (Vec<FunctionClone>, Vec<usize>) = part.into_iter().unzip();
+                if clones.is_empty() {
+                    continue;
+                }
+                let rejected = self.isolation(source, &clones).reject()?;
+                for (number, rejected) in users.into_iter().zip(rejected) {
+                    if let Some((line, message)) = rejected {
+                        fates[number] = Some(Fate::DoesNotCompile {
+                            file: source.relative.clone(),
+                            line,
+                            message,
+                        });
+                    }
+                }
+            }
+        }
+        plan.patches
+            .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+
+    /// What the compiler says about a patched source.
+    fn file_said(
+        &mut self,
+        file: usize,
+        source: &SourceFile,
+        text: &NewText,
+        depth: Depth,
+        known: &mut KnownFiles,
+    ) -> Result<Said, EngineError> {
+        let digest = Hasher::new().pieces(text.pieces()).finish();
+        if let Some(said) = known.get(&(file, digest)) {
+            return Ok(said.clone());
+        }
+        self.stats.compilations += 1;
+        let found = source.compiler.check(self.worker, &text.to_vec(), depth)?;
+        let undeclared = found.iter().any(Diagnostic::is_undeclared_function);
+        let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
+        let said = Said {
+            error: error.map(|error| (error.line.unwrap_or(0), error.message)),
+            undeclared,
+        };
+        known.insert((file, digest), said.clone());
+        Ok(said)
+    }
+
+    /// What the compiler is asked about these clones.
+    fn isolation<'i>(
+        &'i mut self,
+        source: &'i SourceFile,
+        clones: &'i [FunctionClone],
+    ) -> Isolation<'i> {
+        Isolation {
+            worker: self.worker,
+            compiler: &source.compiler,
+            source: &source.unit.source,
+            functions: &source.unit.functions,
+            clones,
+            compilations: &mut self.stats.compilations,
+        }
+    }
+}
+
+/// What compilers say of patched functions.
+struct SaidOfClones {
+    verdicts: Vec<Compiles>,
+    /// Of those that compile, those that may do what C does not define, with what is said of them.
+    doubts: BTreeMap<usize, String>,
+    compilations: usize,
+}
+
+impl SaidOfClones {
+    fn ask(
+        worker: &mut Worker,
+        clang: &Clang,
+        source: &SourceFile,
+        clones: &[FunctionClone],
+    ) -> Result<Self, EngineError> {
+        let mut compilations = 0;
+        let verdicts = Isolation {
+            worker: &mut *worker,
+            compiler: &source.compiler,
+            source: &source.unit.source,
+            functions: &source.unit.functions,
+            clones,
+            compilations: &mut compilations,
+        }
+        .check()?;
+        let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
+        let host = worker.sandbox.folder().join(&source.relative);
+        let doubts = Doubts {
+            worker,
+            clang,
+            command: &source.command,
+            host: &host,
+            source: &source.unit.source,
+            functions: &source.unit.functions,
+            clones,
+        }
+        .find(&compile.collect::<Vec<usize>>())?;
+        Ok(SaidOfClones {
+            verdicts,
+            doubts,
+            compilations,
+        })
+    }
+}
+
+/// What the compiler says about a patched source.
+#[derive(Clone, Debug)]
+struct Said {
+    /// The line of its first error, and the message.
+    error: Option<(u32, String)>,
+    /// It calls functions that are not declared.
+    undeclared: bool,
+}
+
+impl Said {
+    fn error(&self, source: &SourceFile) -> Option<Fate> {
+        let (line, message) = self.error.clone()?;
+        Some(Fate::DoesNotCompile {
+            file: source.relative.clone(),
+            line,
+            message,
+        })
+    }
+}
+
+/// The one function or declaration that edits change, or the text that they add between others, as a clone; `None` when
+/// they change anything else.
+fn whole_item(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
+    let base = &source.unit.source;
+    let edits: Vec<Edit> = edits
+        .iter()
+        .filter_map(|edit| trimmed(base, edit))
+        .collect();
+    let first = edits.first()?;
+    let functions = &source.unit.functions;
+    let line = |offset| source.lines.line(offset);
+    let is_addition = is_blank(first.span.slice(base)?)
+        && outside::is_between_items(base, functions, first.span.start);
+    if is_addition {
+        let at = first.span.start;
+        return FunctionClone::stray(first.text.clone(), at, line(at)).filter(|_| edits.len() == 1);
+    }
+    let span = outside::definition_at(base, functions, first.span)?;
+    if !edits.iter().all(|edit| span.contains_span(edit.span)) {
+        return None;
+    }
+    let text = crate::runs::alternative(base, span, &edits);
+    let index = functions.iter().position(|function| function.span == span);
+    let as_function = index.and_then(|index| {
+        FunctionClone::with_head(base, functions, index, text.clone(), line(span.start))
+    });
+    as_function.or_else(|| FunctionClone::stray(text, span.end, line(span.start)))
+}
+
+/// What is known of patched sources.
+type KnownFiles = FxHashMap<(usize, Digest), Said>;
