@@ -9,7 +9,7 @@ use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::Edit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compiler::{Depth, Diagnostic, undeclared_name};
+use crate::compiler::{Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
 use crate::initializers::changed_initializer;
@@ -99,16 +99,15 @@ impl Planner<'_, '_> {
                         line: *line,
                         message: message.clone(),
                     },
-                    Compiles::Undeclared(message) => {
-                        plan.undeclared.extend(undeclared_name(message).map(|name| {
-                            UndeclaredCall {
-                                patch,
-                                file,
-                                function: clones[clone].function,
-                                body: clones[clone].body.clone(),
-                                name: name.to_owned(),
-                            }
-                        }));
+                    Compiles::Undeclared(names) => {
+                        let call = |name: &String| UndeclaredCall {
+                            patch,
+                            file,
+                            function: clones[clone].function,
+                            body: clones[clone].body.clone(),
+                            name: name.clone(),
+                        };
+                        plan.undeclared.extend(names.iter().map(call));
                         Fate::Apart(Apart::Undeclared)
                     }
                     Compiles::Unknown(message) => {
@@ -123,6 +122,10 @@ impl Planner<'_, '_> {
                 }
             }
         }
+        let is_unlinked =
+            |planned: &PlannedPatch| fates[planned.patch] == Some(Fate::Apart(Apart::Undeclared));
+        let unlinked = plan.patches.iter().filter(|planned| is_unlinked(planned));
+        plan.unlinked = unlinked.cloned().collect();
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
         Ok(doubtful)

@@ -9,6 +9,7 @@
 //! about again.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use patchwright_csource::{Function, lex};
 use patchwright_exec::Worker;
@@ -201,8 +202,8 @@ pub enum Compiles {
         /// The compiler's first error.
         message: String,
     },
-    /// It compiles in C, but only as the linker decides: it uses a function that is not declared.
-    Undeclared(String),
+    /// It compiles in C, but only as the linker decides: it uses functions that are not declared, these.
+    Undeclared(BTreeSet<String>),
     /// The compiler's errors could not be told apart.
     Unknown(String),
 }
@@ -467,12 +468,15 @@ impl Isolation<'_> {
                             is_called(&clone.body, name)
                                 && !is_called(before.unwrap_or_default(), name)
                         };
-                        let known = answer.undeclared.iter().find(|(known, message)| {
-                            *known == number || undeclared_name(message).is_some_and(brings)
+                        let called = answer.undeclared.iter().filter_map(|(known, message)| {
+                            let name = undeclared_name(message)?;
+                            let calls = *known == number || brings(name);
+                            calls.then(|| name.to_owned())
                         });
-                        verdicts[number] = Some(match known {
-                            Some((_, message)) => Compiles::Undeclared(message.clone()),
-                            None => Compiles::Yes,
+                        let called: BTreeSet<String> = called.collect();
+                        verdicts[number] = Some(match called.is_empty() {
+                            false => Compiles::Undeclared(called),
+                            true => Compiles::Yes,
                         });
                     }
                 }

@@ -30,6 +30,8 @@ pub struct Plan {
     pub patches: Vec<PlannedPatch>,
     /// What patches that are set apart call without a declaration.
     pub undeclared: Vec<UndeclaredCall>,
+    /// These patches: they can be woven if they link.
+    pub unlinked: Vec<PlannedPatch>,
 }
 
 /// Looks at every patch; says in `fates` what becomes of those that are not woven.

@@ -39,6 +39,14 @@ fn what_nobody_defines_does_not_compile_and_all_else_is_built_by_itself() {
         // The compiler sees that it is not called.
         ("n + 1", "n + (0 ? nowhere(1) : 1)", false),
         ("n + (", "n + (0 ? elsewhere(1) : 1) + (", false),
+        // Two names, of which one is called, and none.
+        ("n + 1", "n + (0 ? nowhere(1) : 1) + nobody(2)", true),
+        ("n + (", "n + (0 ? nobody(1) : 1) + nowhere(2) + (", true),
+        (
+            "n + 1",
+            "n + (0 ? nowhere(1) : 1) + (0 ? nobody(1) : 0)",
+            false,
+        ),
         ("own(argc)", "own(argc > 0 ? 1 : 0)", false),
         // The library has it.
         ("n + (", "n + abs(n) + (", false),

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::lex;
 use patchwright_exec::{BuildError, Limits, Worker, files, run_build, runner::Environment};
-use patchwright_patches::{FileChange, Patch};
+use patchwright_patches::{FileChange, NewText, Patch};
+use patchwright_text::{Edit, Span};
 
 use super::Engine;
 use crate::compiler::CompilerError;
@@ -16,7 +17,7 @@ use crate::isolate::{Clone, cloned};
 use crate::linked::Symbols;
 use crate::missing::missing_symbols;
 use crate::outside::{Renames, renamed};
-use crate::planned::SourceFile;
+use crate::planned::{PlannedPatch, SourceFile};
 use crate::{Apart, EngineError, Fate};
 
 /// A function of a patch that calls one that is not declared.
@@ -52,50 +53,46 @@ impl Engine<'_> {
                 && !self.plan.sources[call.file].compiler.links_optimized()
         };
         let calls = std::mem::take(&mut self.plan.undeclared);
+        let unlinked = std::mem::take(&mut self.plan.unlinked);
         let calls: Vec<UndeclaredCall> = calls.into_iter().filter(is_open).collect();
         // One build for these, or one for each.
         if calls.len() < 2 {
             return Ok(());
         }
-        let missing = self.missing(base, &calls)?;
-        let calls = calls.into_iter();
-        let mut calls: Vec<UndeclaredCall> = calls.filter(|c| missing.contains(&c.name)).collect();
+        let linked = self.linked(base, &calls)?;
+        let is_missing = |call: &&UndeclaredCall| linked.missing.contains(&call.name);
+        let mut missing: Vec<&UndeclaredCall> = calls.iter().filter(is_missing).collect();
         for file in 0..self.plan.sources.len() {
-            let names = calls.iter().filter(|call| call.file == file);
+            let names = missing.iter().filter(|call| call.file == file);
             let names: BTreeSet<&str> = names.map(|call| call.name.as_str()).collect();
             if names.is_empty() {
                 continue;
             }
             // A compiler may know what they give, and call nothing.
             let built_in = self.plan.sources[file].compiler.built_in(base, &names)?;
-            calls.retain(|call| call.file != file || !built_in.contains(&call.name));
+            missing.retain(|call| call.file != file || !built_in.contains(&call.name));
         }
+        let mut unreachable: Vec<&UndeclaredCall> = Vec::new();
         for file in 0..self.plan.sources.len() {
-            let own: Vec<&UndeclaredCall> = calls.iter().filter(|c| c.file == file).collect();
-            let (together, alone): (Vec<_>, Vec<_>) = own.into_iter().partition(|call| {
+            let own = missing.iter().copied().filter(|c| c.file == file);
+            let (together, alone): (Vec<_>, Vec<_>) = own.partition(|call| {
                 let source = &self.plan.sources[file];
                 !source.compiler.optimizes() || !is_static(source, call.function)
             });
-            let mut referring = self.referring(base, file, &together)?;
-            self.stats.compilations += alone.len();
-            let compiler = &self.plan.sources[file].compiler;
-            let refers = |worker: &mut Worker, call: &UndeclaredCall| {
-                let change = patches[call.patch].changes.first();
-                let Some(text) = change.and_then(FileChange::text) else {
-                    return Ok(None);
-                };
-                // By a name that stands nowhere else in the object.
-                let renames = Renames::from([(call.name.clone(), other(0))]);
-                let object = compiler.object(worker, &renamed(&text.to_vec(), &renames))?;
-                let refers = object.is_some_and(|object| Symbols::of(&object).contain(&other(0)));
-                Ok(refers.then_some(call.patch))
-            };
-            let workers = helpers.parts(alone.len(), LEAST_FOR_A_COPY);
-            for patch in helpers.run(base, alone, workers, refers)? {
-                let patch: Result<Option<usize>, CompilerError> = patch;
-                referring.extend(patch?);
+            let mut refer = self.referring(base, file, &together)?;
+            let source = &self.plan.sources[file];
+            let groups = of_different_functions(source, alone, patches);
+            self.stats.compilations += groups.len();
+            let workers = helpers.parts(groups.len(), LEAST_FOR_A_COPY);
+            let ask = |worker: &mut Worker, group| Reference::of_group(source, worker, group);
+            for said in helpers.run(base, groups, workers, ask)? {
+                refer.extend(said?);
             }
-            for call in calls.iter().filter(|call| referring.contains(&call.patch)) {
+            for Reference { call, stands } in refer {
+                if !stands {
+                    unreachable.push(call);
+                    continue;
+                }
                 self.fates[call.patch] = Fate::DoesNotCompile {
                     file: self.plan.sources[file].relative.clone(),
                     line: 0,
@@ -103,30 +100,76 @@ impl Engine<'_> {
                 };
             }
         }
+        for planned in unlinked {
+            let own: Vec<_> = calls
+                .iter()
+                .filter(|call| call.patch == planned.patch)
+                .collect();
+            let links = |call: &&UndeclaredCall| match is_missing(call) {
+                true => unreachable.iter().any(|known| std::ptr::eq(*known, *call)),
+                false => linked.is_complete,
+            };
+            let is_apart = self.fates[planned.patch] == Fate::Apart(Apart::Undeclared);
+            if is_apart && !own.is_empty() && own.iter().all(links) {
+                let dropped = own.into_iter().filter(is_missing);
+                self.fates[planned.patch] = Fate::Woven;
+                self.plan.patches.push(without(planned, dropped));
+            }
+        }
+        self.plan.patches.sort_by_key(|planned| planned.patch);
         Ok(())
     }
 
-    /// The names that the linker does not find.
-    fn missing(
+    /// Which of the names the linker does not find. It may not get to speak of all programs at once: it is asked until it finds all
+    /// that are left.
+    fn linked(
         &mut self,
         base: &mut Worker,
         calls: &[UndeclaredCall],
-    ) -> Result<BTreeSet<String>, EngineError> {
-        let build = self.context.project.build.as_ref();
-        let build = build.ok_or(EngineError::NoBuild)?;
+    ) -> Result<Linked, EngineError> {
         let mut names: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         for call in calls {
             names.entry(call.file).or_default().insert(&call.name);
         }
-        let mut worker = self
-            .context
-            .worker(0, "patches-undeclared", base.sandbox.folder())?;
-        for (file, names) in names {
+        let name = "patches-undeclared";
+        let mut worker = self.context.worker(0, name, base.sandbox.folder())?;
+        let mut linked = Linked::default();
+        loop {
+            linked.is_complete = names.values().all(BTreeSet::is_empty);
+            if linked.is_complete {
+                break;
+            }
+            let Some(missing) = self.missing(&mut worker, &names)? else {
+                linked.is_complete = true;
+                break;
+            };
+            for names in names.values_mut() {
+                names.retain(|name| !missing.contains(*name));
+            }
+            let before = linked.missing.len();
+            linked.missing.extend(missing);
+            if linked.missing.len() == before {
+                break;
+            }
+        }
+        worker.sandbox.remove()?;
+        Ok(linked)
+    }
+
+    /// The names that the linker says it does not find; `None` if the program links with all of them, which are given by file.
+    fn missing(
+        &mut self,
+        worker: &mut Worker,
+        names: &BTreeMap<usize, BTreeSet<&str>>,
+    ) -> Result<Option<BTreeSet<String>>, EngineError> {
+        let build = self.context.project.build.as_ref();
+        let build = build.ok_or(EngineError::NoBuild)?;
+        for (&file, names) in names {
             let source = &self.plan.sources[file];
             let mut text = source.unit.source.clone();
             text.push(b'\n');
             // By another name in C, so that it may be one that the compiler knows.
-            for (number, name) in names.into_iter().enumerate() {
+            for (number, name) in names.iter().enumerate() {
                 let reference = format!(
                     "extern char __pw_other_{number} __asm__(\"{name}\");\n\
                      __attribute__((used)) static char *__pw_refers_{number} = &__pw_other_{number};\n"
@@ -143,26 +186,26 @@ impl Engine<'_> {
             &Environment::default(),
             &Limits::for_build(),
         );
-        worker.sandbox.remove()?;
         let output = match built {
-            Ok(_) => return Ok(BTreeSet::new()),
+            Ok(_) => return Ok(None),
             Err(BuildError::Run(error)) => return Err(error.into()),
             Err(BuildError::Failed { output, .. }) => output,
         };
         let output = String::from_utf8_lossy(&output);
         let missing = missing_symbols(&output);
-        Ok(missing.iter().map(|m| m.symbol.to_owned()).collect())
+        Ok(Some(missing.iter().map(|m| m.symbol.to_owned()).collect()))
     }
 
-    /// The patches whose functions refer to what they call when they are compiled as copies beside the others.
-    fn referring(
+    /// Whether functions refer to what they call when they are compiled as copies beside the others; nothing is said of those that
+    /// the compiler refuses.
+    fn referring<'c>(
         &mut self,
         base: &mut Worker,
         file: usize,
-        calls: &[&UndeclaredCall],
-    ) -> Result<BTreeSet<usize>, EngineError> {
+        calls: &[&'c UndeclaredCall],
+    ) -> Result<Vec<Reference<'c>>, EngineError> {
         if calls.is_empty() {
-            return Ok(BTreeSet::new());
+            return Ok(Vec::new());
         }
         let source = &self.plan.sources[file];
         let clones: Vec<Clone> = calls
@@ -183,14 +226,126 @@ impl Engine<'_> {
         let (text, functions) = (&source.unit.source, &source.unit.functions);
         let with = cloned(text, functions, &clones, &all, false);
         self.stats.compilations += 1;
-        let Some(object) = source.compiler.object(base, &with.text)? else {
-            return Ok(BTreeSet::new());
+        let object = source.compiler.object(base, &with.text)?;
+        Ok(Reference::of(object, calls.to_vec()))
+    }
+}
+
+/// What the linker says of names.
+#[derive(Default)]
+struct Linked {
+    /// Those that it does not find.
+    missing: BTreeSet<String>,
+    /// It finds all others.
+    is_complete: bool,
+}
+
+/// What the compiler makes of a call.
+struct Reference<'c> {
+    call: &'c UndeclaredCall,
+    /// It stands in the object.
+    stands: bool,
+}
+
+impl<'c> Reference<'c> {
+    fn of_group(
+        source: &SourceFile,
+        worker: &mut Worker,
+        group: Group<'c>,
+    ) -> Result<Vec<Self>, CompilerError> {
+        let object = source.compiler.object(worker, &group.text)?;
+        Ok(Self::of(object, group.calls))
+    }
+
+    /// Of calls by [`other`] names; none if there is no object.
+    fn of(object: Option<Vec<u8>>, calls: Vec<&'c UndeclaredCall>) -> Vec<Self> {
+        let Some(object) = object else {
+            return Vec::new();
         };
         let symbols = Symbols::of(&object);
-        let numbered = calls.iter().enumerate();
-        let refers = numbered.filter(|(number, _)| symbols.contain(&other(*number)));
-        Ok(refers.map(|(_, call)| call.patch).collect())
+        let numbered = calls.into_iter().enumerate();
+        let of_call = |(number, call)| Reference {
+            call,
+            stands: symbols.contain(&other(number)),
+        };
+        numbered.map(of_call).collect()
     }
+}
+
+/// A patch that links, for the compiler has found that these calls are unreachable; of the woven program it knows less. What it
+/// does where it is reached a build of its own tells: C does not say what a function does whose declaration is guessed.
+fn without<'c>(
+    mut planned: PlannedPatch,
+    calls: impl Iterator<Item = &'c UndeclaredCall>,
+) -> PlannedPatch {
+    let none = |call: &UndeclaredCall| (call.name.clone(), "((int (*)())0)".to_owned());
+    let renames: Renames = calls.map(none).collect();
+    let functions = planned
+        .files
+        .iter_mut()
+        .flat_map(|file| &mut file.functions);
+    for edit in functions.flat_map(|function| &mut function.edits) {
+        edit.text = renamed(&edit.text, &renames);
+    }
+    planned.undefined = true;
+    planned
+}
+
+/// Calls of patches that are compiled together, each by a name of its own.
+struct Group<'c> {
+    calls: Vec<&'c UndeclaredCall>,
+    /// The source with the bodies of all of them.
+    text: Vec<u8>,
+}
+
+/// Patches of a source that change nothing but the body of one function, each function at most once in a group: what the
+/// compiler finds to be unreachable in a function depends on its callers, not on others that call something more. Any
+/// other patch is a group by itself.
+fn of_different_functions<'c>(
+    source: &SourceFile,
+    calls: Vec<&'c UndeclaredCall>,
+    patches: &[Patch],
+) -> Vec<Group<'c>> {
+    let base = &source.unit.source;
+    let body_span = |call: &UndeclaredCall| source.unit.functions[call.function].body_span;
+    let mut groups: Vec<Vec<&UndeclaredCall>> = Vec::new();
+    let mut others = Vec::new();
+    for call in calls {
+        let text = patches[call.patch].changes.first();
+        let Some(text) = text.and_then(FileChange::text).map(NewText::to_vec) else {
+            continue;
+        };
+        if alternative(base, &[Edit::replace(body_span(call), call.body.clone())]) != text {
+            // By a name that stands nowhere else in the object.
+            let renames = Renames::from([(call.name.clone(), other(0))]);
+            let (calls, text) = (vec![call], renamed(&text, &renames));
+            others.push(Group { calls, text });
+            continue;
+        }
+        let is_free = |group: &Vec<&UndeclaredCall>| {
+            let mut known = group.iter().map(|known| body_span(known));
+            !known.any(|known| known.overlaps(body_span(call)))
+        };
+        match groups.iter().position(is_free) {
+            Some(group) => groups[group].push(call),
+            None => groups.push(vec![call]),
+        }
+    }
+    let together = groups.into_iter().map(|mut calls| {
+        calls.sort_by_key(|call| body_span(call).start);
+        let bodies = calls.iter().enumerate().map(|(number, call)| {
+            let renames = Renames::from([(call.name.clone(), other(number))]);
+            Edit::replace(body_span(call), renamed(&call.body, &renames))
+        });
+        let text = alternative(base, &bodies.collect::<Vec<Edit>>());
+        Group { calls, text }
+    });
+    together.chain(others).collect()
+}
+
+/// A whole source with these edits, which are sorted.
+fn alternative(base: &[u8], edits: &[Edit]) -> Vec<u8> {
+    crate::runs::alternative(base, Span::new(0, base.len() as u32), edits)
 }
 
 /// Another name for what is not declared.
