@@ -181,7 +181,7 @@ impl Batcher<'_> {
                     id: PlaceId(*place as u32),
                     span: known.run.span,
                     kind: known.run.kind,
-                    result: None,
+                    result: known.value.clone(),
                     captured: None,
                     labels: scan::labels(slice(&source.unit.source, known.run.span)),
                     alternatives: known
@@ -395,7 +395,8 @@ impl Batcher<'_> {
         let alternatives = target.alternatives.iter();
         let captured = alternatives.filter_map(|alternative| alternative.captured.as_ref());
         let mut captured = target.captured.iter().chain(captured);
-        let returns = captured.any(|text| contains(text, b"__pw_r="));
+        let returns =
+            target.kind == PlaceKind::Statements && captured.any(|text| contains(text, b"__pw_r="));
         if let (true, Ok(Some(result))) = (returns, result) {
             target.result = Some(result.to_owned());
         }
@@ -541,7 +542,9 @@ fn without_evaluations(place: &mut WovenPlace) -> bool {
     for alternative in &mut place.alternatives {
         had |= alternative.captured.take().is_some();
     }
-    place.result = None;
+    if place.kind == PlaceKind::Statements {
+        place.result = None;
+    }
     had
 }
 
@@ -632,7 +635,7 @@ fn escaping_declarations(
     let mut found = Vec::new();
     for (number, place) in own.iter().enumerate() {
         let known = &places[*place];
-        if known.run.to_the_end || known.run.kind == PlaceKind::Condition {
+        if known.run.to_the_end || known.run.kind != PlaceKind::Statements {
             continue;
         }
         for (alternative, span) in known.alternatives.iter().zip(&spans[number]) {

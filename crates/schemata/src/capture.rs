@@ -147,7 +147,7 @@ pub fn captured(text: &Text<'_>, suffix: &str, labels: &[String]) -> Result<Vec<
     let own = text.span.slice(&text.unit.source).unwrap_or_default();
     let mut walker = Walker::new(text, suffix, labels);
     let covered = match text.kind {
-        PlaceKind::Condition => {
+        PlaceKind::Condition | PlaceKind::Value => {
             let root = walker.root_expr().ok_or(Uncaptured::Unread)?;
             walker.expr(root)?;
             vec![text.span]

@@ -45,14 +45,14 @@ pub fn marked(plan: &Plan, members: &[usize], unobserved: &Path) -> Option<Batch
 /// The place with one alternative, which does nothing and is never chosen.
 fn mark(id: PlaceId, place: &BatchPlace, source: &[u8]) -> WovenPlace {
     let text: &[u8] = match place.run.kind {
-        PlaceKind::Condition => b"0",
+        PlaceKind::Condition | PlaceKind::Value => b"0",
         PlaceKind::Statements | PlaceKind::Definitions => b";",
     };
     WovenPlace {
         id,
         span: place.run.span,
         kind: place.run.kind,
-        result: None,
+        result: place.value.clone(),
         captured: None,
         labels: scan::labels(place.run.span.slice(source).unwrap_or_default()),
         alternatives: vec![Alternative {

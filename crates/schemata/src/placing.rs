@@ -19,6 +19,8 @@ pub struct BatchPlace {
     /// `None` outside of functions.
     pub function: Option<usize>,
     pub run: Run,
+    /// The type of the value that stands there.
+    pub value: Option<String>,
     /// The alternatives' texts, their lines in the patched file, and who has them.
     pub alternatives: Vec<BatchAlternative>,
     /// Patches that differ at places inside of this one.
@@ -121,6 +123,7 @@ fn additions(plan: &Plan, file: usize, members: &[usize], renames: &[Renames]) -
             kind: PlaceKind::Definitions,
             to_the_end: true,
         },
+        value: None,
         alternatives,
         inside: Vec::new(),
     };
@@ -140,7 +143,7 @@ fn function_places(
         .iter()
         .flat_map(|own| own.edits)
         .flat_map(|edit| scan::jumps(&edit.text));
-    let finder = Finder::new(text, known, aims.collect());
+    let finder = Finder::new(&source.unit, known, aims.collect());
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()
@@ -187,6 +190,10 @@ fn function_places(
             file,
             function: Some(function),
             run,
+            value: match run.kind {
+                PlaceKind::Value => runs::value_type(&source.unit, known, run.span),
+                _ => None,
+            },
             alternatives: Vec::new(),
             inside: Vec::new(),
         })

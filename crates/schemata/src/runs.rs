@@ -7,11 +7,14 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_csource::{Function, Place, Stmt, StmtId, StmtKind, lex};
+use patchwright_csource::{
+    ExprId, Function, Place, Stmt, StmtId, StmtKind, Storage, TranslationUnit, VarId, lex,
+    types::TypeKind,
+};
 use patchwright_text::{Edit, Span, apply_edits};
 use patchwright_weave::{PlaceKind, can_duplicate};
 
-use crate::scan::{Ends, has_outer_case, has_outer_semicolon, labels, looks_like_declaration};
+use crate::scan::{Ends, has_outer, has_outer_case, labels, looks_like_declaration};
 
 /// A place that holds an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +42,7 @@ struct Sibling {
 
 /// Finds places in one function.
 pub struct Finder<'a> {
+    unit: &'a TranslationUnit,
     source: &'a [u8],
     function: &'a Function,
     /// `goto`s with the offset where they stand (the end of the file if it is not known).
@@ -48,8 +52,9 @@ pub struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// For a function of the file `source`, in which patches jump to the labels `aims`.
-    pub fn new(source: &'a [u8], function: &'a Function, aims: BTreeSet<String>) -> Self {
+    /// For a function of a file, in which patches jump to the labels `aims`.
+    pub fn new(unit: &'a TranslationUnit, function: &'a Function, aims: BTreeSet<String>) -> Self {
+        let source = unit.source.as_slice();
         let gotos = function
             .stmts
             .iter()
@@ -62,6 +67,7 @@ impl<'a> Finder<'a> {
             })
             .collect();
         Self {
+            unit,
             source,
             function,
             gotos,
@@ -369,9 +375,22 @@ impl<'a> Finder<'a> {
                 (Some(condition), vec![Some(body)])
             }
             StmtKind::For {
-                condition, body, ..
-            } => (condition, vec![Some(body)]),
+                init,
+                condition,
+                body,
+                ..
+            } => {
+                let value = init.and_then(|init| self.inside(init, edit));
+                if value.is_some() {
+                    return value;
+                }
+                (condition, vec![Some(body)])
+            }
             StmtKind::Switch { body, .. } => (None, vec![Some(body)]),
+            StmtKind::Declaration(ref variables) => {
+                let mut values = variables.iter();
+                return values.find_map(|variable| self.value(stmt, *variable, edit));
+            }
             _ => return None,
         };
         if let Some(condition) = condition
@@ -388,13 +407,50 @@ impl<'a> Finder<'a> {
     }
 
     fn condition(&self, span: Span, edit: &Covering<'_>) -> Option<Run> {
-        // Between parentheses or semicolons, so that nothing outside changes its meaning.
-        let before = self.source[..span.start as usize].trim_ascii_end().last();
-        let behind = self
-            .source
-            .get(lex::skip_blank(self.source, span.end as usize));
+        // Nothing outside changes its meaning.
+        let (before, behind) = self.neighbours(span);
         let delimited = matches!(before, Some(b'(' | b';')) && matches!(behind, Some(b')' | b';'));
-        if !delimited || !span.contains_span(edit.span) {
+        self.expression(span, edit, b";", PlaceKind::Condition)
+            .filter(|_| delimited)
+    }
+
+    /// What a variable of this declaration begins with. What stands behind the declaration is not part of it.
+    fn value(&self, stmt: StmtId, variable: VarId, edit: &Covering<'_>) -> Option<Run> {
+        let span = value_span(self.unit, self.function, variable)?;
+        let (before, behind) = self.neighbours(span);
+        let delimited = before == Some(&b'=') && matches!(behind, Some(b',' | b';'));
+        let declaration = written(self.function.stmt(stmt))?;
+        let has_own_type = |text: &[u8]| {
+            let words = lex::words(text);
+            words
+                .iter()
+                .any(|word| word.ends_with("auto_type") || word == "auto")
+        };
+        if !delimited || has_own_type(self.slice(declaration)) {
+            return None;
+        }
+        let run = self.expression(span, edit, b",;", PlaceKind::Value)?;
+        let alternative = edit.alternative(self.source, span);
+        let is_list = alternative.get(lex::skip_blank(&alternative, 0)) == Some(&b'{');
+        (!is_list).then_some(run)
+    }
+
+    /// What stands before and behind a span, blanks aside.
+    fn neighbours(&self, span: Span) -> (Option<&u8>, Option<&u8>) {
+        let before = self.source[..span.start as usize].trim_ascii_end().last();
+        let behind = lex::skip_blank(self.source, span.end as usize);
+        (before, self.source.get(behind))
+    }
+
+    /// A place for a whole expression, unless an alternative of it would have tokens that end it.
+    fn expression(
+        &self,
+        span: Span,
+        edit: &Covering<'_>,
+        ends: &[u8],
+        kind: PlaceKind,
+    ) -> Option<Run> {
+        if !span.contains_span(edit.span) {
             return None;
         }
         let alternative = edit.alternative(self.source, span);
@@ -403,14 +459,41 @@ impl<'a> Finder<'a> {
                 && can_duplicate(&braced(text)).is_ok()
                 && !crate::edits::is_blank(text)
                 && !text.contains(&b'#')
-                && !has_outer_semicolon(text)
+                && !has_outer(text, ends)
         });
         plain.then_some(Run {
             span,
-            kind: PlaceKind::Condition,
+            kind,
             to_the_end: false,
         })
     }
+}
+
+/// The expression with which a variable begins that can be assigned to as well: a number or a pointer, which lives as long as its
+/// block.
+fn value_span(unit: &TranslationUnit, function: &Function, variable: VarId) -> Option<Span> {
+    let variable = unit.variable(variable);
+    let is_scalar = matches!(
+        unit.types.kind(variable.ty),
+        TypeKind::Integer(_) | TypeKind::Enum { .. } | TypeKind::Float(_) | TypeKind::Pointer(_)
+    );
+    let qualifiers = unit.types.qualifiers(variable.ty);
+    let is_plain = !(qualifiers.is_const || qualifiers.is_volatile || qualifiers.is_atomic);
+    let initializer: ExprId = variable.initializer?;
+    let is_own = variable.storage == Storage::Local && !variable.thread_local;
+    let place = function.expr(initializer).place;
+    place_extent(place).filter(|_| is_scalar && is_plain && is_own)
+}
+
+/// The type of what stands at a [`PlaceKind::Value`] of a function, in C: a variable's name is known where it begins.
+pub fn value_type(unit: &TranslationUnit, function: &Function, span: Span) -> Option<String> {
+    let declared = function.stmts.iter().flat_map(|stmt| match &stmt.kind {
+        StmtKind::Declaration(variables) => variables.as_slice(),
+        _ => &[],
+    });
+    let mut variables = declared.filter(|id| value_span(unit, function, **id) == Some(span));
+    let name = &unit.variable(*variables.next()?).name;
+    Some(format!("__typeof__({name})"))
 }
 
 /// Why a run will not do.
@@ -471,7 +554,11 @@ fn written(stmt: &Stmt) -> Option<Span> {
 
 /// The span of a statement, or of the invocation that it comes from.
 fn extent(stmt: &Stmt) -> Option<Span> {
-    match stmt.place {
+    place_extent(stmt.place)
+}
+
+fn place_extent(place: Place) -> Option<Span> {
+    match place {
         Place::Written(span) => Some(span),
         Place::MacroArgument { invocation, .. }
         | Place::MacroBody { invocation }

@@ -46,14 +46,14 @@ pub fn skip_directives(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Whether a semicolon stands in a text outside of brackets.
-pub fn has_outer_semicolon(text: &[u8]) -> bool {
+/// Whether one of these bytes stands in a text as a token outside of brackets.
+pub fn has_outer(text: &[u8], wanted: &[u8]) -> bool {
     let (mut at, mut depth) = (0, 0i32);
     while at < text.len() {
         match text[at] {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth -= 1,
-            b';' if depth == 0 => return true,
+            byte if depth == 0 && wanted.contains(&byte) => return true,
             _ => {}
         }
         at = lex::step(text, at);

@@ -185,6 +185,80 @@ fn an_argument_that_its_macro_repeats_is_tried_once_for_each_use() {
 }
 
 #[test]
+fn what_a_variable_begins_with_is_a_place_of_its_own() {
+    let program = "\
+#include <stdio.h>
+#include <stdlib.h>
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+enum state { LOW, HIGH };
+
+static int twice(int n) { return 2 * n; }
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0, more = n + 1, rest[3] = {n, more, 4};
+    const int fixed = n * 2;
+    unsigned char small = n + 250;
+    enum state state = n > 3 ? HIGH : LOW;
+    double half = n / 2;
+    const char *const word = n > 2 ? \"many\" : \"few\", *at = word + 1;
+    int (*f)(int) = twice;
+    int largest = MAX(n, more), sum = 0;
+    for (int i = 0, step = 1; i < n; i += step) {
+        int square = i * i;
+        if (square == 4)
+            continue;
+        sum += square;
+    }
+    static int kept = 3;
+    printf(\"%d %d %d %d %.1f %s %d %d %d\\n\", more, fixed, small, state, half, at,
+           f(n), largest, sum + rest[2] + kept);
+    return 0;
+}
+";
+    let subject = Subject::new(
+        program,
+        &[
+            ("2", "3 4 252 0 1.0 ew 4 3 8\n"),
+            ("7", "8 14 1 1 3.0 any 14 8 94\n"),
+        ],
+    );
+    let changes: &[&[(&str, &str)]] = &[
+        &[("more = n + 1", "more = n + 2")],
+        &[("more = n + 1", "more = (n + 1)")],
+        // Another variable, and not the operator of that name.
+        &[("more = n + 1", "more = n + 1, extra = 2")],
+        &[(
+            "more = n + 1, rest[3] = {n, more, 4}",
+            "more = n, rest[3] = {n, more, 5}",
+        )],
+        &[("fixed = n * 2", "fixed = n + n")],
+        &[("small = n + 250", "small = n + 506")],
+        &[("small = n + 250", "small = n + 251")],
+        &[("n > 3 ? HIGH : LOW", "n > 2 ? HIGH : LOW")],
+        &[("half = n / 2", "half = n / 2.0")],
+        &[("half = n / 2", "half = n / 2 / (n - 2)")],
+        &[("at = word + 1", "at = word + 0 + 1")],
+        &[("at = word + 1", "at = &word[2]")],
+        &[("(int) = twice", "(int) = abs")],
+        &[("MAX(n, more)", "MAX(n, more + 1)")],
+        &[("MAX(n, more)", "MAX(n, n)")],
+        &[("int i = 0", "int i = 1")],
+        &[("step = 1", "step = 2")],
+        &[("step = 1", "step = n ? 1 : 2")],
+        &[("square = i * i", "square = i * i + (i == 2)")],
+        &[("square = i * i", "square = i * abs(i)")],
+        &[("kept = 3", "kept = 4")],
+        &[("more = n + 1", "more")],
+    ];
+    let found = as_plainly(&subject, changes);
+    let woven = found.fates.iter().filter(|fate| **fate == Fate::Woven);
+    assert!(woven.count() + 1 >= changes.len(), "{:?}", found.fates);
+    assert_eq!(found.stats.builds, 1);
+    assert!(found.stats.captured > 20, "{:?}", found.stats);
+}
+
+#[test]
 fn what_cannot_be_woven_leaves_the_others_together() {
     let found = validated(&[
         // A label that the rest of the function still jumps to.

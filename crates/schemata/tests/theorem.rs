@@ -82,15 +82,14 @@ fn program(statement: &str) -> String {
     )
 }
 
-/// What the statement does at each of its visits, and the sum.
-fn trace(n: i32, step: &dyn Fn(&[i32; 4]) -> Option<i32>) -> (Vec<Option<i32>>, i32) {
+/// What `x` becomes by the statement at each of its visits, with what it was, and the sum.
+fn trace(n: i32, step: &dyn Fn(&[i32; 4]) -> Option<i32>) -> (Vec<(i32, i32)>, i32) {
     let (mut x, mut s) = (1i32, 0i32);
     let mut seen = Vec::new();
     for i in 0..n {
-        let effect = step(&[i, s, x, n]);
-        // A write of the old value changes nothing.
-        seen.push(effect.filter(|value| *value != x));
-        x = effect.unwrap_or(x);
+        let value = step(&[i, s, x, n]).unwrap_or(x);
+        seen.push((value, x));
+        x = value;
         s = s.wrapping_mul(3).wrapping_add(x);
     }
     (seen, s)
@@ -98,6 +97,25 @@ fn trace(n: i32, step: &dyn Fn(&[i32; 4]) -> Option<i32>) -> (Vec<Option<i32>>, 
 
 #[test]
 fn there_are_as_many_rounds_as_classes_of_assignments() {
+    // A write of the old value changes nothing.
+    let changed = |(value, old): (i32, i32)| (value != old).then_some(value);
+    rounds_are_classes(&|term| format!("x = {term};"), changed);
+}
+
+#[test]
+fn there_are_as_many_rounds_as_classes_of_what_a_variable_begins_with() {
+    // What stands behind it calls a function and cannot be tried.
+    let statement =
+        |term: &str| format!("int unused = 0, y = {term}; x = abs(y) == y ? y : -abs(y);");
+    rounds_are_classes(&statement, |(value, _)| Some(value));
+}
+
+/// `x` becomes the value of a term by a statement of which patches change the term; `seen` is what is compared of it and of
+/// the value that `x` had.
+fn rounds_are_classes(
+    statement: &dyn Fn(&str) -> String,
+    seen: impl Fn((i32, i32)) -> Option<i32>,
+) {
     let mut random = Random(0x5eed_1234_9876);
     for _ in 0..3 {
         let terms: Vec<Term> = (0..60).map(|_| Term::random(&mut random, 2)).collect();
@@ -105,7 +123,7 @@ fn there_are_as_many_rounds_as_classes_of_assignments() {
         let n = 4;
         let base = trace(n, &|v| Some(original.value(v)));
         let mut subject = Subject::new(
-            &program(&format!("x = {};", original.text())),
+            &program(&statement(&original.text())),
             &[("4", &format!("{}\n", base.1 & 1))],
         );
         subject.cflags = vec!["-fwrapv".into()];
@@ -115,15 +133,18 @@ fn there_are_as_many_rounds_as_classes_of_assignments() {
             .collect();
         let texts: Vec<String> = different
             .iter()
-            .map(|term| program(&format!("x = {};", term.text())))
+            .map(|term| program(&statement(&term.text())))
             .collect();
         let found = validate(&subject, &texts, Options::default());
         let traces: Vec<_> = different
             .iter()
             .map(|term| trace(n, &|v| Some(term.value(v))))
             .collect();
-        let mut classes: BTreeSet<_> = traces.iter().map(|(trace, _)| trace.clone()).collect();
-        classes.insert(base.0.clone());
+        let compared = |(values, _): &(Vec<(i32, i32)>, i32)| -> Vec<Option<i32>> {
+            values.iter().map(|value| seen(*value)).collect()
+        };
+        let mut classes: BTreeSet<_> = traces.iter().map(compared).collect();
+        classes.insert(compared(&base));
         assert_eq!(found.stats.rounds, classes.len(), "{:?}", found.stats);
         assert_eq!(found.stats.executions, classes.len());
         for (patch, (_, sum)) in traces.iter().enumerate() {

@@ -41,9 +41,18 @@ pub enum PlaceKind {
     Statements,
     /// The whole condition between the parentheses of `if`, `while`, `do`, or the semicolons of `for`.
     Condition,
+    /// The whole expression behind the `=` of a declaration. What it gives has the type [`WovenPlace::result`].
+    Value,
     /// Definitions and declarations outside of functions. Its span is empty; nothing is selected there, its
     /// alternatives all stand in the file.
     Definitions,
+}
+
+impl PlaceKind {
+    /// Whether it is an expression.
+    fn gives(self) -> bool {
+        matches!(self, PlaceKind::Condition | PlaceKind::Value)
+    }
 }
 
 /// A place to weave.
@@ -55,7 +64,7 @@ pub struct WovenPlace {
     pub span: Span,
     /// What stands there.
     pub kind: PlaceKind,
-    /// The type of the variable that an evaluation's `return` assigns to; `None` when none does.
+    /// The type of the variable that an evaluation's `return` assigns to, `None` when none does; of a value the value's.
     pub result: Option<String>,
     /// The original text for evaluations, if it can be evaluated.
     pub captured: Option<Vec<u8>>,
@@ -353,20 +362,21 @@ impl PlaceWeaver<'_> {
             return Ok(());
         }
         let suffix = self.suffix;
-        let condition = place.kind == PlaceKind::Condition;
+        let gives = place.kind.gives();
         let evaluates = place.captured.is_some()
             || place
                 .alternatives
                 .iter()
                 .any(|alternative| alternative.captured.is_some());
-        self.push(if condition { "__extension__({" } else { "{" });
+        self.push(if gives { "__extension__({" } else { "{" });
         if evaluates {
             self.push("__label__ __pw_again;");
         }
         self.push(&format!("unsigned __pw_k=__pw_selected_{suffix}[{index}];"));
-        match (&place.result, condition) {
-            (_, true) => self.push("int __pw_r;"),
-            (Some(result), false) if evaluates => {
+        match (place.kind, &place.result) {
+            (PlaceKind::Condition, _) => self.push("int __pw_r;"),
+            (PlaceKind::Value, Some(result)) => self.push(&format!("{result} __pw_r;")),
+            (_, Some(result)) if evaluates => {
                 self.push(&format!("{result} __pw_r=({result})0;"));
             }
             _ => {}
@@ -389,13 +399,13 @@ impl PlaceWeaver<'_> {
         labels.retain(|label| !inner.contains(&label));
         self.labels(&labels);
         self.line(self.lines.number(place.span.start));
-        self.push(if condition { "__pw_r=(" } else { "" });
+        self.open(place.kind);
         self.original(place.span, rest)?;
-        self.close(condition);
+        self.close(place.kind);
         self.push("}else{");
         let runs: Vec<usize> = (0..place.alternatives.len()).collect();
         self.dispatch(index, &runs, false);
-        self.push(if condition { "}__pw_r;})" } else { "}}" });
+        self.push(if gives { "}__pw_r;})" } else { "}}" });
         Ok(())
     }
 
@@ -419,11 +429,20 @@ impl PlaceWeaver<'_> {
         self.spans[index][number] = Span::new(start, self.text.len() as u32);
     }
 
+    /// The beginning of a text.
+    fn open(&mut self, kind: PlaceKind) {
+        self.push(if kind.gives() { "__pw_r=(" } else { "" });
+    }
+
     /// The end of a text, which may end in a comment or an unfinished line.
-    fn close(&mut self, condition: bool) {
+    fn close(&mut self, kind: PlaceKind) {
         let newline = self.newline.to_owned();
         self.push(&newline);
-        self.push(if condition { ")?1:0;" } else { ";" });
+        self.push(match kind {
+            PlaceKind::Condition => ")?1:0;",
+            PlaceKind::Value => ");",
+            PlaceKind::Statements | PlaceKind::Definitions => ";",
+        });
     }
 
     fn labels(&mut self, labels: &[String]) {
@@ -455,7 +474,7 @@ impl PlaceWeaver<'_> {
         self.push("{");
         self.dispatch(index, &runs, true);
         self.push("}");
-        let value = if place.result.is_some() || place.kind == PlaceKind::Condition {
+        let value = if place.result.is_some() || place.kind.gives() {
             "&__pw_r,sizeof(__pw_r)"
         } else {
             "&__pw_c,0"
@@ -472,10 +491,9 @@ impl PlaceWeaver<'_> {
     }
 
     fn evaluation(&mut self, kind: PlaceKind, text: &[u8]) {
-        let condition = kind == PlaceKind::Condition;
-        self.push(if condition { "__pw_r=(" } else { "" });
+        self.open(kind);
         self.text.extend_from_slice(text);
-        self.close(condition);
+        self.close(kind);
     }
 
     /// Runs (or evaluates) the one of these alternatives that `__pw_k` names, by a binary search.
@@ -491,10 +509,9 @@ impl PlaceWeaver<'_> {
                 match &known.captured {
                     Some(captured) if evaluate => self.evaluation(place.kind, captured),
                     _ => {
-                        let condition = place.kind == PlaceKind::Condition;
-                        self.push(if condition { "__pw_r=(" } else { "" });
+                        self.open(place.kind);
                         self.run_text(index, *alternative);
-                        self.close(condition);
+                        self.close(place.kind);
                     }
                 }
             }
