@@ -177,7 +177,7 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
         ..virtualized.clone()
     };
     let confirmed = ValidateOptions {
-        confirm: Confirm::Classes,
+        confirm: Confirm::Together,
         ..proving.clone()
     };
     let mut steps = vec![

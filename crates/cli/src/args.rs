@@ -405,6 +405,8 @@ pub struct LocalizeArgs {
 /// Values of `--confirm`.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum ConfirmArg {
+    /// As `classes`, but up to eight of these that change different functions by one build
+    Together,
     /// One of those that change the same functions, and whose tests all ended in the same way with the same output
     Classes,
     /// Every one
@@ -460,13 +462,14 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_prove_endless: bool,
 
-    /// Which plausible patches are built by themselves and tested again: of those that change the same functions, and
-    /// whose tests all ended in the same way with the same output, one (classes); every one (each); or none
+    /// Which plausible patches are built as they are and tested again: of those that change the same functions, and
+    /// whose tests all ended in the same way with the same output, one, with others of other functions (together) or
+    /// by itself (classes); every one (each); or none
     #[arg(
         long,
         value_name = "WHICH",
         value_enum,
-        default_value = "classes",
+        default_value = "together",
         help_heading = "Validation"
     )]
     pub confirm: ConfirmArg,

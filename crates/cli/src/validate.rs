@@ -180,6 +180,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         virtualize: !args.no_virtualize,
         prove_endless: !args.no_prove_endless,
         confirm: match args.confirm {
+            ConfirmArg::Together => Confirm::Together,
             ConfirmArg::Classes => Confirm::Classes,
             ConfirmArg::Each => Confirm::Each,
             ConfirmArg::None => Confirm::Never,

@@ -144,6 +144,16 @@ impl NewText {
         self.pieces().flatten().copied().collect()
     }
 
+    /// The text with these edits as well; `None` if they are of another text, or if some of them touch each other.
+    fn and(&self, other: &NewText) -> Option<NewText> {
+        let mut edits = [&self.edits[..], &other.edits].concat();
+        edits.sort_by_key(|edit| edit.span);
+        let parted = edits
+            .windows(2)
+            .all(|pair| pair[0].span.end < pair[1].span.start);
+        (parted && self.base == other.base).then(|| NewText::new(self.base.clone(), edits))
+    }
+
     /// The lines that are replaced, in order.
     pub fn changed_lines(&self) -> Vec<LineRange> {
         let count = |bytes: &[u8]| {
@@ -258,6 +268,33 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// Does what both do, under this one's name; `None` unless both only give files other texts, and in a file that both change
+    /// what stands between their changes stays.
+    pub fn and(&self, other: &Patch) -> Option<Patch> {
+        let mut changes = self.changes.clone();
+        for change in &other.changes {
+            let same = changes
+                .iter()
+                .position(|known| known.path() == change.path());
+            match (same.map(|at| &mut changes[at]), change) {
+                (None, FileChange::Modify { .. }) => changes.push(change.clone()),
+                (Some(FileChange::Modify { text: own, .. }), FileChange::Modify { text, .. }) => {
+                    *own = own.and(text)?;
+                }
+                _ => return None,
+            }
+        }
+        let modifies = |change: &FileChange| matches!(change, FileChange::Modify { .. });
+        if !changes.iter().all(modifies) {
+            return None;
+        }
+        changes.sort_by(|a, b| a.path().cmp(b.path()));
+        Some(Patch {
+            changes,
+            ..self.clone()
+        })
+    }
+
     /// Equal for two patches exactly when they turn the tree into the same tree.
     pub fn digest(&self) -> Digest {
         let mut hasher = Hasher::new();

@@ -56,6 +56,7 @@ struct PatchOf<'a> {
     way: Option<&'static str>,
     apart: Option<&'a str>,
     confirmed_by: Option<&'a str>,
+    confirmed_with: Vec<&'a str>,
     resumed: bool,
     build_milliseconds: f64,
     total_milliseconds: f64,
@@ -200,6 +201,7 @@ fn results<'a>(results: &'a [TestResult], tests: &'a Tests) -> Vec<ResultOf<'a>>
 struct Named<'a> {
     same_as: Option<&'a str>,
     confirmed_by: Option<&'a str>,
+    confirmed_with: Vec<&'a str>,
 }
 
 impl<'a> Named<'a> {
@@ -207,6 +209,7 @@ impl<'a> Named<'a> {
         Named {
             same_as: patch.same_as.map(&id),
             confirmed_by: patch.confirmed_by.map(&id),
+            confirmed_with: patch.confirmed_with.iter().map(|with| id(*with)).collect(),
         }
     }
 }
@@ -250,6 +253,7 @@ fn patch_of<'a>(patch: &'a Validated, named: Named<'a>, tests: &'a Tests) -> Pat
         }),
         apart: patch.apart.as_deref(),
         confirmed_by: named.confirmed_by,
+        confirmed_with: named.confirmed_with,
         resumed: patch.resumed,
         build_milliseconds: milliseconds(patch.build),
         total_milliseconds: milliseconds(patch.total),

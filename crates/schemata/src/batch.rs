@@ -173,6 +173,16 @@ impl Batcher<'_> {
             .filter(|place| places[*place].file == file)
             .collect();
         let suffix = own.first().map_or(0, |place| *place).to_string();
+        let mut base = source.unit.source.clone();
+        for function in own.iter().filter_map(|place| places[*place].function) {
+            let body = source.unit.functions[function].body_span;
+            scan::without_register(&mut base[body.start as usize..body.end as usize]);
+        }
+        let own_text = |text: &[u8]| {
+            let mut text = text.to_vec();
+            scan::without_register(&mut text);
+            text
+        };
         let mut woven: Vec<WovenPlace> = own
             .iter()
             .map(|place| {
@@ -188,7 +198,7 @@ impl Batcher<'_> {
                         .alternatives
                         .iter()
                         .map(|alternative| Alternative {
-                            text: alternative.text.clone(),
+                            text: own_text(&alternative.text),
                             line: alternative.line,
                             captured: None,
                             labels: scan::labels(&alternative.text),
@@ -198,7 +208,7 @@ impl Batcher<'_> {
             })
             .collect();
         let unobserved = Some(self.unobserved.as_os_str().as_bytes());
-        let plain = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
+        let plain = match weave_places(&base, &suffix, &woven, unobserved) {
             Ok(plain) => plain,
             Err(error) => {
                 tracing::warn!("{}: {error}", source.relative.display());
@@ -293,15 +303,17 @@ impl Batcher<'_> {
                 continue;
             };
             let function = &source.unit.functions[function];
+            let has_register = scan::has_register(&base, function.body_span);
             self.capture(
                 &places[*place],
                 (source, function, read.as_ref(), &pure, undefined),
+                has_register,
                 (&suffix, &plain.alternatives[number]),
                 &mut woven[number],
             );
         }
         let text = loop {
-            let finished = match weave_places(&source.unit.source, &suffix, &woven, unobserved) {
+            let finished = match weave_places(&base, &suffix, &woven, unobserved) {
                 Ok(finished) => finished,
                 Err(error) => {
                     tracing::warn!("{}: {error}", source.relative.display());
@@ -347,6 +359,7 @@ impl Batcher<'_> {
             &BTreeSet<String>,
             &BTreeSet<u32>,
         ),
+        has_register: bool,
         (suffix, spans): (&str, &[Span]),
         target: &mut WovenPlace,
     ) {
@@ -365,6 +378,7 @@ impl Batcher<'_> {
             span: known.run.span,
             kind: known.run.kind,
             pure,
+            has_register,
         };
         target.captured = self.note(capture::captured(&original, suffix, labels));
         let alternatives = target.alternatives.iter_mut().zip(spans);
@@ -381,6 +395,7 @@ impl Batcher<'_> {
                         span,
                         kind,
                         pure,
+                        has_register: scan::has_register(&unit.source, function.body_span),
                     };
                     capture::captured(&text, suffix, labels)
                 }

@@ -17,6 +17,7 @@ use patchwright_weave::{
 };
 
 use crate::library::{self, Check, Parameter};
+use crate::scan;
 
 /// Why a text cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ impl Uncaptured {
             }
             Self::Labels => "defines labels",
             Self::Macro => "reads or writes memory in the body of a macro",
-            Self::Register => "its function has register variables",
+            Self::Register => "its function has register variables that must stay",
             Self::BitField => "writes a bit-field",
             Self::ReturnType => "returns a structure",
             Self::Sanitized => "is compiled with a sanitizer that reports undefined values",
@@ -91,6 +92,8 @@ pub struct Text<'a> {
     pub kind: PlaceKind,
     /// Functions of the file that may be called: see [`pure_functions`].
     pub pure: &'a BTreeSet<String>,
+    /// Its function has variables of which no address can be taken.
+    pub has_register: bool,
 }
 
 /// Functions of a file that do nothing but give a value, whatever they are given: they read no memory through pointers,
@@ -125,6 +128,7 @@ pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<&str>) -> BTre
                 span: Span::new(body.start + 1, body.end - 1),
                 kind: PlaceKind::Statements,
                 pure: &pure,
+                has_register: scan::has_register(&unit.source, body),
             };
             let mut walker = Walker::new(&text, "", &[]);
             walker.own = function.parameters.clone();
@@ -206,13 +210,6 @@ fn is_separator(source: &[u8], start: usize, end: usize) -> bool {
     crate::edits::is_blank(&rest)
 }
 
-fn contains_word(source: &[u8], span: Span, word: &[u8]) -> bool {
-    let text = span.slice(source).unwrap_or_default();
-    patchwright_csource::lex::words(text)
-        .iter()
-        .any(|known| known.as_bytes() == word)
-}
-
 struct Walker<'a> {
     text: &'a Text<'a>,
     pieces: Captured<'a>,
@@ -225,7 +222,6 @@ struct Walker<'a> {
     /// `continue` stays inside.
     continuable: bool,
     number: usize,
-    has_register: bool,
     /// What has been put round which spans.
     wrapped: BTreeMap<Span, BTreeSet<Wrap>>,
 }
@@ -262,7 +258,6 @@ impl<'a> Walker<'a> {
             breakable: false,
             continuable: false,
             number: 0,
-            has_register: contains_word(&text.unit.source, text.function.body_span, b"register"),
             wrapped: BTreeMap::new(),
         }
     }
@@ -604,7 +599,7 @@ impl<'a> Walker<'a> {
         );
         // A macro could stand there that has other arguments.
         let between = Span::new(whole.start, first.start);
-        if !contains_word(&self.text.unit.source, between, name.as_bytes()) {
+        if !scan::contains_word(&self.text.unit.source, between, name) {
             return Err(Uncaptured::Macro);
         }
         self.edits.push(Edit::replace(between, ""));
@@ -717,7 +712,7 @@ impl<'a> Walker<'a> {
         {
             return self.expr(id);
         }
-        if self.has_register {
+        if self.text.has_register {
             return Err(Uncaptured::Register);
         }
         if self.is_bit_field(id) {

@@ -1,6 +1,7 @@
 //! What a text of statements has, as far as its words tell: labels, jumps, cases, declarations.
 
 use patchwright_csource::lex;
+use patchwright_text::Span;
 
 use crate::outside::skip_directive;
 
@@ -59,6 +60,34 @@ pub fn has_outer(text: &[u8], wanted: &[u8]) -> bool {
         at = lex::step(text, at);
     }
     false
+}
+
+/// Whether a stretch of a source says that variables are to stand in registers.
+pub fn has_register(source: &[u8], span: Span) -> bool {
+    contains_word(source, span, "register")
+}
+
+/// Whether a stretch of a source has a word as a token.
+pub fn contains_word(source: &[u8], span: Span, wanted: &str) -> bool {
+    let words = lex::words(span.slice(source).unwrap_or_default());
+    words.iter().any(|word| word == wanted)
+}
+
+/// Blanks the `register`s of a text, as many bytes: of what stands in memory the address can be taken. They stay where they name
+/// a register, and beside `setjmp`, where they decide about values.
+pub fn without_register(text: &mut [u8]) {
+    const REGISTER: &str = "register";
+    let words = lex::words_with_places(text);
+    let matters =
+        |word: &str| ["asm", "__asm", "__asm__"].contains(&word) || word.contains("setjmp");
+    if words.iter().any(|(word, _)| matters(word)) {
+        return;
+    }
+    let places = words.into_iter().filter(|(word, _)| *word == REGISTER);
+    let places: Vec<usize> = places.map(|(_, at)| at).collect();
+    for at in places {
+        text[at..at + REGISTER.len()].fill(b' ');
+    }
 }
 
 /// Whether a text has a `case` or a `default` of a `switch` round it.

@@ -74,6 +74,7 @@ impl<'b> Board<'b> {
                 way: None,
                 apart: None,
                 confirmed_by: None,
+                confirmed_with: Vec::new(),
                 resumed: false,
                 build: Duration::ZERO,
                 total: Duration::ZERO,
@@ -204,6 +205,31 @@ impl<'b> Board<'b> {
             }
         }
         self.settle(entry, checked, false);
+    }
+
+    /// A patch is plausible in a woven program, and so are these, of which one build with all of them passed.
+    pub fn settle_together(&self, entry: usize, checked: &Checked, together: &[usize]) {
+        {
+            let mut state = self.state();
+            for number in self.and_followers(entry) {
+                let others = together.iter().copied().filter(|other| *other != entry);
+                state.patches[number].confirmed_with = others.collect();
+            }
+            if let Some(woven) = &mut state.stats.woven {
+                woven.confirmed_together += 1;
+            }
+        }
+        self.settle(entry, checked, false);
+    }
+
+    /// A build of several patches at once, which says nothing against any of them.
+    pub fn count_together(&self, checked: &Checked) {
+        let mut state = self.state();
+        state.stats.builds += 1;
+        if let Way::Plain(rebuild) = checked.way {
+            state.stats.full_builds += usize::from(rebuild != Rebuild::Incremental);
+        }
+        state.stats.executions += checked.executions;
     }
 
     /// Tells what comes next in the order of the set, if the order counts; breaks when enough

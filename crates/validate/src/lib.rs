@@ -32,6 +32,7 @@ pub mod prepare;
 pub mod rebuild;
 pub mod schedule;
 pub mod set;
+mod together;
 pub mod verdict;
 pub mod woven;
 
@@ -47,6 +48,7 @@ use patchwright_exec::{CancelToken, JournalOptions, RunnerProgram, Scratch};
 pub use error::ValidateError;
 pub use outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
 pub use plain::Way;
+pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
@@ -86,9 +88,12 @@ pub struct ValidateOptions {
 pub enum Confirm {
     /// None.
     Never,
+    /// As for [`Confirm::Classes`], but up to [`MOST_TOGETHER`] of these that change different functions in one build. If that does
+    /// not pass, each by itself.
+    #[default]
+    Together,
     /// Of woven patches that did the same as each other in every test, the first; none of those that did what the untouched
     /// program does, for that was tested twice. All others.
-    #[default]
     Classes,
     /// All.
     Each,
@@ -108,7 +113,7 @@ impl Default for ValidateOptions {
             dedup: true,
             virtualize: true,
             prove_endless: true,
-            confirm: Confirm::Classes,
+            confirm: Confirm::Together,
             build_timeout: Duration::from_secs(600),
             timeouts: patchwright_exec::TimeoutRule {
                 floor: Duration::ZERO,

@@ -81,6 +81,8 @@ pub struct Validated {
     /// It is plausible, woven with others, and this patch of the set, which changes the same functions and had the same outcome
     /// of every test, was built by itself and passed too.
     pub confirmed_by: Option<usize>,
+    /// It is plausible, woven with others, and passed in one build with these patches of the set, which change other functions.
+    pub confirmed_with: Vec<usize>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
     /// How long its build took.
@@ -160,6 +162,8 @@ pub struct WovenStats {
     pub overruled: usize,
     /// Plausible patches with the same outcome of every test as one of the same functions that was confirmed.
     pub confirmed_by_others: usize,
+    /// Plausible patches that were confirmed in one build with others.
+    pub confirmed_together: usize,
     /// The time that it took.
     pub time: Duration,
 }

@@ -2,18 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use patchwright_patches::Patch;
 use patchwright_schemata::Behaviour;
 
 use crate::Confirm;
 use crate::plain::Checked;
+use crate::set::PatchSet;
 use crate::verdict::TestResult;
 
 #[derive(Debug)]
 struct Class {
     promise: Promise,
-    /// The members but the first, and what woven programs say of them.
+    scope: Scope,
+    /// What woven programs say of the first.
+    checked: Checked,
+    /// The other members, and what woven programs say of them.
     others: Vec<(usize, Checked)>,
 }
+
+/// Functions: see [`patchwright_schemata::Engine::scope`].
+type Scope = Vec<(usize, Option<usize>)>;
 
 /// What a woven program says of a patch that is to be confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,17 +32,30 @@ pub struct Promise {
     pub differs: BTreeSet<usize>,
 }
 
+/// Patches that one build confirms, if it passes.
+pub struct Group {
+    /// Their numbers in the set.
+    pub entries: Vec<usize>,
+    /// All of them as one.
+    pub patch: Patch,
+    /// Where some of them did anything but what the untouched program does.
+    pub promise: Promise,
+}
+
+/// So many patches are confirmed by one build at most: if it does not pass, each is built by itself.
+pub const MOST_TOGETHER: usize = 8;
+
 /// What a patch changes, and what it did in each test that was run, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
-    /// See [`patchwright_schemata::Engine::scope`].
-    pub scope: Vec<(usize, Option<usize>)>,
+    /// The functions that it changes.
+    pub scope: Scope,
     /// What it did.
     pub behaviour: Vec<Behaviour>,
 }
 
 /// What patches of one class have in common: what they change, and the outcome of each test.
-type Likeness = (Vec<(usize, Option<usize>)>, Vec<u32>);
+type Likeness = (Scope, Vec<u32>);
 
 /// Plausible patches in classes: those of one class change the same functions, and every test ended in the same way with the
 /// same output, so that a build of the first stands for the others.
@@ -52,9 +73,9 @@ impl Promising {
     /// Adds a patch of the set with what it did in the tests. Patches are added in their order.
     pub fn add(&mut self, entry: usize, checked: Checked, conduct: Conduct, confirm: Confirm) {
         let outcomes = conduct.behaviour.iter().map(|behaviour| behaviour.outcome);
-        let likeness = (conduct.scope, outcomes.collect());
+        let likeness = (conduct.scope.clone(), outcomes.collect());
         let first = match confirm {
-            Confirm::Classes => *self.known.entry(likeness).or_insert(entry),
+            Confirm::Together | Confirm::Classes => *self.known.entry(likeness).or_insert(entry),
             Confirm::Each | Confirm::Never => entry,
         };
         self.first.insert(entry, first);
@@ -63,6 +84,8 @@ impl Promising {
                 differs: BTreeSet::new(),
                 results: checked.tests.clone(),
             },
+            scope: conduct.scope,
+            checked: checked.clone(),
             others: Vec::new(),
         });
         let tests = checked.tests.iter().zip(&conduct.behaviour);
@@ -82,6 +105,47 @@ impl Promising {
     /// The patch is one of these, and another one is tried first.
     pub fn waits(&self, entry: usize) -> bool {
         self.first.get(&entry).is_some_and(|first| *first != entry)
+    }
+
+    /// What a woven program says of the first of a class.
+    pub fn checked(&self, entry: usize) -> Option<&Checked> {
+        Some(&self.classes.get(&entry)?.checked)
+    }
+
+    /// Groups of first members that change nothing but functions, each others.
+    pub fn groups(&self, set: &PatchSet) -> Vec<Group> {
+        let mut groups: Vec<(Scope, Group)> = Vec::new();
+        for (&entry, class) in &self.classes {
+            let Some(patch) = set.entries[entry].patch() else {
+                continue;
+            };
+            if class.scope.iter().any(|(_, function)| function.is_none()) {
+                continue;
+            }
+            let joins = |(scope, group): &(Scope, Group)| {
+                let is_apart = !class.scope.iter().any(|function| scope.contains(function));
+                let has_room = group.entries.len() < MOST_TOGETHER;
+                group.patch.and(patch).filter(|_| has_room && is_apart)
+            };
+            let joined = (0..groups.len()).find_map(|at| Some((at, joins(&groups[at])?)));
+            let promise = &class.promise;
+            let Some((at, patch)) = joined else {
+                let group = Group {
+                    entries: vec![entry],
+                    patch: patch.clone(),
+                    promise: promise.clone(),
+                };
+                groups.push((class.scope.clone(), group));
+                continue;
+            };
+            let (scope, group) = &mut groups[at];
+            scope.extend(&class.scope);
+            group.entries.push(entry);
+            group.patch = patch;
+            group.promise.differs.extend(&promise.differs);
+        }
+        let groups = groups.into_iter().map(|(_, group)| group);
+        groups.filter(|group| group.entries.len() > 1).collect()
     }
 
     /// The others of the class that this patch represents.

@@ -21,6 +21,7 @@ use crate::promising::{Conduct, Promising};
 use crate::rebuild;
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
+use crate::together::Together;
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
@@ -191,6 +192,25 @@ fn run_tasks(
         workers.push(worker);
     }
     let plain = Plain::new(project, &prepared, options, surroundings, snapshots);
+    let mut workers = Pool::of(workers);
+    // What a test does may depend on all those before it; and if the run stops, it is after the first patches.
+    if options.confirm == Confirm::Together && !leaves && options.stop_after.is_none() {
+        let together = Together {
+            plain: &plain,
+            set,
+            promising: &promising,
+            board,
+            journal,
+        };
+        together.confirm(&mut workers, &schedule.order(0))?;
+        for task in &open {
+            if board.is_settled(task.entry) {
+                schedule.done(task.number, None);
+            }
+        }
+        open.retain(|task| !board.is_settled(task.entry));
+        waiting.retain(|entry, _| !board.is_settled(*entry));
+    }
     let refuted = Mutex::new(Vec::new());
     let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
         // Others wait for this patch, whatever becomes of it.
@@ -229,7 +249,6 @@ fn run_tasks(
         Ok(())
     };
     let mut failure = None;
-    let mut workers = Pool::of(workers);
     while !open.is_empty() {
         let tasks = std::mem::take(&mut open);
         let mut stopped = false;
@@ -310,7 +329,7 @@ fn is_confirmed(confirm: Confirm, behaviour: &[Behaviour]) -> bool {
     let as_original = |behaviour: &Behaviour| behaviour.as_original;
     match confirm {
         Confirm::Never => true,
-        Confirm::Classes => behaviour.iter().all(as_original),
+        Confirm::Together | Confirm::Classes => behaviour.iter().all(as_original),
         Confirm::Each => false,
     }
 }

@@ -12,6 +12,9 @@ use common::{Place, in_calc};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, ValidateOptions, Validation, Way};
 
+/// The line that calls what doubles.
+const CALL: &str = "        printf(\"%d\\n\", twice(a));";
+
 fn woven(place: &Place, confirm: Confirm) -> ValidateOptions {
     ValidateOptions {
         schemata: true,
@@ -64,6 +67,50 @@ fn of_plausible_patches_that_did_the_same_one_is_confirmed_by_a_build() {
         .map(|phase| phase.name)
         .collect();
     assert!(names.contains(&"weaving patches"), "{names:?}");
+}
+
+#[test]
+fn plausible_patches_of_different_functions_are_confirmed_by_one_build() {
+    let place = Place::new();
+    let mut patches = patches();
+    patches.push(("call", in_calc(CALL, &CALL.replace("twice(a)", "a + a"))));
+    let other = CALL.replace("twice(a)", "argc ? 2 * a : twice(a)");
+    patches.push(("other", in_calc(CALL, &other)));
+    let outcome = place
+        .run(&patches, &woven(&place, Confirm::Together))
+        .unwrap();
+    assert_eq!(outcome.plausible(), 5);
+    assert_eq!(outcome.stats.builds, 1);
+    let woven = outcome.stats.woven.unwrap();
+    assert_eq!(
+        (woven.confirmed_together, woven.confirmed_by_others),
+        (2, 3)
+    );
+    assert_eq!(outcome.patches[0].confirmed_with, [4]);
+    assert_eq!(outcome.patches[4].confirmed_with, [0]);
+    assert_eq!(outcome.patches[5].confirmed_by, Some(4));
+    assert_eq!(outcome.patches[4].way, Some(Way::Woven));
+}
+
+#[test]
+fn patches_that_do_not_pass_together_are_confirmed_one_by_one() {
+    let place = Place::new();
+    let body = "    return a * FACTOR;";
+    let call = CALL.replace("twice(a)", "twice(a) - a * FACTOR + 2 * a");
+    let patches = [
+        ("twice", in_calc(body, "    return 2 * a;")),
+        ("call", in_calc(CALL, &call)),
+    ];
+    let outcome = place
+        .run(&patches, &woven(&place, Confirm::Together))
+        .unwrap();
+    assert_eq!(words(&outcome), ["plausible", "plausible"]);
+    assert_eq!(outcome.stats.builds, 3);
+    for patch in &outcome.patches {
+        assert!(patch.confirmed_with.is_empty());
+        assert_ne!(patch.way, Some(Way::Woven));
+        assert!(patch.notes.is_empty(), "{:?}", patch.notes);
+    }
 }
 
 #[test]

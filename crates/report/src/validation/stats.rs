@@ -48,6 +48,7 @@ struct WovenOf {
     unsteady: usize,
     overruled: usize,
     confirmed_by_others: usize,
+    confirmed_together: usize,
     milliseconds: f64,
 }
 
@@ -97,6 +98,7 @@ impl WovenOf {
             unsteady: woven.unsteady,
             overruled: woven.overruled,
             confirmed_by_others: woven.confirmed_by_others,
+            confirmed_together: woven.confirmed_together,
             milliseconds: milliseconds(woven.time),
         }
     }
@@ -115,7 +117,7 @@ pub fn stats(stats: &Stats) -> String {
     };
     let _ = writeln!(
         text,
-        "\nWoven: {} in {}; {}, {} in {} ({} forked, {}, {} of them proved to be endless); {} confirmed by one that did the same.",
+        "\nWoven: {} in {}; {}, {} in {} ({} forked, {}, {} of them proved to be endless); {} confirmed by one that did the same, {} together.",
         count(woven.patches as u64, "patch", "patches"),
         count(woven.builds as u64, "program", "programs"),
         count(
@@ -129,6 +131,7 @@ pub fn stats(stats: &Stats) -> String {
         count(woven.time_outs as u64, "time-out", "time-outs"),
         grouped(woven.endless as u64),
         grouped(woven.confirmed_by_others as u64),
+        grouped(woven.confirmed_together as u64),
     );
     let mut list = |title: &str, lines: Vec<(&str, usize)>| {
         if !lines.is_empty() {
