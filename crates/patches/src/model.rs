@@ -538,3 +538,69 @@ impl Reason {
         matches!(self, Reason::Malformed { .. } | Reason::Path { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use patchwright_text::Span;
+
+    use super::*;
+
+    const TEXT: &[u8] = b"a\nb\nc\nd\ne\n";
+
+    fn patch(edits: &[(&str, Edit)]) -> Patch {
+        let base: Arc<[u8]> = TEXT.into();
+        let change = |(path, edit): &(&str, Edit)| FileChange::Modify {
+            path: RelativePath::parse(path.as_bytes()).unwrap(),
+            text: NewText::new(base.clone(), vec![edit.clone()]),
+        };
+        Patch {
+            id: PatchId("p".into()),
+            origin: Origin {
+                file: "p.diff".into(),
+                line: 1,
+                lines_are_of_file: true,
+            },
+            changes: edits.iter().map(change).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn line(number: u32, text: &str) -> Edit {
+        Edit::replace(Span::new(2 * number, 2 * number + 2), text)
+    }
+
+    #[test]
+    fn changes_of_other_lines_and_files_are_done_both() {
+        let first = patch(&[("x.c", line(0, "A\n")), ("z.c", line(1, "B\n"))]);
+        let second = patch(&[("x.c", line(2, "")), ("y.c", line(0, "Y\n"))]);
+        let both = first.and(&second).unwrap();
+        let texts = both.changes.iter().map(|change| {
+            let text = change.text().unwrap().to_vec();
+            (change.path().clone(), String::from_utf8(text).unwrap())
+        });
+        let expected = [
+            ("x.c", "A\nb\nd\ne\n"),
+            ("y.c", "Y\nb\nc\nd\ne\n"),
+            ("z.c", "a\nB\nc\nd\ne\n"),
+        ];
+        let path = |path: &str| RelativePath::parse(path.as_bytes()).unwrap();
+        let expected = expected.map(|(file, text)| (path(file), text.to_owned()));
+        assert_eq!(texts.collect::<Vec<_>>(), expected);
+        assert_eq!(second.and(&first).unwrap().digest(), both.digest());
+    }
+
+    #[test]
+    fn changes_that_touch_each_other_are_not_joined() {
+        let first = patch(&[("x.c", line(1, "B\n"))]);
+        for edit in [line(1, "C\n"), line(2, "C\n"), Edit::insert(2, "new\n")] {
+            assert!(first.and(&patch(&[("x.c", edit)])).is_none());
+        }
+        let removed = Patch {
+            changes: vec![FileChange::Delete {
+                path: RelativePath::parse(b"y.c").unwrap(),
+            }],
+            ..first.clone()
+        };
+        assert!(first.and(&removed).is_none() && removed.and(&first).is_none());
+    }
+}
