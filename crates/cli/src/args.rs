@@ -272,6 +272,16 @@ pub struct RepairArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Search")]
     pub max_cost: u32,
 
+    /// If no change of one place passes all tests, try pairs of changes that each pass some (1: do not)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u8).range(1..=2),
+        help_heading = "Search"
+    )]
+    pub places: u8,
+
     /// Let terms grow until a location has this many candidates (with --all, a condition 20 times as many); more than ten million only where this asks for them
     #[arg(
         long,

@@ -121,6 +121,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         first: args.first,
         max_patches: args.max_patches as usize,
         max_cost: args.max_cost,
+        places: args.places.into(),
         schemas: schemas(&args.schemas),
         locations: match (args.locations, args.all) {
             (Some(locations), _) => locations,

@@ -44,6 +44,8 @@ pub mod search;
 mod singly;
 mod test_sources;
 mod tree;
+mod twins;
+mod two_places;
 pub mod unchangeable;
 mod undefined;
 pub mod verify;
@@ -72,6 +74,8 @@ pub struct RepairOptions {
     pub max_patches: usize,
     /// Candidates above this cost are not tried.
     pub max_cost: u32,
+    /// If no change of one place passes, try changes of so many: 1 or 2.
+    pub places: usize,
     /// The kinds of change to try.
     pub schemas: patchwright_space::Schemas,
     /// Look at so many locations, the most suspicious; 0 looks at all.
@@ -112,6 +116,7 @@ impl Default for RepairOptions {
             first: false,
             max_patches: 10,
             max_cost: 16,
+            places: 1,
             schemas: Default::default(),
             locations: localize::DEFAULT_LOCATIONS,
             formula: Default::default(),
@@ -173,6 +178,9 @@ pub struct Surroundings<'a> {
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 
+/// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
+const ONE_PLACE: f64 = 0.6;
+
 /// Repairs `project`.
 ///
 /// # Errors
@@ -187,7 +195,13 @@ pub fn repair(
     localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
     let mut instrumented =
         instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
-    let mut options = options.clone();
+    let wanted = options;
+    let mut options = wanted.clone();
+    let tries_two_places = two_places::is_possible(&prepared, wanted);
+    let end = wanted.budget.map(|budget| Instant::now() + budget);
+    if tries_two_places {
+        options.budget = wanted.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+    }
     let mut rejected = Vec::new();
     let mut undefined: Vec<Patch> = Vec::new();
     let mut started_search = Instant::now();
@@ -254,6 +268,16 @@ pub fn repair(
             (surroundings.events)(Event::Verified(Box::new(patch.clone())));
         }
         patches.patches = undefined;
+    }
+    let is_interrupted = found.interrupted || patches.interrupted;
+    if patches.patches.is_empty() && tries_two_places && !is_interrupted {
+        let started = Instant::now();
+        let tried = (&found.stats, end);
+        match two_places::search(&prepared, project, wanted, surroundings, tried) {
+            Err(error) if error.is_cancelled() => patches.interrupted = true,
+            pairs => patches.patches = pairs?,
+        }
+        phases.search += started.elapsed();
     }
     found.stats.resumed = resumed.unwrap_or(0);
     found.stats.forked = forked;

@@ -26,6 +26,8 @@ pub struct Patch {
     pub cost: u32,
     /// A unified diff that `patch -p1` and `git apply` take.
     pub diff: Vec<u8>,
+    /// The same as edits of the file, sorted.
+    pub edits: Vec<Edit>,
     /// The number of its test-equivalence class among the plausible ones, from 1.
     pub class: usize,
     /// Number of candidates in the class, of its cost.

@@ -134,6 +134,7 @@ pub fn verify<'a>(
                         schema: proposal.schema.name(),
                         cost: proposal.found.cost,
                         diff,
+                        edits: vec![proposal.edit.into_owned()],
                         class,
                         class_size: proposal.found.count,
                         representative: proposal.member == 0,
