@@ -134,6 +134,7 @@ fn others(
                 let types = &finder.builder.unit.types;
                 let is_array = matches!(types.kind(ty), TypeKind::Array(..));
                 let element = types.element(ty).filter(|_| is_array);
+                let element = element.filter(|&element| !types.qualifiers(element).is_const);
                 element.is_some_and(|element| finder.builder.ctype(element) == Some(wanted))
             });
             replacements(span, names)
@@ -215,11 +216,11 @@ fn members(
     let wanted: Option<CType> = finder.builder.ctype(wanted);
     let mut found = Vec::new();
     for field in record.fields.clone().unwrap_or_default() {
-        let is_array = matches!(
-            finder.builder.unit.types.kind(field.ty),
-            TypeKind::Array(..)
-        );
-        let fits = !is_array && wanted.is_some() && finder.builder.ctype(field.ty) == wanted;
+        let types = &finder.builder.unit.types;
+        let is_array = matches!(types.kind(field.ty), TypeKind::Array(..));
+        let is_const = types.qualifiers(field.ty).is_const;
+        let fits =
+            !is_array && !is_const && wanted.is_some() && finder.builder.ctype(field.ty) == wanted;
         if fits && field.name != own && !field.name.is_empty() && !is_private(&record, &field) {
             found.push(field.name);
         }

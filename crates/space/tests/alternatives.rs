@@ -277,12 +277,13 @@ fn a_statement_is_repeated_where_all_that_it_mentions_is_there() {
 
 #[test]
 fn an_assignment_is_to_something_else_of_the_same_type() {
-    let source = "struct s { double least, most; int n; };\nint rows[9];\nint cols[9];\n\
+    let source = "struct s { double least, most; const double sum; int n; };\nint rows[9];\nint cols[9];\n\
+                  static const int table[9];\n\
                   int f(struct s *s, int i, int j, long k) {\n\
                   s->least = 1;\n\
                   for (j = 0; j < 9; i++)\n\
                   rows[j] = k;\n\
-                  return cols[i];\n}\n";
+                  return cols[i] + table[i];\n}\n";
     let found = changes(source, Schema::Assignment, &[]);
     contain(
         &found,
@@ -300,7 +301,7 @@ fn an_assignment_is_to_something_else_of_the_same_type() {
         !counted.iter().any(|text| text.contains("++")),
         "{counted:#?}"
     );
-    for other in ["s->n", "k++", "k = 0"] {
+    for other in ["s->n", "k++", "k = 0", "s->sum = ", "table[j] = "] {
         assert!(!found.iter().any(|text| text.contains(other)), "{found:#?}");
     }
 }
