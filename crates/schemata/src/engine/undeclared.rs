@@ -61,7 +61,13 @@ impl Engine<'_> {
         }
         let linked = self.linked(base, &calls)?;
         let is_missing = |call: &&UndeclaredCall| linked.missing.contains(&call.name);
-        let mut missing: Vec<&UndeclaredCall> = calls.iter().filter(is_missing).collect();
+        // What one program has another may not have, and the linker's message names no source.
+        let is_of_one_file = |call: &&UndeclaredCall| {
+            let others = calls.iter().filter(|other| other.name == call.name);
+            others.into_iter().all(|other| other.file == call.file)
+        };
+        let missing = calls.iter().filter(is_missing).filter(is_of_one_file);
+        let mut missing: Vec<&UndeclaredCall> = missing.collect();
         for file in 0..self.plan.sources.len() {
             let names = missing.iter().filter(|call| call.file == file);
             let names: BTreeSet<&str> = names.map(|call| call.name.as_str()).collect();
