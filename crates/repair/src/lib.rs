@@ -56,7 +56,7 @@ use std::time::Instant;
 use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
 pub use error::RepairError;
-pub use outcome::{Patch, RepairOutcome, Stats};
+pub use outcome::{Patch, RepairOutcome, Stats, TwoPlaces};
 use outcome::{Phases, Verified};
 pub use relations::{Bounds, Relations, Sample};
 pub use unchangeable::{Unchangeable, UnchangeableKind};
@@ -275,7 +275,11 @@ pub fn repair(
         let tried = (&found.stats, end);
         match two_places::search(&prepared, project, wanted, surroundings, tried) {
             Err(error) if error.is_cancelled() => patches.interrupted = true,
-            pairs => patches.patches = pairs?,
+            found_pairs => {
+                let (pairs, done) = found_pairs?;
+                patches.patches = pairs;
+                found.stats.two_places = Some(done);
+            }
         }
         phases.search += started.elapsed();
     }

@@ -65,6 +65,17 @@ pub struct Phases {
     pub verify: Duration,
 }
 
+/// What a search for changes of two places did, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TwoPlaces {
+    /// Searches for changes of one place, each with one of the failing tests.
+    pub searches: usize,
+    /// Executions of tests by these searches.
+    pub executions: u64,
+    /// Pairs of changes that were built and tested.
+    pub pairs: usize,
+}
+
 /// What the run did, in numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -114,6 +125,8 @@ pub struct Stats {
     pub complete_cost: Option<u32>,
     /// What had been put off was executed one by one in the end.
     pub in_deferred: bool,
+    /// What the search for changes of two places took, if there was one. The other numbers do not count it.
+    pub two_places: Option<TwoPlaces>,
     /// The search ended because its time was up.
     pub out_of_time: bool,
     /// The search ended because it had done as much as it was to do ([`crate::Bounds`]).

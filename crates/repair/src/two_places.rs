@@ -13,7 +13,7 @@ use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    outcome::{Patch, Stats},
+    outcome::{Patch, Stats, TwoPlaces},
     prepare::Prepared,
     relations::Bounds,
     repair,
@@ -62,7 +62,7 @@ pub(crate) fn search(
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
     (tried, end): (&Stats, Option<Instant>),
-) -> Result<Vec<Patch>, RepairError> {
+) -> Result<(Vec<Patch>, TwoPlaces), RepairError> {
     (surroundings.events)(Event::Phase("searching for patches of two places"));
     let searches = Searches {
         prepared,
@@ -72,12 +72,13 @@ pub(crate) fn search(
         executions: tried.executions.max(LEAST_EXECUTIONS),
         end,
     };
+    let mut done = TwoPlaces::default();
     let mut parts: Vec<Part> = Vec::new();
     let mut aims: Vec<usize> = Vec::new();
     let mut aim = prepared.failing.first().copied();
     while let Some(test) = aim {
         aims.push(test);
-        parts.extend(searches.parts(test)?);
+        parts.extend(searches.parts(test, &mut done)?);
         // What no change passes so far, or else what some change does not pass.
         let open = |part: &Part| {
             let failing = prepared.failing.iter().copied();
@@ -93,7 +94,8 @@ pub(crate) fn search(
             .find(|test| !aims.contains(test))
             .filter(|_| aims.len() < MOST_SEARCHES && !searches.is_out_of_time());
     }
-    searches.verified(&parts)
+    let patches = searches.verified(&parts, &mut done)?;
+    Ok((patches, done))
 }
 
 struct Searches<'s, 'a> {
@@ -111,7 +113,7 @@ impl Searches<'_, '_> {
     }
 
     /// Changes of one place that pass a failing test and all that pass.
-    fn parts(&self, test: usize) -> Result<Vec<Part>, RepairError> {
+    fn parts(&self, test: usize, done: &mut TwoPlaces) -> Result<Vec<Part>, RepairError> {
         let Searches {
             prepared,
             surroundings,
@@ -156,6 +158,7 @@ impl Searches<'_, '_> {
             cancel: surroundings.cancel.clone(),
             events: &quiet,
         };
+        done.searches += 1;
         let outcome = match repair(&project, &options, &nested) {
             Err(error) if !error.is_cancelled() => {
                 tracing::info!("no search for one of several failing tests: {error}");
@@ -163,6 +166,7 @@ impl Searches<'_, '_> {
             }
             outcome => outcome?,
         };
+        done.executions += outcome.stats.executions;
         let patches = outcome.patches.into_iter();
         let patches = patches.filter(|patch| patch.undefined.is_none());
         self.measured(patches.collect())
@@ -210,7 +214,7 @@ impl Searches<'_, '_> {
     }
 
     /// The pairs that pass everything, best first.
-    fn verified(&self, parts: &[Part]) -> Result<Vec<Patch>, RepairError> {
+    fn verified(&self, parts: &[Part], done: &mut TwoPlaces) -> Result<Vec<Patch>, RepairError> {
         let union = |first: &Part, second: &Part| first.passes.union(&second.passes).count();
         let mut candidates: Vec<(usize, Patch)> = Vec::new();
         for (number, first) in parts.iter().enumerate() {
@@ -262,6 +266,7 @@ impl Searches<'_, '_> {
             if patches.len() >= wanted || self.is_out_of_time() && !patches.is_empty() {
                 break;
             }
+            done.pairs += chunk.len();
             let candidates = chunk.iter().map(|(_, _, patch, text)| Candidate {
                 file: &patch.file,
                 text,

@@ -190,6 +190,15 @@ pub fn summary(outcome: &RepairOutcome) -> String {
             count(stats.too_many_states, "candidate", "candidates")
         );
     }
+    if let Some(two) = stats.two_places {
+        let _ = writeln!(
+            text,
+            "Then tried two places: {} for one failing test each, with {}; {} built and tested.",
+            count(two.searches as u64, "search", "searches"),
+            count(two.executions, "execution", "executions"),
+            count(two.pairs as u64, "pair", "pairs"),
+        );
+    }
     if stats.out_of_time && stats.in_deferred {
         text.push_str(
             "All costs were explored; time ran out while candidates that had been put off were executed one by one.\n",
