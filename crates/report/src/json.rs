@@ -35,6 +35,13 @@ struct Patch<'a> {
 }
 
 #[derive(Serialize)]
+struct TwoPlaces {
+    searches: usize,
+    executions: u64,
+    pairs: usize,
+}
+
+#[derive(Serialize)]
 struct Stats<'a> {
     failing_tests: usize,
     passing_tests: usize,
@@ -61,6 +68,9 @@ struct Stats<'a> {
     plausible_classes: usize,
     evaluations: u64,
     complete_cost: Option<u32>,
+    /// Missing if changes of two places were not sought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    two_places: Option<TwoPlaces>,
     out_of_time: bool,
     stopped_early: bool,
     interrupted: bool,
@@ -180,6 +190,11 @@ pub fn repair(outcome: &RepairOutcome) -> String {
             plausible_classes: stats.plausible_classes,
             evaluations: stats.evaluations,
             complete_cost: stats.complete_cost,
+            two_places: stats.two_places.map(|two| TwoPlaces {
+                searches: two.searches,
+                executions: two.executions,
+                pairs: two.pairs,
+            }),
             out_of_time: stats.out_of_time,
             stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
