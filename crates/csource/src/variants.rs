@@ -115,11 +115,7 @@ impl Pair<'_> {
                 .or_default()
                 .push(ExprId(i as u32));
         }
-        let stmt_places: FxHashSet<(Place, std::mem::Discriminant<StmtKind>)> = twin
-            .stmts
-            .iter()
-            .map(|stmt| (stmt.place, std::mem::discriminant(&stmt.kind)))
-            .collect();
+        let stmt_places: FxHashSet<_> = standings(twin).collect();
         let mut starts: Vec<u32> = twin
             .exprs
             .iter()
@@ -150,12 +146,11 @@ impl Pair<'_> {
                 exprs.insert(i);
             }
         }
-        for (i, stmt) in self.a.1.stmts.iter().enumerate() {
-            let Some(span) = stmt.place.editable() else {
+        for (i, standing) in standings(self.a.1).enumerate() {
+            let Some(span) = standing.0.editable() else {
                 continue;
             };
-            let key = (stmt.place, std::mem::discriminant(&stmt.kind));
-            if !stmt_places.contains(&key) && !left_out(span) {
+            if !stmt_places.contains(&standing) && !left_out(span) {
                 stmts.insert(i);
             }
         }
@@ -250,6 +245,23 @@ impl Pair<'_> {
             _ => std::mem::discriminant(a) == std::mem::discriminant(b),
         }
     }
+}
+
+/// Where each statement of a function stands, what it is, and whether it is one of several in a block. Where a way leaves out
+/// an `else`, what stands behind is no body any more, and whatever is put before it would need braces in one way only.
+fn standings(
+    function: &Function,
+) -> impl Iterator<Item = (Place, std::mem::Discriminant<StmtKind>, bool)> {
+    let mut in_block = vec![false; function.stmts.len()];
+    for stmt in &function.stmts {
+        if let StmtKind::Compound(inner) = &stmt.kind {
+            for id in inner {
+                in_block[id.0 as usize] = true;
+            }
+        }
+    }
+    let stmts = function.stmts.iter().zip(in_block);
+    stmts.map(|(stmt, in_block)| (stmt.place, std::mem::discriminant(&stmt.kind), in_block))
 }
 
 /// Whether types of two tables are the same, as far as programs that use them can tell.

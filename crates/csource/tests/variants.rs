@@ -57,6 +57,25 @@ fn text_that_another_way_leaves_out_stays_editable() {
 }
 
 #[test]
+fn a_statement_that_another_way_makes_the_body_of_an_else_is_refused() {
+    let units = read_ways(
+        "void g(int);\nvoid f(int a) {\n#ifdef WIDE\n  if (a)\n    g(1);\n  else\n#endif\n    g(a + 2);\n  g(3);\n}\n",
+        &["", "-DWIDE"],
+    );
+    let statements = |unit: &TranslationUnit| -> Vec<String> {
+        let stmts = function(unit, "f").stmts.iter();
+        stmts
+            .filter_map(|stmt| stmt.place.editable())
+            .map(|span| unit.text(span).into_owned())
+            .filter(|text| text.starts_with("g("))
+            .collect()
+    };
+    assert_eq!(statements(&units[0]), ["g(3);"]);
+    assert_eq!(statements(&units[1]), ["g(1);", "g(3);"]);
+    assert!(editable(&units[0], "f").contains(&"a + 2".to_owned()));
+}
+
+#[test]
 fn text_that_another_way_makes_a_string_of_is_refused() {
     let units = read_ways(
         "int puts(const char *);\n#ifdef LOUD\n#define SHOW(x) puts(#x)\n#else\n\

@@ -33,7 +33,7 @@ pub struct Limits {
     /// How long processes that outlive the command may go on writing to its output before they
     /// are killed. Those that do not hold the output get no such time.
     pub pipe_grace: Duration,
-    /// Time between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL; without any, SIGKILL comes at once.
     pub term_grace: Duration,
 }
 

@@ -16,23 +16,45 @@ pub struct Frame {
 /// has no report.
 pub fn reported_frames(text: &[u8]) -> Vec<Frame> {
     let text = String::from_utf8_lossy(text);
-    let mut frames = Vec::new();
     let mut place = None;
-    for line in text.lines() {
-        let line = line.trim();
-        if let Some(rest) = frame_text(line) {
-            frames.extend(file_and_line(rest));
-            continue;
-        }
-        if !frames.is_empty() {
-            break;
-        }
+    let frames = first_stack(text.lines(), |line| {
         if place.is_none() {
             place = named_place(line);
         }
+    });
+    match frames.is_empty() {
+        true => place.into_iter().collect(),
+        false => frames,
     }
-    if frames.is_empty() {
-        frames.extend(place);
+}
+
+/// The frames of the call that freed the memory which was used, or else of the one that allocated the memory beyond whose end
+/// something was used, where a report of AddressSanitizer names it.
+pub fn heap_frames(text: &[u8]) -> Vec<Frame> {
+    let text = String::from_utf8_lossy(text);
+    let mut lines = text.lines();
+    let names_it = |line: &str| {
+        let line = line.trim();
+        line.starts_with("freed by thread ") || line.starts_with("allocated by thread ")
+    };
+    match lines.any(names_it) {
+        true => first_stack(lines, |_| {}),
+        false => Vec::new(),
+    }
+}
+
+/// The frames of the first stack among lines; `before` is told each line in front of it.
+fn first_stack<'a>(lines: impl Iterator<Item = &'a str>, mut before: impl FnMut(&str)) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    for line in lines {
+        let line = line.trim();
+        if let Some(rest) = frame_text(line) {
+            frames.extend(file_and_line(rest));
+        } else if !frames.is_empty() {
+            break;
+        } else {
+            before(line);
+        }
     }
     frames
 }
@@ -135,6 +157,17 @@ mod tests {
                 frame("/data/p/main.c", 30),
             ]
         );
+    }
+
+    #[test]
+    fn the_stack_that_freed_or_allocated_the_memory_is_read() {
+        let report = b"    #0 0x1 in f a.c:1\n\n0x1 is located 0 bytes to the right\nallocated by thread T0 here:\n\
+            \x20   #0 0x7f in malloc (/lib/libasan.so+0x2)\n    #1 0x1 in make b.c:4\n\nSUMMARY\n";
+        assert_eq!(heap_frames(report), [frame("b.c", 4)]);
+        let report = b"    #0 0x1 in f a.c:1\n\nfreed by thread T0 here:\n    #1 0x1 in drop c.c:9\n\n\
+            previously allocated by thread T0 here:\n    #1 0x1 in make b.c:4\n";
+        assert_eq!(heap_frames(report), [frame("c.c", 9)]);
+        assert_eq!(heap_frames(b"    #0 0x1 in f a.c:1\n"), []);
     }
 
     #[test]

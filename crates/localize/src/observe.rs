@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
@@ -85,6 +86,8 @@ pub struct TestCoverage {
     pub executed: Vec<u32>,
     /// Where it crashed: the statements of the stack, innermost first. Empty when it did not crash.
     pub crash: Vec<u32>,
+    /// Where the memory was freed that it used, or allocated beyond whose end it used something, if a report says so.
+    pub heap: Option<u32>,
 }
 
 /// What the tests of a program execute.
@@ -409,6 +412,7 @@ fn build_marked(
 struct Observed {
     coverage: TestCoverage,
     frames: Vec<crash::Frame>,
+    heap_frames: Vec<crash::Frame>,
     ends: Vec<ProcessEnd>,
 }
 
@@ -437,6 +441,8 @@ fn run_tests(
         trace.reset();
         let limits = Limits {
             wall: known.timeout * TIMEOUT_FACTOR,
+            // What a handler executes when we end the test says nothing about it.
+            term_grace: Duration::ZERO,
             ..known.limits(subject.limits, true)
         };
         let test = &subject.suite.tests[known.index];
@@ -462,18 +468,22 @@ fn run_tests(
             found.set_aside.push(known.index);
             continue;
         }
-        let mut frames = crash::reported_frames(&run.outcome.stderr);
-        if frames.is_empty() {
-            frames = crash::reported_frames(&run.outcome.stdout);
-        }
+        let outputs = [&run.outcome.stderr, &run.outcome.stdout];
+        let first = |frames: fn(&[u8]) -> Vec<crash::Frame>| {
+            let mut found = outputs.iter().map(|output| frames(output));
+            found.find(|frames| !frames.is_empty()).unwrap_or_default()
+        };
+        let (frames, heap_frames) = (first(crash::reported_frames), first(crash::heap_frames));
         observed.push(Observed {
             coverage: TestCoverage {
                 test: known.index,
                 passes: run.verdict.is_pass(),
                 executed: trace.executed(),
                 crash: Vec::new(),
+                heap: None,
             },
             frames,
+            heap_frames,
             ends: trace.ends(),
         });
     }
@@ -497,7 +507,8 @@ fn run_tests(
         .collect();
     let root = worker.sandbox.run_root();
     for one in observed.iter_mut().filter(|one| !one.coverage.passes) {
-        one.coverage.crash = match reported_crash(one, found, root) {
+        one.coverage.heap = stack(&one.heap_frames, one, found, root).first().copied();
+        one.coverage.crash = match stack(&one.frames, one, found, root) {
             stack if stack.is_empty() => sudden_ends(one, found)
                 .into_iter()
                 .find(|stack| !usual.contains(&stack[0]))
@@ -510,11 +521,16 @@ fn run_tests(
 }
 
 /// The statements in the frames of a report, innermost first.
-fn reported_crash(one: &Observed, found: &Localization, root: &Path) -> Vec<u32> {
+fn stack(
+    frames: &[crash::Frame],
+    one: &Observed,
+    found: &Localization,
+    root: &Path,
+) -> Vec<u32> {
     let paths = found.files.iter().map(|file| file.relative.as_path());
     let executed: BTreeSet<u32> = one.coverage.executed.iter().copied().collect();
     let mut stack = Vec::new();
-    for frame in &one.frames {
+    for frame in frames {
         let statement = crash::file_meant(&frame.file, root, paths.clone())
             .and_then(|file| found.on_line(file, frame.line, |id| executed.contains(&id)));
         stack.extend(statement.filter(|id| !stack.contains(id)));

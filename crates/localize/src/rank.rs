@@ -7,7 +7,8 @@
 //! independent reasons: `suspiciousness = 1 − (1 − score) · (1 − nearness)`, with the score brought into the range from
 //! 0 to 1 where the formula leaves it. Without a crash the order is that of the formula.
 //!
-//! Ties are broken by the score, then by place: file, then offset.
+//! Ties are broken by the nearness (all that only failing tests execute may have the greatest score), then by the score, then by
+//! place: file, then offset.
 
 use crate::formula::{Counts, Formula};
 use crate::observe::Localization;
@@ -82,6 +83,7 @@ impl Ranking {
         statements.sort_by(|a, b| {
             let order = b.suspiciousness.total_cmp(&a.suspiciousness);
             order
+                .then(b.nearness.total_cmp(&a.nearness))
                 .then(b.score.total_cmp(&a.score))
                 .then(a.statement.cmp(&b.statement))
         });
@@ -110,6 +112,9 @@ fn ranks(values: &[f64]) -> Vec<(usize, usize)> {
     ranks
 }
 
+/// How near the call is that allocated or freed what the crash is about.
+const HEAP: f64 = 0.6;
+
 /// How near each statement is to where failing tests crashed.
 fn nearness(found: &Localization) -> Vec<f64> {
     let mut sums = vec![0.0; found.statements.len()];
@@ -123,6 +128,10 @@ fn nearness(found: &Localization) -> Vec<f64> {
             *function = function.max(1.0 / (depth + 2.0));
             let own: &mut f64 = of_statement.entry(statement).or_default();
             *own = own.max(1.0 / (depth + 1.0));
+        }
+        if let Some(heap) = test.heap {
+            let own = of_statement.entry(heap).or_default();
+            *own = own.max(HEAP);
         }
         for &statement in &test.executed {
             let function = of_function[found.statements[statement as usize].function];
@@ -142,25 +151,24 @@ fn groups(
     group_of: impl Fn(usize) -> usize + Copy,
 ) -> Vec<RankedGroup> {
     let counts = found.counts(count, group_of);
-    let mut groups: Vec<Option<RankedGroup>> = vec![None; count];
-    // Most suspicious first: the first one of a group decides.
+    // Most suspicious first: the first one of a group decides, and its place is that of the group.
+    let mut places: Vec<Option<usize>> = vec![None; count];
+    let mut groups: Vec<RankedGroup> = Vec::new();
     for one in statements {
         let index = group_of(one.statement as usize);
-        let group = groups[index].get_or_insert_with(|| RankedGroup {
-            index,
-            rank: 0,
-            suspiciousness: one.suspiciousness,
-            best_statement: one.rank,
-            counts: counts[index],
-            statements: 0,
+        let place = *places[index].get_or_insert_with(|| {
+            groups.push(RankedGroup {
+                index,
+                rank: 0,
+                suspiciousness: one.suspiciousness,
+                best_statement: one.rank,
+                counts: counts[index],
+                statements: 0,
+            });
+            groups.len() - 1
         });
-        group.statements += 1;
+        groups[place].statements += 1;
     }
-    let mut groups: Vec<RankedGroup> = groups.into_iter().flatten().collect();
-    groups.sort_by(|a, b| {
-        let order = b.suspiciousness.total_cmp(&a.suspiciousness);
-        order.then(a.index.cmp(&b.index))
-    });
     let values: Vec<f64> = groups.iter().map(|group| group.suspiciousness).collect();
     for (group, (rank, _)) in groups.iter_mut().zip(ranks(&values)) {
         group.rank = rank;
@@ -208,6 +216,7 @@ mod tests {
                 passes,
                 executed: executed.to_vec(),
                 crash: crash.to_vec(),
+                heap: None,
             });
         }
         found

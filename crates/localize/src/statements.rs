@@ -65,16 +65,16 @@ pub(crate) struct Found {
     pub refused: Vec<Refusal>,
 }
 
-/// Finds the statements of a file that is compiled in the ways `units`. A function that several of them compile is that
-/// of the first.
+/// Finds the statements of a file that is compiled in the ways `units`. A function that several of them compile has the
+/// statements of all: they agree about those that none leaves out.
 pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
     let mut found = Found::default();
     let lines = LineMap::new(source);
     let mut taken: Vec<Span> = Vec::new();
-    for (unit, function) in units
+    let all = units
         .iter()
-        .flat_map(|unit| unit.functions.iter().map(move |function| (unit, function)))
-    {
+        .flat_map(|unit| unit.functions.iter().map(move |function| (unit, function)));
+    for (_, function) in all.clone() {
         if taken.iter().any(|span| span.overlaps(function.span)) {
             continue;
         }
@@ -84,21 +84,27 @@ pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
             refusal @ (Refusal::InHeader
             | Refusal::BodyFromMacro
             | Refusal::NestedFunction
-            | Refusal::ExternInline),
+            | Refusal::ExternInline
+            | Refusal::Ambiguous),
         ) = function.refusal
         {
             found.refused.push(refusal);
             continue;
         }
         let number = found.functions.len();
-        let mut walker = Walker {
-            unit,
-            function,
-            steps: Vec::new(),
-        };
-        walker.stmt(function.body, Position::Fixed);
-        walker.operands();
-        let mut steps = walker.steps;
+        let mut steps = Vec::new();
+        for (unit, twin) in all.clone() {
+            if twin.span.overlaps(function.span) {
+                let mut walker = Walker {
+                    unit,
+                    function: twin,
+                    steps: Vec::new(),
+                };
+                walker.stmt(twin.body, Position::Fixed);
+                walker.operands();
+                steps.append(&mut walker.steps);
+            }
+        }
         steps.sort_by_key(|step| (step.span.start, std::cmp::Reverse(step.span.end)));
         steps.dedup_by_key(|step| step.span);
         if steps.is_empty() {

@@ -54,11 +54,19 @@ pub(crate) fn is_evasion(source: &[u8], edit: &Edit, schema: Schema, crash: bool
 const ALLOCATORS: [&[u8]; 5] = [b"malloc", b"calloc", b"realloc", b"alloca", b"reallocarray"];
 
 /// Whether the edit puts something else in the place of what the number of bytes of an allocation is calculated from. More
-/// memory hides that what is behind its end is used. (Something added to it, as `malloc(strlen(s) + 1)`, is no such edit.)
+/// memory hides that what is behind its end is used. (Something added to it, as `malloc(strlen(s) + 1)`, is no such edit, nor is
+/// the next number, as in `malloc(n + 4)` for `malloc(n + 3)`.)
 fn replaces_size(source: &[u8], edit: &Edit) -> bool {
     let before = &source[edit.span.range()];
     let (old, new) = (without_blanks(before), without_blanks(&edit.text));
     if old.is_empty() || new.windows(old.len()).any(|part| part == old) {
+        return false;
+    }
+    // One more is what is mostly missing: for the zero at the end.
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
+    if let (Some(old), Some(new)) = (number(&old), number(&new))
+        && old.checked_add(1) == Some(new)
+    {
         return false;
     }
     // The calls whose brackets are open there.

@@ -103,8 +103,8 @@ impl Search<'_> {
     fn declarations(&self) -> Vec<Tried> {
         let mut order: Vec<usize> = (0..self.holes.len()).collect();
         order.sort_by(|&a, &b| {
-            let suspicion = |entry: usize| self.holes[entry].suspiciousness;
-            suspicion(b).total_cmp(&suspicion(a)).then(a.cmp(&b))
+            let order = self.holes[a].by_suspicion(&self.holes[b]);
+            order.then(a.cmp(&b))
         });
         let mut functions: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut found: Vec<Tried> = Vec::new();

@@ -76,6 +76,13 @@ impl HoleEntry {
         !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
     }
 
+    /// The more suspicious one comes first; of those that only failing tests reach, which all may be as suspicious as can be, the one
+    /// nearer to the crash.
+    pub(crate) fn by_suspicion(&self, other: &HoleEntry) -> std::cmp::Ordering {
+        let order = other.suspiciousness.total_cmp(&self.suspiciousness);
+        order.then(other.nearness.total_cmp(&self.nearness))
+    }
+
     /// Whether it is a statement that can be moved.
     fn moves(&self) -> bool {
         match &self.hole.kind {

@@ -51,7 +51,7 @@ mod undefined;
 pub mod verify;
 pub mod whole;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
 
@@ -89,7 +89,10 @@ pub struct RepairOptions {
     /// Go on when no test passes.
     pub allow_all_failing: bool,
     /// Stop the search after this time.
-    pub budget: Option<std::time::Duration>,
+    pub budget: Option<Duration>,
+    /// The search ends after so much of it if there is no patch until then; [`repair`] sets it where it tries something else with
+    /// the rest.
+    pub budget_without_patch: Option<Duration>,
     /// Edits, with the index of their hole, that a verification has rejected: what is in a class
     /// with one of them is not plausible.
     pub distrusted: Vec<(usize, patchwright_text::Edit)>,
@@ -124,6 +127,7 @@ impl Default for RepairOptions {
             leaves: Default::default(),
             allow_all_failing: false,
             budget: None,
+            budget_without_patch: None,
             distrusted: Vec::new(),
             journal: None,
             keep_verdicts: false,
@@ -200,7 +204,7 @@ pub fn repair(
     let tries_two_places = two_places::is_possible(&prepared, wanted);
     let end = wanted.budget.map(|budget| Instant::now() + budget);
     if tries_two_places {
-        options.budget = wanted.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+        options.budget_without_patch = wanted.budget.map(|budget| budget.mul_f64(ONE_PLACE));
     }
     let mut rejected = Vec::new();
     let mut undefined: Vec<Patch> = Vec::new();
@@ -240,17 +244,20 @@ pub fn repair(
         rejected.extend(patches.rejected);
         options.distrusted.extend(patches.distrusted);
         // The time is that of all searches together.
-        options.budget = match options.budget {
-            Some(budget) => match budget.checked_sub(started_search.elapsed()) {
-                Some(left) => Some(left),
-                None => {
-                    let mut found = found;
-                    found.stats.out_of_time = true;
-                    break (found, Verified::default());
-                }
-            },
-            None => None,
-        };
+        let taken = started_search.elapsed();
+        let is_used_up = |budget: Duration| budget.checked_sub(taken).is_none();
+        if [options.budget, options.budget_without_patch]
+            .into_iter()
+            .flatten()
+            .any(is_used_up)
+        {
+            let mut found = found;
+            found.stats.out_of_time = true;
+            break (found, Verified::default());
+        }
+        for budget in [&mut options.budget, &mut options.budget_without_patch] {
+            *budget = budget.map(|budget| budget.saturating_sub(taken));
+        }
         started_search = Instant::now();
         if let Some(journal) = &mut prepared.journal {
             journal.read_again()?;

@@ -239,10 +239,7 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
         return 0;
     }
     let mut order: Vec<usize> = (0..all).collect();
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&entries[a], &entries[b]);
-        b.suspiciousness.total_cmp(&a.suspiciousness)
-    });
+    order.sort_by(|&a, &b| entries[a].by_suspicion(&entries[b]));
     let mut room = wanted;
     let mut kept: BTreeSet<usize> = BTreeSet::new();
     for entry in order {

@@ -47,10 +47,9 @@ pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions
         _ if entry(unit).hole.context == Context::Truth => 0,
         _ => 3,
     };
-    let suspicion = |unit: usize| entry(unit).suspiciousness;
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by(|&a, &b| {
-        let by_suspicion = suspicion(b).total_cmp(&suspicion(a));
+        let by_suspicion = entry(a).by_suspicion(entry(b));
         rank(a).cmp(&rank(b)).then(by_suspicion).then(a.cmp(&b))
     });
     let at_crashes = match options.all {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use patchwright_csource::{Clang, Refusal};
+use patchwright_csource::{Clang, Refusal, TranslationUnit};
 use patchwright_exec::{CompileCommand, Project, TestKind, TestSuite, Worker, files, record};
 use patchwright_space::{Shown, TouchPoint};
 use patchwright_text::LineMap;
@@ -371,7 +371,14 @@ impl<'a> Reader<'a> {
         let runner = &mut self.worker.runner;
         let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
         let units = match units {
-            Ok(units) => units,
+            Ok(mut units) => {
+                // A function belongs to the first way that has it, so the one that leaves out least comes first.
+                let size = |unit: &TranslationUnit| -> usize {
+                    unit.functions.iter().map(|one| one.exprs.len()).sum()
+                };
+                units.sort_by_key(|unit| std::cmp::Reverse(size(unit)));
+                units
+            }
             Err(error @ patchwright_csource::ParseError::Rejected { .. })
                 if selections.is_empty() =>
             {

@@ -351,7 +351,10 @@ impl Search<'_> {
 
     /// Whether the time is up.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
-        let budget = self.options.budget;
+        let budget = match self.reportable() {
+            0 => self.options.budget_without_patch.or(self.options.budget),
+            _ => self.options.budget,
+        };
         let out_of_time = budget.is_some_and(|budget| self.started.elapsed() >= budget);
         self.found.stats.out_of_time |= out_of_time;
         out_of_time

@@ -139,6 +139,7 @@ impl Searches<'_, '_> {
             first: false,
             max_patches: PARTS_OF_SEARCH,
             budget: self.end.map(half),
+            budget_without_patch: None,
             journal: None,
             bounds: Bounds {
                 executions: Some(self.executions),

@@ -100,6 +100,7 @@ impl Space {
             distant: Vec::new(),
             distant_constants: Vec::new(),
             crash_free: Vec::new(),
+            greatest: Vec::new(),
             places: 0,
             fixed: FxHashMap::default(),
             ways: FxHashMap::default(),
@@ -110,7 +111,10 @@ impl Space {
         };
         builder.leaves(leaves);
         match builder.space.hole.kind.clone() {
-            HoleKind::Expression { .. } => builder.expression_level_1(),
+            HoleKind::Expression { .. } => {
+                builder.expression_level_1();
+                builder.clamped();
+            }
             HoleKind::Guard { size, .. } => builder.deletion(size),
             HoleKind::Refinement(_) => {}
             HoleKind::Assignment(_) => builder.assign_leaves(),
@@ -156,6 +160,8 @@ struct SpaceBuilder<'a> {
     distant_constants: Vec<PoolId>,
     /// Conditions that keep tests from crashing, each with its negation ([`mod@crate::crash_free`]).
     crash_free: Vec<(PoolId, PoolId)>,
+    /// The greatest values that the hole's may have where tests crash.
+    greatest: Vec<PoolId>,
     /// Places of all blocks, live or not.
     places: usize,
     fixed: FxHashMap<Term, PoolId>,

@@ -3,13 +3,14 @@
 //! An index is below the length of its array, a pointer that is followed is no null pointer, what is divided by is not zero.
 //! These conditions, and their negations, are leaves of conditions in the function that crashes: as guards, as parts of
 //! conditions, and as the reason to leave (`if (index >= length) return -1;`). Where the length of what a pointer points to is
-//! unknown, each number of the function may be it.
+//! unknown, each number of the function may be it, and each pointer with which it compares others of that type, the end. Where
+//! the length is known, the index itself may be the lesser of what it was and the last one.
 //!
 //! Source of the idea: X. Gao, B. Wang, G. J. Duck, R. Ji, Y. Xiong, A. Roychoudhury, *Beyond Tests: Program Vulnerability Repair
 //! via Crash Constraint Extraction*, TOSEM 30(2), 2021, section 4.1.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator, VarId,
     types::{TypeId, TypeKind},
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
@@ -25,6 +26,9 @@ use crate::{
 
 /// Most demands of one function.
 const MOST_DEMANDS: usize = 12;
+
+/// Most ends of what a pointer points to.
+const MOST_ENDS: usize = 3;
 
 /// Functions of the library that take a number of bytes: their name, and which argument it is.
 const COUNTED: [(&str, usize); 14] = [
@@ -63,6 +67,11 @@ pub(crate) enum Demand {
     },
     /// A pointer that moves through something: it is before an end.
     Before(Operand),
+    /// A pointer, and what is added to it: they are before an end with which the function compares pointers.
+    End {
+        pointer: Operand,
+        index: Vec<Operand>,
+    },
 }
 
 /// The declared length of an array.
@@ -126,6 +135,7 @@ impl Demands {
                 }
             }
         }
+        keep_furthest(function, &mut found.0);
         found.0.truncate(MOST_DEMANDS);
         found
     }
@@ -133,6 +143,44 @@ impl Demands {
     /// Whether nothing is demanded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// Of elements with fixed numbers that one pointer leads to, `p[2] + p[3]`, the last one demands most.
+fn keep_furthest(function: &Function, demands: &mut Vec<Demand>) {
+    let number = |index: &[Operand]| match index {
+        [only] => constant_index(function, *only),
+        _ => None,
+    };
+    // What is indexed, as far as it matters, and the number.
+    let fixed = |demand: &Demand| match demand {
+        Demand::Index {
+            index,
+            length: None,
+        } => Some((None, number(index)?)),
+        Demand::End { pointer, index } => Some((Some(named(function, *pointer)?), number(index)?)),
+        _ => None,
+    };
+    let all: Vec<_> = demands.iter().filter_map(fixed).collect();
+    demands.retain(|demand| {
+        fixed(demand).is_none_or(|(of, number)| {
+            !all.iter().any(|(other, further)| *other == of && *further > number)
+        })
+    });
+}
+
+fn constant_index(function: &Function, operand: Operand) -> Option<i128> {
+    match function.expr(function.stripped(operand.expr())).kind {
+        ExprKind::Integer { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+/// The variable that an operand is.
+fn named(function: &Function, operand: Operand) -> Option<VarId> {
+    match function.expr(function.stripped(operand.expr())).kind {
+        ExprKind::Variable(variable) => Some(variable),
+        _ => None,
     }
 }
 
@@ -220,6 +268,10 @@ impl Finder<'_> {
         if !added.is_empty() {
             let length = self.length(base);
             let index = added;
+            if let (None, Some(pointer)) = (&length, pointer) {
+                let index = index.clone();
+                add(Demand::End { pointer, index });
+            }
             add(Demand::Index { index, length });
         } else if let Some(pointer) = pointer
             && self.moves(pointer)
@@ -230,10 +282,7 @@ impl Finder<'_> {
 
     /// Whether the function steps a pointer, or adds to it.
     fn moves(&self, pointer: Operand) -> bool {
-        let variable = |id: ExprId| match self.function.expr(self.function.stripped(id)).kind {
-            ExprKind::Variable(variable) => Some(variable),
-            _ => None,
-        };
+        let variable = |id: ExprId| named(self.function, Operand::Value(id));
         let Some(pointer) = variable(pointer.expr()) else {
             return false;
         };
@@ -379,6 +428,8 @@ pub struct CrashFree {
     pub(crate) whole: Vec<(Term, Term)>,
     /// What is to be below a limit that is not known.
     pub(crate) limited: Vec<Limited>,
+    /// Indices and numbers of bytes, and the greatest that each may be.
+    pub(crate) greatest: Vec<(Term, Term)>,
 }
 
 /// See [`CrashFree::limited`].
@@ -408,8 +459,9 @@ impl CrashFree {
             let operands = match demand {
                 Demand::NotZero(operand)
                 | Demand::Before(operand)
-                | Demand::Count { count: operand, .. } => std::slice::from_ref(operand),
-                Demand::Index { index, .. } => index,
+                | Demand::Count { count: operand, .. } => vec![*operand],
+                Demand::Index { index, .. } => index.clone(),
+                Demand::End { pointer, index } => [&[*pointer], &index[..]].concat(),
             };
             let terms: Option<Vec<Term>> = operands
                 .iter()
@@ -441,8 +493,24 @@ impl CrashFree {
             let length = named
                 .or_else(|| near.iter().find(is_length).cloned())
                 .or_else(|| Term::literal(length?.value, CType::Int).ok());
+            if let (Demand::Index { .. } | Demand::Count { .. }, Some(length)) = (demand, &length) {
+                let is_count = matches!(demand, Demand::Count { .. });
+                let greatest = if is_count { Some(length.clone()) } else { last(length) };
+                found
+                    .greatest
+                    .extend(greatest.map(|greatest| (term.clone(), greatest)));
+            }
+            if let Demand::End { .. } = demand {
+                let ends = ends(builder, function, &term, &visible, &mut atoms);
+                let pointees = builder.types.pointees();
+                for end in ends {
+                    found.compared(BinaryOp::Lt, &term, end, pointees);
+                }
+                continue;
+            }
             let pointees = builder.types.pointees();
             match demand {
+                Demand::End { .. } => {}
                 Demand::NotZero(_) => found.not_zero(term),
                 Demand::Before(_) => found.limited.push(Limited {
                     term,
@@ -465,6 +533,7 @@ impl CrashFree {
             let is_permitted = |term: &Term| permitted.permits_term(term, &atoms, pointees);
             found.whole.retain(|(holds, _)| is_permitted(holds));
             found.limited.retain(|limited| is_permitted(&limited.term));
+            found.greatest.retain(|(term, _)| is_permitted(term));
         }
         hole.atoms = atoms;
         found
@@ -497,6 +566,68 @@ impl CrashFree {
             self.whole.push((holds, fails));
         }
     }
+}
+
+/// The last index into what has so many elements.
+fn last(length: &Term) -> Option<Term> {
+    match length.kind() {
+        Kind::Constant(value, spelling) if spelling.starts_with(|c: char| c.is_ascii_digit()) => {
+            Term::literal(value.checked_sub(1)?, length.ctype()).ok()
+        }
+        _ => {
+            let one = Term::constant(1, CType::Int, "1");
+            Term::binary(BinaryOp::Sub, length.clone(), one, &Pointees::default()).ok()
+        }
+    }
+}
+
+/// The pointers with which the function compares others of the type of `term`, but those that it moves.
+fn ends(
+    builder: &mut AtomBuilder<'_>,
+    function: &Function,
+    term: &Term,
+    visible: &Visible,
+    atoms: &mut Atoms,
+) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    for expr in &function.exprs {
+        let ExprKind::Binary {
+            operator:
+                BinaryOperator::Lt
+                | BinaryOperator::Le
+                | BinaryOperator::Gt
+                | BinaryOperator::Ge
+                | BinaryOperator::Eq
+                | BinaryOperator::Ne,
+            left,
+            right,
+        } = expr.kind
+        else {
+            continue;
+        };
+        for side in [left, right] {
+            let end = modelled(builder, function, Operand::Value(side), visible, atoms);
+            if let Some(end) = end
+                && end.ctype() == term.ctype()
+                && !mentions(term, &end)
+                && !matches!(end.kind(), Kind::Constant(..))
+                && !found.contains(&end)
+                && found.len() < MOST_ENDS
+            {
+                found.push(end);
+            }
+        }
+    }
+    found
+}
+
+/// Whether `part` is what `term` is calculated from.
+fn mentions(term: &Term, part: &Term) -> bool {
+    term == part
+        || match term.kind() {
+            Kind::Binary(_, left, right) => mentions(left, part) || mentions(right, part),
+            _ => false,
+        }
 }
 
 /// What holds where a comparison does not. (Indices and lengths are no floating values.)

@@ -443,9 +443,12 @@ fn constants(
         };
         found.extend(term);
     };
+    // The hole's own come first, however long it is.
+    let is_own = |at: u32| hole.span.contains(at);
     let mut near: Vec<&(i128, CType, String, u32)> = mentions.constants.iter().collect();
     near.sort_by_key(|(value, _, spelling, at)| {
-        (at.abs_diff(hole.span.start), *value, spelling.clone())
+        let distance = at.abs_diff(hole.span.start);
+        (!is_own(*at), distance, *value, spelling.clone())
     });
     // Names win over numbers: enumerators and macros of the function come first.
     let mut named: Vec<(i128, CType, String)> = Vec::new();
@@ -468,8 +471,16 @@ fn constants(
         add(&mut found, *value, *ctype, Some(name));
     }
     add(&mut found, -1, CType::Int, None);
-    for (value, ctype, _, _) in near.iter().take(limit / 4) {
-        let ctype = if ctype.is_integer() { *ctype } else { continue };
+    // That which is one off is seldom far away.
+    let integers = near.iter().filter(|(_, ctype, ..)| ctype.is_integer());
+    let mut shifted: Vec<(i128, CType)> = Vec::new();
+    for (value, ctype, _, at) in integers {
+        let is_known = shifted.iter().any(|(known, _)| known == value);
+        if !is_known && (is_own(*at) || shifted.len() < limit / 4) {
+            shifted.push((*value, *ctype));
+        }
+    }
+    for (value, ctype) in shifted {
         add(&mut found, value + 1, ctype, None);
         add(&mut found, value - 1, ctype, None);
     }

@@ -1,5 +1,7 @@
 //! Which function bodies can stand in a file twice.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::lexer::{Text, TokenKind, directive_parts};
 
 /// Why the body of a function cannot be given twice.
@@ -48,10 +50,15 @@ pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
     let text = Text::new(body);
     let mut depth = 0usize;
     let mut after_pragma_operator = false;
+    let mut macros = Macros::default();
     for token in text.tokens() {
         match token.kind {
+            TokenKind::Directive if macros.take(token.text)? => {}
             TokenKind::Directive => check_directive(token.text, &mut depth)?,
-            TokenKind::Word => check_word(token.text)?,
+            TokenKind::Word => {
+                check_word(token.text)?;
+                macros.mentioned.insert(token.text);
+            }
             TokenKind::Literal if after_pragma_operator => {
                 let inside = token.text.trim_ascii();
                 let inside = inside.get(1..inside.len() - 1).unwrap_or(inside);
@@ -65,7 +72,59 @@ pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
     if depth != 0 {
         return Err(Refusal::UnbalancedConditionals);
     }
-    Ok(())
+    macros.end()
+}
+
+/// The macros that a body defines. The second copy must find them as the first one did: what is mentioned only after it is
+/// defined there may be defined already, if the definition is the same or was undone.
+#[derive(Default)]
+struct Macros<'a> {
+    /// All words so far.
+    mentioned: BTreeSet<&'a [u8]>,
+    /// By name: whether it is defined now, and how many definitions there were.
+    defined: BTreeMap<&'a [u8], (bool, usize)>,
+}
+
+impl<'a> Macros<'a> {
+    /// Reads a directive. Tells whether it is a definition, or undoes one.
+    fn take(&mut self, directive: &'a [u8]) -> Result<bool, Refusal> {
+        let (name, rest) = directive_parts(directive);
+        let mut words = rest
+            .split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+            .filter(|word| !word.is_empty());
+        let refusal = || Refusal::Directive {
+            name: String::from_utf8_lossy(name).into_owned(),
+        };
+        let is_definition = match name {
+            b"define" | b"undef" => {
+                let defined = words.next().ok_or_else(refusal)?;
+                let (is_defined, times) = self.defined.get(defined).copied().unwrap_or_default();
+                // A spliced name is not seen as what it is.
+                let is_known = times > 0;
+                if directive.contains(&b'\\') && name == b"undef"
+                    || !is_known && (name == b"undef" || self.mentioned.contains(defined))
+                    || is_known && is_defined == (name == b"define")
+                {
+                    return Err(refusal());
+                }
+                let state = (name == b"define", times + usize::from(name == b"define"));
+                self.defined.insert(defined, state);
+                true
+            }
+            _ => false,
+        };
+        self.mentioned.extend(words);
+        Ok(is_definition)
+    }
+
+    fn end(&self) -> Result<(), Refusal> {
+        match self.defined.values().any(|&(is_defined, times)| is_defined && times > 1) {
+            true => Err(Refusal::Directive {
+                name: "define".to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 fn check_directive(directive: &[u8], depth: &mut usize) -> Result<(), Refusal> {
@@ -145,7 +204,9 @@ mod tests {
     #[test]
     fn directives_that_change_later_text_are_refused() {
         for (body, name) in [
-            ("{\n#define X 1\n}", "#define"),
+            ("{\nint X = 0;\n#define X 1\n}", "#define"),
+            ("{\n#ifdef X\n#define X 1\n#endif\n}", "#define"),
+            ("{\n#define X 1\n#undef X\n#define X 2\n}", "#define"),
             ("{\n  # /**/ undef X\n}", "#undef"),
             ("{\n#include \"x.def\"\n}", "#include"),
             ("{\n#pragma pack(push, 1)\n}", "#pragma pack push"),
@@ -154,12 +215,24 @@ mod tests {
                 "{ _Pragma(\"push_macro(\\\"x\\\")\") }",
                 "#pragma push_macro x",
             ),
-            ("{\n#de\\\nfine X 1\n}", "#define"),
+            ("{ X();\n#de\\\nfine X 1\n}", "#define"),
         ] {
             assert_eq!(
                 refusal(body),
                 Some(format!("it contains the directive `{name}`"))
             );
+        }
+    }
+
+    #[test]
+    fn macros_that_a_body_defines_before_it_mentions_them_can_be_defined_twice() {
+        for body in [
+            "{\n#define X 1\n return X; }",
+            "{\n#define F(a) \\\n  ((a) + 1)\n return F(1);\n#undef F\n}",
+            "{\n#if A\n# define X 1\n#else\n# define Y 2\n#endif\n return X; }",
+            "{\n#define X 1\n f(X);\n#undef X\n#define X 2\n f(X);\n#undef X\n}",
+        ] {
+            assert_eq!(refusal(body), None, "{body}");
         }
     }
 

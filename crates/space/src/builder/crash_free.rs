@@ -6,6 +6,7 @@ use super::SpaceBuilder;
 use crate::{
     crash_free::{CrashFree, Limited, negated},
     pools::PoolId,
+    space::{Schema, Template},
     term::{Kind, Term},
 };
 
@@ -25,6 +26,26 @@ impl SpaceBuilder<'_> {
         }
         for limited in &constraints.limited {
             self.below_limits(limited);
+        }
+        let root = self.root.clone();
+        for (value, greatest) in &constraints.greatest {
+            if *value == root {
+                let pool = self.own_pool(greatest);
+                self.greatest.extend(pool);
+            }
+        }
+    }
+
+    /// `i < last ? i : last`, where tests crash because `i` is greater: what one would write if the statement is to be executed
+    /// all the same.
+    pub(super) fn clamped(&mut self) {
+        let root = self.root.clone();
+        let Some(whole) = self.fixed(&root) else {
+            return;
+        };
+        for greatest in self.greatest.clone() {
+            let template = Template::Extreme(BinaryOp::Lt, whole, greatest);
+            self.block(0, template, WHOLE + 1, Schema::Expression, usize::MAX);
         }
     }
 

@@ -445,6 +445,9 @@ impl Watch<'_> {
 
     /// Asks all processes to end and gives them the grace to do so, still within the limits.
     fn terminate(&mut self) {
+        if self.request.limits.term_grace.is_zero() {
+            return;
+        }
         self.tree.ask_all_to_end(self.most_processes());
         let deadline = Instant::now() + self.request.limits.term_grace;
         let mut pause = Duration::from_micros(200);
