@@ -7,7 +7,7 @@
 //! from crashing ([`mod@crate::crash_free`]): they do what a developer would do there.
 
 use patchwright_csource::{
-    ExprId, ExprKind, StmtId, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+    ExprId, ExprKind, Function, StmtId, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
 };
 
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
     initialization::null,
     term::CType,
 };
+
+/// Longest text of a constant that is returned.
+const MOST_TEXT: usize = 32;
 
 /// Most values that are returned at one place.
 const MOST_VALUES: usize = 6;
@@ -211,8 +214,28 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
             let ordinary = variable.storage != Storage::Global && variable.name == text;
             ordinary.then_some(Returned::Variable(id, text))
         }
-        _ => None,
+        // `JBG_EINVAL | 12`, or what a macro calculates: as the function writes it.
+        _ => {
+            let text = finder.text(whole.editable()?);
+            let is_short = text.len() <= MOST_TEXT && !text.contains('\n');
+            let is_constant = is_short && is_constant(finder.function, id);
+            is_constant.then_some(Returned::Constant(text))
+        }
     }
+}
+
+/// Whether an expression is calculated from numbers alone.
+fn is_constant(function: &Function, id: ExprId) -> bool {
+    let is_calculation = match &function.expr(id).kind {
+        ExprKind::Integer { .. } | ExprKind::Float(_) => return true,
+        ExprKind::Unary { operator, .. } => {
+            !matches!(operator, UnaryOperator::Step | UnaryOperator::Dereference)
+        }
+        ExprKind::Binary { .. } | ExprKind::Cast { .. } | ExprKind::Paren(_) => true,
+        _ => false,
+    };
+    let mut children = function.children(id).into_iter();
+    is_calculation && children.all(|child| is_constant(function, child))
 }
 
 /// The values that can be returned at a place, and the price of each. What the function returns elsewhere is one word of its
