@@ -65,6 +65,8 @@ pub(crate) enum Demand {
         /// How many there are, where the array is declared.
         length: Option<Length>,
     },
+    /// A number that is given to a function of others together with a pointer: it is not negative.
+    NotNegative(Operand),
     /// A pointer that moves through something: it is before an end.
     Before(Operand),
     /// A pointer, and what is added to it: they are before an end with which the function compares pointers.
@@ -240,6 +242,9 @@ impl Finder<'_> {
                     ExprKind::Function(name) => name.as_str(),
                     _ => "",
                 };
+                // What it does with numbers is not seen here.
+                let is_foreign = !self.unit.functions.iter().any(|known| known.name == name)
+                    && arguments.iter().any(|&one| self.followed(one).is_some());
                 let counted = COUNTED.iter().find(|(counted, _)| *counted == name);
                 for (number, &argument) in arguments.iter().enumerate() {
                     if counted.is_some_and(|(_, place)| *place == number) {
@@ -247,6 +252,9 @@ impl Finder<'_> {
                         let count = self.operand(argument);
                         let length = arrays.min_by_key(|length| length.value);
                         add(Demand::Count { count, length });
+                        add(Demand::NotNegative(count));
+                    } else if is_foreign && self.is_number(argument) {
+                        add(Demand::NotNegative(self.operand(argument)));
                     } else if let Some(pointer) = self.followed(argument) {
                         add(Demand::NotZero(pointer));
                     }
@@ -254,6 +262,13 @@ impl Finder<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether an argument is a number that is not constant, whatever it is converted to.
+    fn is_number(&self, id: ExprId) -> bool {
+        let expr = self.function.expr(self.function.stripped(id));
+        let is_integer = self.unit.types.integer_kind(expr.ty).is_some();
+        is_integer && !matches!(expr.kind, ExprKind::Integer { .. })
     }
 
     /// `pointer[index]` or `*pointer`; both may add to where an object begins.
@@ -458,6 +473,7 @@ impl CrashFree {
         for demand in &demands.0 {
             let operands = match demand {
                 Demand::NotZero(operand)
+                | Demand::NotNegative(operand)
                 | Demand::Before(operand)
                 | Demand::Count { count: operand, .. } => vec![*operand],
                 Demand::Index { index, .. } => index.clone(),
@@ -512,6 +528,12 @@ impl CrashFree {
             match demand {
                 Demand::End { .. } => {}
                 Demand::NotZero(_) => found.not_zero(term),
+                Demand::NotNegative(_) => {
+                    if is_signed(&term) {
+                        let zero = Term::constant(0, CType::Int, "0");
+                        found.compared(BinaryOp::Ge, &term, zero, pointees);
+                    }
+                }
                 Demand::Before(_) => found.limited.push(Limited {
                     term,
                     inclusive: false,

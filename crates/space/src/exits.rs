@@ -10,6 +10,8 @@ use patchwright_csource::{
     ExprId, ExprKind, Function, StmtId, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
 };
 
+use patchwright_text::Span;
+
 use crate::{
     choices::{Finder, Standing},
     holes::HoleKind,
@@ -19,6 +21,12 @@ use crate::{
 
 /// Longest text of a constant that is returned.
 const MOST_TEXT: usize = 32;
+
+/// Longest text of a call that ends the program…
+const MOST_CALL_TEXT: usize = 120;
+
+/// …and most of them at one place.
+const MOST_CALLS: usize = 2;
 
 /// Most values that are returned at one place.
 const MOST_VALUES: usize = 6;
@@ -66,6 +74,7 @@ pub(crate) enum Returned {
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, under: Conditions) {
     let returned = returned(finder);
+    let last_calls = last_calls(finder);
     for standing in finder.statements.clone() {
         let stmt = finder.function.stmt(standing.id);
         let (is_break, is_continue, is_return) = match stmt.kind {
@@ -105,6 +114,16 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, under: Conditions) {
         } else {
             for (value, size) in values(&returned, &standing) {
                 way(format!("return {value};"), 1 + size);
+            }
+        }
+        if under == Conditions::CrashFree {
+            // What is said of an error nearby is mostly what is to be said of this one.
+            let mut nearest: Vec<&(Span, String)> = last_calls.iter().collect();
+            nearest.sort_by_key(|(span, _)| span.start.abs_diff(standing.span.start));
+            for (span, text) in nearest.into_iter().take(MOST_CALLS) {
+                if !standing.span.contains_span(*span) {
+                    way(text.clone(), 2);
+                }
             }
         }
         if ways.is_empty() {
@@ -222,6 +241,44 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
             is_constant.then_some(Returned::Constant(text))
         }
     }
+}
+
+/// The statements of the function that end the program by a call with constant arguments, one of each text: `exit(1);`,
+/// `errx(1, "Corrupt patch");`.
+fn last_calls(finder: &Finder<'_, '_, '_>) -> Vec<(Span, String)> {
+    let function = finder.function;
+    let mut found: Vec<(Span, String)> = Vec::new();
+    for stmt in &function.stmts {
+        let StmtKind::Expression(expr) = stmt.kind else {
+            continue;
+        };
+        let ExprKind::Call {
+            callee,
+            ref arguments,
+            ..
+        } = function.expr(function.stripped(expr)).kind
+        else {
+            continue;
+        };
+        let ExprKind::Function(name) = &function.expr(function.stripped(callee)).kind else {
+            continue;
+        };
+        let declared = finder.builder.unit.declarations.get(name);
+        let ends = declared.is_some_and(|declared| declared.no_return);
+        let is_fixed = |&argument: &ExprId| {
+            let id = function.stripped(argument);
+            matches!(function.expr(id).kind, ExprKind::String) || is_constant(function, id)
+        };
+        let Some(span) = stmt.place.editable() else {
+            continue;
+        };
+        let text = finder.text(span);
+        let is_new = !text.contains('\n') && found.iter().all(|(_, other)| *other != text);
+        if ends && is_new && arguments.iter().all(is_fixed) && text.len() <= MOST_CALL_TEXT {
+            found.push((span, text));
+        }
+    }
+    found
 }
 
 /// Whether an expression is calculated from numbers alone.
