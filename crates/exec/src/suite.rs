@@ -26,6 +26,13 @@ pub struct Test {
     pub kind: TestKind,
 }
 
+impl Test {
+    /// Whether a driver runs it, which decides what is shown of how programs end.
+    pub fn is_driven(&self) -> bool {
+        matches!(self.kind, TestKind::Driver { .. })
+    }
+}
+
 /// What a test does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestKind {

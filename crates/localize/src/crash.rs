@@ -44,7 +44,10 @@ pub fn heap_frames(text: &[u8]) -> Vec<Frame> {
 }
 
 /// The frames of the first stack among lines; `before` is told each line in front of it.
-fn first_stack<'a>(lines: impl Iterator<Item = &'a str>, mut before: impl FnMut(&str)) -> Vec<Frame> {
+fn first_stack<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    mut before: impl FnMut(&str),
+) -> Vec<Frame> {
     let mut frames = Vec::new();
     for line in lines {
         let line = line.trim();
@@ -164,7 +167,8 @@ mod tests {
         let report = b"    #0 0x1 in f a.c:1\n\n0x1 is located 0 bytes to the right\nallocated by thread T0 here:\n\
             \x20   #0 0x7f in malloc (/lib/libasan.so+0x2)\n    #1 0x1 in make b.c:4\n\nSUMMARY\n";
         assert_eq!(heap_frames(report), [frame("b.c", 4)]);
-        let report = b"    #0 0x1 in f a.c:1\n\nfreed by thread T0 here:\n    #1 0x1 in drop c.c:9\n\n\
+        let report =
+            b"    #0 0x1 in f a.c:1\n\nfreed by thread T0 here:\n    #1 0x1 in drop c.c:9\n\n\
             previously allocated by thread T0 here:\n    #1 0x1 in make b.c:4\n";
         assert_eq!(heap_frames(report), [frame("c.c", 9)]);
         assert_eq!(heap_frames(b"    #0 0x1 in f a.c:1\n"), []);

@@ -521,12 +521,7 @@ fn run_tests(
 }
 
 /// The statements in the frames of a report, innermost first.
-fn stack(
-    frames: &[crash::Frame],
-    one: &Observed,
-    found: &Localization,
-    root: &Path,
-) -> Vec<u32> {
+fn stack(frames: &[crash::Frame], one: &Observed, found: &Localization, root: &Path) -> Vec<u32> {
     let paths = found.files.iter().map(|file| file.relative.as_path());
     let executed: BTreeSet<u32> = one.coverage.executed.iter().copied().collect();
     let mut stack = Vec::new();

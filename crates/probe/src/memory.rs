@@ -7,6 +7,9 @@ use patchwright_probe_abi::PoisonedFunction;
 /// Protection changes at multiples of this.
 const PAGE: usize = 4096;
 
+/// No program has memory from here on: its addresses have 47 bits, or 56 with page tables of five levels.
+const END_OF_USER_SPACE: usize = 1 << 56;
+
 /// Pages that are remembered at once.
 const REMEMBERED: usize = 8;
 
@@ -18,6 +21,9 @@ const REMEMBERED: usize = 8;
 pub struct Reader {
     pages: [usize; REMEMBERED],
     next: usize,
+    /// Pages that cannot be read; the first of all never can. To be told so takes longer than anything else.
+    absent: [usize; REMEMBERED],
+    next_absent: usize,
     poisoned: Option<PoisonedFunction>,
 }
 
@@ -27,6 +33,8 @@ impl Reader {
         Self {
             pages: [known / PAGE; REMEMBERED],
             next: 0,
+            absent: [0; REMEMBERED],
+            next_absent: 0,
             poisoned,
         }
     }
@@ -60,13 +68,18 @@ impl Reader {
         if self.pages.contains(&page) {
             return true;
         }
-        let readable = system::is_readable(page * PAGE);
-        if readable {
-            if let Some(entry) = self.pages.get_mut(self.next) {
-                *entry = page;
-            }
-            self.next = (self.next + 1) % REMEMBERED;
+        if address >= END_OF_USER_SPACE || self.absent.contains(&page) {
+            return false;
         }
+        let readable = system::is_readable(page * PAGE);
+        let (pages, next) = match readable {
+            true => (&mut self.pages, &mut self.next),
+            false => (&mut self.absent, &mut self.next_absent),
+        };
+        if let Some(entry) = pages.get_mut(*next) {
+            *entry = page;
+        }
+        *next = (*next + 1) % REMEMBERED;
         readable
     }
 }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
-use patchwright_exec::{Project, files};
+use patchwright_exec::{Project, Test, files};
 use patchwright_localize::{
     Counts, Event as LocalizeEvent, Localization, Ranked, Subject, localize as observe,
 };
@@ -129,6 +129,14 @@ impl Focus {
         failing.any(|test| !test.crash.is_empty())
     }
 
+    /// Whether all failing tests crash at one statement.
+    pub fn has_one_crash(&self) -> bool {
+        let failing = self.found.tests.iter().filter(|test| !test.passes);
+        let places: BTreeSet<Option<u32>> =
+            failing.map(|test| test.crash.first().copied()).collect();
+        places.len() == 1 && !places.contains(&None)
+    }
+
     /// The statements of a file in which failing tests crash, or from which what crashes is called.
     pub fn crashes(&self, relative: &Path) -> Vec<Span> {
         let mut found = Vec::new();
@@ -155,7 +163,7 @@ impl Focus {
     }
 }
 
-/// Localizes a program that is large, or in which tests crash, and leaves what is suspicious in [`Prepared::focus`].
+/// Localizes a program that is large, or in which tests crash or may do so, and leaves what is suspicious in [`Prepared::focus`].
 ///
 /// # Errors
 /// For a large program as [`localize`]. A small one is repaired without knowing more.
@@ -167,12 +175,16 @@ pub fn focus(
     phases: &mut Phases,
 ) -> Result<(), RepairError> {
     let is_large = is_large(prepared, project)?;
-    if !is_large && !prepared.baseline.crashes() {
+    let crashes = prepared.baseline.crashes();
+    // A driver may keep to itself how the programs end that it starts.
+    let may_crash = crashes || prepared.suite.tests.iter().any(Test::is_driven);
+    if !is_large && !may_crash {
         return Ok(());
     }
     let focus = match localize(prepared, project, options, surroundings, phases) {
         Ok(found) => Focus::new(found, options),
         Err(error) if is_large || error.is_cancelled() => return Err(error),
+        Err(_) if !crashes => return Ok(()),
         Err(error) => {
             (surroundings.events)(Event::Warning(format!(
                 "where tests crash is not known, and no use is made of it: {error}"
@@ -180,7 +192,7 @@ pub fn focus(
             return Ok(());
         }
     };
-    let is_known = !focus.is_empty();
+    let is_known = !focus.is_empty() && (crashes || focus.has_crash());
     prepared.focus = Some(focus).filter(|_| is_large || is_known);
     Ok(())
 }

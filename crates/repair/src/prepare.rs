@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestKind,
-    TestSuite, Worker, WorkerOptions, record, record_build,
+    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestSuite,
+    Worker, WorkerOptions, record, record_build,
 };
 
 use crate::{
@@ -194,9 +194,8 @@ fn check_baseline(
             names: names.join(", "),
         });
     };
-    let is_driven = |test: &Test| matches!(test.kind, TestKind::Driver { .. });
     let is_usual = suite.tests.len() == 1
-        || !suite.tests.iter().any(is_driven) && baseline.trailing_whitespace().is_none();
+        || !suite.tests.iter().any(Test::is_driven) && baseline.trailing_whitespace().is_none();
     let may_all_fail = options.allow_all_failing || is_usual;
     if baseline.passing().next().is_none() && !may_all_fail {
         return Err(RepairError::EverythingFails {

@@ -73,7 +73,10 @@ const PATCHES_OF_LOCATION: usize = 4;
 /// Most patches of one class in a report that has room for other classes.
 const MEMBERS_REPORTED: usize = 4;
 
-/// The order of the report: cost; less drastic changes before more drastic ones (moved statements after what changes
+/// Of the nearness of a crash itself, what the function has in which it happens, and the statement that calls it.
+const NEAR_CRASH: f64 = 0.45;
+
+/// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
@@ -130,10 +133,14 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
         }
         proposals.extend(members);
     }
+    let nearness = |found: &FoundClass| instrumented.holes[found.entry].nearness;
+    let nearest = instrumented.holes.iter().map(|hole| hole.nearness);
+    let nearest = nearest.fold(0.0, f64::max);
+    let is_far = |found: &FoundClass| instrumented.crash && nearness(found) < nearest * NEAR_CRASH;
     proposals.sort_by_key(|proposal| {
         (
             proposal.is_evasion,
-            proposal.found.cost,
+            proposal.found.cost + u32::from(is_far(proposal.found)),
             proposal.schema.drasticness(),
             proposal.schema == Schema::UnusualExpression || proposal.repeats,
             proposal.member,

@@ -43,9 +43,12 @@ struct Part {
     passes: BTreeSet<usize>,
 }
 
-/// Whether a repair of two places can be sought when one of one place is not found.
+/// Whether a repair of two places can be sought when one of one place is not found. (Where all failing tests crash at one statement, one
+/// place is what is wrong.)
 pub(crate) fn is_possible(prepared: &Prepared, options: &RepairOptions) -> bool {
+    let focus = prepared.focus.as_ref();
     options.places > 1
+        && !focus.is_some_and(|focus| focus.has_one_crash())
         && !options.all
         && !options.keep_verdicts
         && prepared.failing.len() > 1

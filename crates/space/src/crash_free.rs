@@ -10,7 +10,8 @@
 //! via Crash Constraint Extraction*, TOSEM 30(2), 2021, section 4.1.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator, VarId,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator,
+    VarId,
     types::{TypeId, TypeKind},
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
@@ -166,7 +167,8 @@ fn keep_furthest(function: &Function, demands: &mut Vec<Demand>) {
     let all: Vec<_> = demands.iter().filter_map(fixed).collect();
     demands.retain(|demand| {
         fixed(demand).is_none_or(|(of, number)| {
-            !all.iter().any(|(other, further)| *other == of && *further > number)
+            !all.iter()
+                .any(|(other, further)| *other == of && *further > number)
         })
     });
 }
@@ -511,7 +513,11 @@ impl CrashFree {
                 .or_else(|| Term::literal(length?.value, CType::Int).ok());
             if let (Demand::Index { .. } | Demand::Count { .. }, Some(length)) = (demand, &length) {
                 let is_count = matches!(demand, Demand::Count { .. });
-                let greatest = if is_count { Some(length.clone()) } else { last(length) };
+                let greatest = if is_count {
+                    Some(length.clone())
+                } else {
+                    last(length)
+                };
                 found
                     .greatest
                     .extend(greatest.map(|greatest| (term.clone(), greatest)));

@@ -118,7 +118,11 @@ impl<'a> Macros<'a> {
     }
 
     fn end(&self) -> Result<(), Refusal> {
-        match self.defined.values().any(|&(is_defined, times)| is_defined && times > 1) {
+        match self
+            .defined
+            .values()
+            .any(|&(is_defined, times)| is_defined && times > 1)
+        {
             true => Err(Refusal::Directive {
                 name: "define".to_owned(),
             }),

@@ -428,12 +428,17 @@ pub(crate) fn text(
         .replace("HOLE_COUNT", &holes.len().max(1).to_string())
         .replace("RUN_PROBE", &in_run(PROBE_FILE))
         .replace("RUN_CHANNEL", &in_run(CHANNEL_FILE));
-    let mut shared = format!("{QUICKLY}{}", numbered(SHARED));
-    let said = b"__asan_default_options";
-    if !source.windows(said.len()).any(|text| text == said) {
-        shared += WITHOUT_NAMES;
-    }
+    let shared = format!("{QUICKLY}{}{}", numbered(SHARED), without_names(source));
     in_front(&shared, suffix, &own, newline)
+}
+
+/// [`WITHOUT_NAMES`], unless the file has options of its own.
+fn without_names(source: &[u8]) -> &'static str {
+    let said = b"__asan_default_options";
+    match source.windows(said.len()).any(|text| text == said) {
+        true => "",
+        false => WITHOUT_NAMES,
+    }
 }
 
 /// The glue of a file with these places, as [`text`].
@@ -444,6 +449,7 @@ pub(crate) fn places_text(
     places: &[PlaceId],
     unobserved: Option<&[u8]>,
     newline: &str,
+    source: &[u8],
 ) -> String {
     let own = OWN_PLACES
         .replace('@', suffix)
@@ -461,7 +467,11 @@ pub(crate) fn places_text(
         .replace("LOST;", unobserved_call)
         .replace("ATTACH_SYMBOL", ATTACH_PLACES_SYMBOL);
     let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &literal(path)));
-    let shared = format!("{}{SHARED_PLACES}{lost}", numbered(SHARED));
+    let shared = format!(
+        "{}{SHARED_PLACES}{lost}{}",
+        numbered(SHARED),
+        without_names(source)
+    );
     in_front(&shared, suffix, &format!("{own}{attach}"), newline)
 }
 

@@ -279,9 +279,8 @@ pub fn weave_places(
     };
     weaver.text.extend_from_slice(&source[..start as usize]);
     let ids: Vec<PlaceId> = places.iter().map(|place| place.id).collect();
-    weaver
-        .text
-        .extend_from_slice(glue::places_text(suffix, &ids, unobserved, weaver.newline).as_bytes());
+    let glue = glue::places_text(suffix, &ids, unobserved, weaver.newline, source);
+    weaver.text.extend_from_slice(glue.as_bytes());
     let mut rest = order.as_slice();
     weaver.original(Span::new(start, whole.end), &mut rest)?;
     if let Some(index) = rest.first() {
