@@ -102,10 +102,10 @@ fn bodies_must_be_bodies_and_ids_unique() {
 
 #[test]
 fn a_refused_function_is_named_with_the_reason() {
-    let source = b"int f(void) {\n#define X 1\nreturn X; }\n";
+    let source = b"int f(void) {\n#undef X\nreturn X; }\n";
     let body = (12, source.len() as u32 - 1);
     let error = weave_file(source, &[function(8, body, &[])], None).unwrap_err();
-    let expected = "function8 cannot be woven: it contains the directive `#define`";
+    let expected = "function8 cannot be woven: it contains the directive `#undef`";
     assert_eq!(error.to_string(), expected);
 
     // The first copy would change the name for the second, and nobody knows the old one.
