@@ -396,12 +396,13 @@ impl<'a> Reader<'a> {
         }
         let linked = |name: &str| self.linked.as_ref().is_some_and(|all| all.has(name));
         let crashes = self.focus.map(|focus| focus.crashes(relative));
+        let crashes = crashes.unwrap_or_default();
         let located = locate(
             units,
             self.options.leaves,
             schemas,
             &self.shown,
-            &crashes.unwrap_or_default(),
+            &crashes,
             &wanted,
             &linked,
         );
@@ -422,11 +423,18 @@ impl<'a> Reader<'a> {
                 .add_globals(&way.unit, relative);
             let lines = LineMap::new(&way.unit.source);
             for (index, reason) in &way.all {
-                let span = way.unit.functions[*index].span;
+                let function = &way.unit.functions[*index];
+                let span = function.span;
                 let line = lines.line(span.start);
                 if let Some(reason) = reason
                     && (line..=lines.line(span.end)).any(wanted)
                 {
+                    if crashes.iter().any(|crash| span.contains_span(*crash)) {
+                        let (name, file) = (&function.name, relative.display());
+                        (self.events)(Event::Warning(format!(
+                            "tests crash in {name} ({file}:{line}) or in what it calls, and it is left alone: {reason}"
+                        )));
+                    }
                     let kind = UnchangeableKind::RefusedFunction(reason.clone());
                     let place = (relative.to_path_buf(), line);
                     self.left_alone.unchangeable.add(kind, place);

@@ -149,7 +149,7 @@ pub fn choices(
         last: &last,
         found: &mut statements,
     };
-    walker.stmt(function.body, None, Surroundings::default());
+    walker.stmt(function.body, None, true, Surroundings::default());
     let mut finder = Finder {
         builder,
         function_index,
@@ -297,14 +297,21 @@ struct Walker<'w> {
 }
 
 impl Walker<'_> {
-    /// A statement in the block and at the place that are given, or the body of another statement.
-    fn stmt(&mut self, id: StmtId, block: Option<(StmtId, usize)>, around: Surroundings) {
+    /// A statement in the block and at the place that are given, or the body of another statement: alone there, unless it is that
+    /// of a label in a block.
+    fn stmt(
+        &mut self,
+        id: StmtId,
+        block: Option<(StmtId, usize)>,
+        is_body: bool,
+        around: Surroundings,
+    ) {
         let stmt = self.function.stmt(id);
         if let (Place::Written(span), Some(scope)) = (stmt.place, self.scopes.at_stmt(id)) {
             self.found.push(Standing {
                 id,
                 span,
-                is_body: block.is_none(),
+                is_body,
                 block,
                 in_loop: around.in_loop,
                 breakable: around.breakable,
@@ -314,15 +321,15 @@ impl Walker<'_> {
         match &stmt.kind {
             StmtKind::Compound(inner) => {
                 for (place, &stmt) in inner.iter().enumerate() {
-                    self.stmt(stmt, Some((id, place)), around);
+                    self.stmt(stmt, Some((id, place)), false, around);
                 }
             }
             StmtKind::If {
                 then, otherwise, ..
             } => {
-                self.stmt(*then, None, around);
+                self.stmt(*then, None, true, around);
                 if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, None, around);
+                    self.stmt(*otherwise, None, true, around);
                 }
             }
             StmtKind::While { body, .. }
@@ -332,17 +339,17 @@ impl Walker<'_> {
                     in_loop: !self.last.contains(body),
                     breakable: !self.last.contains(&id),
                 };
-                self.stmt(*body, None, around);
+                self.stmt(*body, None, true, around);
             }
             StmtKind::Switch { body, .. } => {
                 let around = Surroundings {
                     breakable: !self.last.contains(&id),
                     ..around
                 };
-                self.stmt(*body, None, around);
+                self.stmt(*body, None, true, around);
             }
             StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(*body, None, around);
+                self.stmt(*body, None, is_body, around);
             }
             _ => {}
         }

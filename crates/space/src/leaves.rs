@@ -459,6 +459,24 @@ fn constants(
     }
     add(&mut found, 0, CType::Int, None);
     add(&mut found, 1, CType::Int, None);
+    // That which is one off is mostly the hole's own, and seldom far away.
+    let shifted = |wanted: &dyn Fn(u32, &str) -> bool| {
+        let mut found: Vec<(i128, CType)> = Vec::new();
+        for (value, ctype, spelling, at) in &near {
+            let is_new = found.iter().all(|(known, _)| known != value);
+            if is_new && ctype.is_integer() && wanted(*at, spelling) && found.len() < limit / 4 {
+                found.push((*value, *ctype));
+            }
+        }
+        found.into_iter()
+    };
+    // A number there is no name, nor is the next one, whatever has its value.
+    let is_own_number =
+        |at: u32, spelling: &str| is_own(at) && spelling.starts_with(|c: char| c.is_ascii_digit());
+    for (value, ctype) in shifted(&is_own_number) {
+        add(&mut found, value + 1, ctype, None);
+        add(&mut found, value - 1, ctype, None);
+    }
     for (value, ctype, spelling, _) in near.iter().take(limit / 3) {
         add(&mut found, *value, *ctype, Some(spelling));
     }
@@ -471,16 +489,7 @@ fn constants(
         add(&mut found, *value, *ctype, Some(name));
     }
     add(&mut found, -1, CType::Int, None);
-    // That which is one off is seldom far away.
-    let integers = near.iter().filter(|(_, ctype, ..)| ctype.is_integer());
-    let mut shifted: Vec<(i128, CType)> = Vec::new();
-    for (value, ctype, _, at) in integers {
-        let is_known = shifted.iter().any(|(known, _)| known == value);
-        if !is_known && (is_own(*at) || shifted.len() < limit / 4) {
-            shifted.push((*value, *ctype));
-        }
-    }
-    for (value, ctype) in shifted {
+    for (value, ctype) in shifted(&|_, _| true) {
         add(&mut found, value + 1, ctype, None);
         add(&mut found, value - 1, ctype, None);
     }
