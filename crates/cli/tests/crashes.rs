@@ -34,7 +34,7 @@ fn patches(source: &str, cases: Cases<'_>) -> Vec<String> {
             names.join(", ")
         ),
     );
-    let output = place.run(["repair", ".", "--json", "-j1"]);
+    let output = place.run(["repair", "project", "--json", "-j1"]);
     let (report, messages) = (stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(0), "{report}{messages}");
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
