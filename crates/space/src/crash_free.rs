@@ -197,7 +197,7 @@ fn last(length: &Term) -> Option<Term> {
     }
 }
 
-/// The pointers with which the function compares others of the type of `term`, but those that it moves.
+/// What the function compares pointers of the type of `term` with, but what `term` is calculated from.
 fn ends(
     builder: &mut AtomBuilder<'_>,
     function: &Function,
