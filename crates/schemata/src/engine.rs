@@ -1,5 +1,6 @@
 //! From patches to verdicts.
 
+mod kept;
 mod reach;
 mod undeclared;
 

@@ -74,3 +74,73 @@ fn what_nobody_defines_does_not_compile_and_all_else_is_built_by_itself() {
         }
     }
 }
+
+const STATIC_FUNCTIONS: &str = "\
+#include <stdio.h>
+
+static __attribute__((noinline)) int chosen(int mode, int n)
+{
+    int value1 = n, value2 = 3;
+    if (mode == 7)
+        value1 += value2;
+    for (int i = 0; i < n; i++)
+        if (i % 2)
+            value1 = value2 + i;
+        else if (mode > 1 && value1 > n)
+            value1 = value2;
+    switch (value1 & 3) {
+    case 1:
+        value2 = value1;
+    }
+    return value1 + value2;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    printf(\"%d\\n\", chosen(1, argc) + chosen(1, argc + 1));
+    return 0;
+}
+";
+
+#[test]
+fn calls_in_static_functions_stand_where_the_compiler_knows_of_a_caller_that_comes_there() {
+    let mut subject = Subject::new(STATIC_FUNCTIONS, &[("1", "9\n")]);
+    subject.cflags = vec!["-O2".into()];
+    // Whether each of them links.
+    let changes = [
+        ("value1 += value2", "value1 += value(1+1)", true),
+        ("value2 + i", "value(2+1) + i", false),
+        ("value2 + i", "value2 + value(1)", false),
+        ("value1 = value2;", "value1 = value(2-1);", true),
+        ("value1 > n)", "value(1+1) > n)", true),
+        ("(value1 & 3)", "(value(1-1) & 3)", false),
+        ("value2 = value1", "value2 = value(1-1)", false),
+        ("(i % 2)", "(i % 2 || value(1))", false),
+        ("(i % 2)", "(i < 0 && value(1))", true),
+        (
+            "return value1 + value2",
+            "return value1 + value(2+1)",
+            false,
+        ),
+        (
+            "return value1 + value2",
+            "return value1 + (value2 ? value2 : value(2+1))",
+            true,
+        ),
+    ];
+    let texts = changes.map(|(from, to, _)| {
+        assert!(STATIC_FUNCTIONS.contains(from), "{from}");
+        STATIC_FUNCTIONS.replacen(from, to, 1)
+    });
+    let found = validate(&subject, &texts, Options::default());
+    let folder = tempfile::tempdir().unwrap();
+    for ((fate, text), (_, to, links)) in found.fates.iter().zip(&texts).zip(changes) {
+        let built = plain(&subject, folder.path(), text) != Plain::DoesNotCompile;
+        assert_eq!(built, links, "{to}");
+        let is_said_to_link = !matches!(fate, Fate::DoesNotCompile { .. });
+        assert_eq!(is_said_to_link, links, "{to}: {fate:?}");
+    }
+    // The linker, the compiler's own functions, marks, copies, and those behind conditions: not one for each.
+    assert!(found.stats.compilations <= 10, "{:?}", found.stats);
+}

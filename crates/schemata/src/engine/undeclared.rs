@@ -11,6 +11,7 @@ use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::{Edit, Span};
 
 use super::Engine;
+use super::kept::{Place, Places};
 use crate::compiler::CompilerError;
 use crate::helpers::Helpers;
 use crate::isolate::{Clone, cloned};
@@ -86,6 +87,8 @@ impl Engine<'_> {
                 !source.compiler.optimizes() || !is_static(source, call.function)
             });
             let mut refer = self.referring(base, file, &together)?;
+            let (placed, alone) = self.placed(base, file, alone, &unlinked)?;
+            refer.extend(placed);
             let source = &self.plan.sources[file];
             let groups = of_different_functions(source, alone, patches);
             self.stats.compilations += groups.len();
@@ -124,6 +127,41 @@ impl Engine<'_> {
         }
         self.plan.patches.sort_by_key(|planned| planned.patch);
         Ok(())
+    }
+
+    /// What the compiler makes of calls, all of static functions, as far as the places tell where they stand; and the other calls.
+    fn placed<'c>(
+        &mut self,
+        base: &mut Worker,
+        file: usize,
+        calls: Vec<&'c UndeclaredCall>,
+        unlinked: &[PlannedPatch],
+    ) -> Result<(Vec<Reference<'c>>, Vec<&'c UndeclaredCall>), EngineError> {
+        /// Fewer are compiled one by one sooner.
+        const LEAST: usize = 3;
+        if calls.len() < LEAST {
+            return Ok((Vec::new(), calls));
+        }
+        let source = &self.plan.sources[file];
+        let places = Places::new(source, &calls, unlinked);
+        let places = places.ask(base, &mut self.stats.compilations)?;
+        let at = |wanted: Place| {
+            let placed = calls.iter().zip(&places);
+            let placed = placed.filter(move |(_, place)| **place == wanted);
+            placed.map(|(call, _)| *call)
+        };
+        let kept: Vec<&UndeclaredCall> = at(Place::Kept).collect();
+        // Whatever callers there are, the call may stand behind something that the patch makes unreachable.
+        let (mut refer, unreachable): (Vec<_>, Vec<_>) = self
+            .referring(base, file, &kept)?
+            .into_iter()
+            .partition(|reference| reference.stands);
+        let unreachable = unreachable.into_iter().map(|reference| reference.call);
+        let others = at(Place::Unknown).chain(unreachable).collect();
+        let removed = at(Place::Removed);
+        let stands = false;
+        refer.extend(removed.map(|call| Reference { call, stands }));
+        Ok((refer, others))
     }
 
     /// Which of the names the linker does not find. It may not get to speak of all programs at once: it is asked until it finds all
