@@ -9,7 +9,7 @@
 //! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
 //!   tells it ([`changes`]); [`view`] makes such a copy appear at the project's own absolute path, because build trees have
 //!   that path baked in.
-//! * [`build`] runs a build, [`intercept`] and [`compile_commands`] produce and read compile
+//! * [`build`] runs a build ([`linker`] reads what is said in it), [`intercept`] and [`compile_commands`] produce and read compile
 //!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
@@ -34,6 +34,7 @@ pub mod files;
 pub mod intercept;
 pub mod journal;
 pub mod limits;
+pub mod linker;
 pub mod pool;
 pub mod project;
 pub mod record;
@@ -56,6 +57,7 @@ pub use journal::{
     open_wanted_journal,
 };
 pub use limits::{Limits, forget_own_peak_memory, own_peak_memory};
+pub use linker::{UndefinedReference, undefined_references};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use record::{RecordError, record_build};

@@ -76,7 +76,9 @@ fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
 }
 
 fn place_of_error(line: &str) -> Option<(&str, u32)> {
-    place_before(line, ": error:").or_else(|| place_before(line, ": fatal error:"))
+    [": error:", ": fatal error:", ": undefined reference to "]
+        .into_iter()
+        .find_map(|mark| place_before(line, mark))
 }
 
 /// `FILE:LINE[:COLUMN]` before the mark.
@@ -106,6 +108,7 @@ mod tests {
         let macros = "a.c: In function ‘g’:\na.c:9:4: error: no\na.c:5:1: note: here";
         assert_eq!(blamed(macros)[0].1, "g");
         assert_eq!(blamed("b.c:3:4: error: no\na.c:3:4: warning: w"), []);
+        assert_eq!(blamed("src/a.c:3: undefined reference to `x'"), f);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
 //! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
-//! cheap has been found.
+//! cheap has been found, or half of the time is over.
 
 mod edits;
 mod follow;
@@ -23,6 +23,10 @@ use edits::Change;
 
 /// They come behind all candidates of this cost, and have it.
 pub(crate) const DECLARATION_COST: u32 = 3;
+
+/// When this share of the time is over without a patch, they come before what is left of this cost: they are few, and what is left
+/// would take the rest.
+const LATEST: f64 = 0.5;
 
 /// So many are built at most.
 const MOST_BUILDS: usize = 48;
@@ -45,6 +49,13 @@ impl Search<'_> {
             && !self.options.all
             && !self.options.relations.is_singly()
             && self.found.classes.is_empty()
+    }
+
+    /// Whether so much of the time is over that they would not be tried any more.
+    pub(crate) fn declarations_are_late(&self) -> bool {
+        let budget = self.options.budget_without_patch.or(self.options.budget);
+        let elapsed = self.started.elapsed();
+        budget.is_some_and(|budget| elapsed >= budget.mul_f64(LATEST))
     }
 
     /// Builds and tests changes of declarations, the likeliest first, up to the first ones that are plausible.

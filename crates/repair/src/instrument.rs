@@ -6,10 +6,10 @@ use std::{
     time::Instant,
 };
 
-use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
+use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, lex};
 use patchwright_exec::{
     BuildError, FileSelection, Limits, Project, Worker, files, run_instrumented_build, run_test,
-    runner::Environment,
+    runner::Environment, undefined_references,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
@@ -503,6 +503,9 @@ pub(crate) fn build_woven(
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
                 tracing::info!("the woven program does not build: {error}");
+                if drop_missing(entries, &error.to_string()) {
+                    continue;
+                }
                 let blamed = blamed(&error.to_string(), plans, &left_out);
                 if blamed.is_empty() {
                     return Err(RepairError::WovenBuild(error));
@@ -534,6 +537,36 @@ pub(crate) fn build_woven(
     }
     entries.retain(|entry| !left_out.contains(&entry.function));
     Ok(())
+}
+
+/// Takes out the changes that name what the linker does not find; whether there are such. A header may define a function for clang,
+/// which reads the sources, and not for the compiler that builds them.
+fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> bool {
+    let missing = undefined_references(message);
+    let names_missing = |text: &str| {
+        let words = lex::words(text.as_bytes());
+        missing
+            .iter()
+            .any(|missing| words.iter().any(|word| word == missing.symbol))
+    };
+    let mut found = false;
+    for entry in entries.iter_mut() {
+        if let HoleKind::Choice(choice) = &mut entry.hole.kind
+            && !matches!(choice.form, Form::Moved(_))
+        {
+            let before = choice.alternatives.len();
+            choice
+                .alternatives
+                .retain(|alternative| !names_missing(&alternative.woven));
+            found |= choice.alternatives.len() < before;
+        }
+    }
+    let is_empty = |entry: &HoleEntry| match &entry.hole.kind {
+        HoleKind::Choice(choice) => choice.alternatives.is_empty(),
+        _ => false,
+    };
+    entries.retain(|entry| !is_empty(entry));
+    found
 }
 
 /// The functions in whose lines the compiler reports errors.

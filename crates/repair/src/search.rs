@@ -67,7 +67,7 @@ pub(crate) struct Search<'a> {
     pub(crate) families: Vec<Family>,
     /// Classes of single terms of a family, where only dependencies count.
     pub(crate) of_term: BTreeMap<(usize, Vec<u8>), BTreeMap<usize, Classes>>,
-    started: Instant,
+    pub(crate) started: Instant,
     pub(crate) kills: BTreeMap<usize, u64>,
     /// Executions until the first plausible patch was found.
     first_after: Option<u64>,
@@ -161,7 +161,8 @@ pub fn search(
         if search.is_over() || (begins_cost && enough) {
             break;
         }
-        if level > DECLARATION_COST && search.wants_declarations() {
+        let is_turn = level > DECLARATION_COST || search.declarations_are_late();
+        if is_turn && search.wants_declarations() {
             match search.try_declarations(project) {
                 Err(error) if error.is_cancelled() => {
                     search.found.interrupted = true;

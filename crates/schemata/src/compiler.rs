@@ -146,6 +146,32 @@ impl Compiler {
         Ok(known.map(|name| (*name).to_owned()).collect())
     }
 
+    /// Whether the value of a floating calculation depends on what else the compiler makes of the function: it has an instruction for a
+    /// product and a sum, it may reorder, or it keeps more digits than the type has.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn rounds_by_surroundings(&self, worker: &mut Worker) -> Result<bool, CompilerError> {
+        const ASKED: &[u8] = b"#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ \
+            || defined __FLT_EVAL_METHOD__ && __FLT_EVAL_METHOD__ != 0\n__pw_rounds\n#endif\n\
+            #if !defined __clang__ && (defined __FP_FAST_FMA || defined __FP_FAST_FMAF \
+            || defined __FMA__ || defined __FMA4__)\n__pw_fuses\n#endif\n";
+        let said = self.preprocess(worker, ASKED)?.unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let has = |word: &str| said.lines().any(|line| line.trim() == word);
+        let options = self.command.arguments.iter();
+        let options: Vec<_> = options.map(|option| option.to_string_lossy()).collect();
+        let contraction = options.iter().rev().find_map(|option| {
+            let mode = option.strip_prefix("-ffp-contract=")?;
+            Some(mode == "fast")
+        });
+        // A standard that is not GNU's says that each operation rounds.
+        let is_strict = options.iter().any(|option| {
+            option.starts_with("-std=c") || option.starts_with("-std=iso") || option == "-ansi"
+        });
+        Ok(has("__pw_rounds") || has("__pw_fuses") && contraction.unwrap_or(!is_strict))
+    }
+
     /// What is made of `text` in the source's place, without what debuggers read; `None` if it does not compile. The source is
     /// put back.
     ///

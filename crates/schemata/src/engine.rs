@@ -12,6 +12,7 @@ use patchwright_csource::Clang;
 use patchwright_exec::{
     Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram,
     Scratch, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+    undefined_references,
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
@@ -20,9 +21,10 @@ use patchwright_text::Digest;
 use crate::batch::{self, Batch, Batched, Batcher};
 use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
-use crate::missing::{self, missing_symbols};
+use crate::missing;
 use crate::plan::{Plan, Planner};
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
+use crate::stack;
 use crate::state::{Maker, State};
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
@@ -162,6 +164,13 @@ impl<'a> Engine<'a> {
         scope.sort_unstable();
         scope.dedup();
         scope
+    }
+
+    /// Whether a woven patch may take more of the stack than the untouched program: there is more in a woven program, so others do not
+    /// stand for it.
+    pub fn may_take_more_stack(&self, patch: usize) -> bool {
+        let planned = self.plan.patches.iter().find(|known| known.patch == patch);
+        planned.is_some_and(|planned| stack::may_take_more(planned, &self.plan.sources))
     }
 
     /// What has been done so far.
@@ -310,7 +319,7 @@ impl<'a> Engine<'a> {
             BuildError::Failed { output, .. } => String::from_utf8_lossy(output),
             BuildError::Run(_) => "".into(),
         };
-        let guilty = missing::guilty(&self.plan, &batch.members, &missing_symbols(&output));
+        let guilty = missing::guilty(&self.plan, &batch.members, &undefined_references(&output));
         let others = batch.members.iter().copied();
         let others: Vec<usize> = others.filter(|member| !guilty.contains(member)).collect();
         let mut push = |members: &[usize], halvings, checked| {

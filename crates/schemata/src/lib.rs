@@ -45,6 +45,7 @@ mod preprocessed;
 mod rounds;
 mod runs;
 mod scan;
+mod stack;
 mod state;
 mod undefined;
 
@@ -136,6 +137,8 @@ pub enum Apart {
     Unbalanced,
     /// It uses a function that is not declared: the linker decides.
     Undeclared,
+    /// It changes calculations of a function that the compiler rounds otherwise where others stand round them.
+    Rounding,
     /// It adds an array that takes much memory.
     LargeArray,
     /// The compiler's errors could not be assigned to patches.
@@ -162,6 +165,9 @@ impl Apart {
             Apart::LineNumbers => "moves text that says on which line it stands",
             Apart::Unbalanced => "has directives or brackets that are not balanced",
             Apart::Undeclared => "uses a function that is not declared",
+            Apart::Rounding => {
+                "changes a function whose calculations depend on how they are compiled"
+            }
             Apart::LargeArray => "adds a large array",
             Apart::NotIsolated => "has compile errors that could not be assigned",
             Apart::NotWoven => "cannot be woven with the others",

@@ -303,6 +303,7 @@ impl Planner<'_, '_> {
             true => self.telling_lines(&compiler, text)?,
             false => Some(Vec::new()),
         };
+        let rounds_by_surroundings = compiler.rounds_by_surroundings(self.worker)?;
         plan.sources.push(SourceFile {
             relative: relative.to_path_buf(),
             command: command.clone(),
@@ -310,6 +311,7 @@ impl Planner<'_, '_> {
             lines: LineMap::new(&unit.source),
             unit,
             telling_lines,
+            rounds_by_surroundings,
             names: None,
             // In the other ways it may be compiled.
             left_out: (!others.is_empty()).then(Vec::new),

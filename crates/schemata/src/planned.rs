@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use patchwright_csource::{Function, TranslationUnit, lex};
+use patchwright_csource::{Function, TranslationUnit, lex, types::TypeKind};
 use patchwright_exec::CompileCommand;
 use patchwright_text::{Edit, LineMap, Span};
 
@@ -26,10 +26,26 @@ pub struct SourceFile {
     pub lines: LineMap,
     /// The lines that say on which line they stand (`__LINE__`, `assert`); `None` when the preprocessor does not tell.
     pub telling_lines: Option<Vec<u32>>,
+    /// What the compiler makes of a floating calculation depends on what stands round it: products and sums become one operation, or
+    /// intermediate values have more digits.
+    pub rounds_by_surroundings: bool,
     /// The names of the unit, once they are needed.
     pub names: Option<KnownNames>,
     /// The stretches that the compiler leaves out, once they are needed.
     pub left_out: Option<Vec<Span>>,
+}
+
+impl SourceFile {
+    /// Whether a function has floating values, before or after these edits.
+    fn calculates(&self, own: &FunctionEdits) -> bool {
+        let types = &self.unit.types;
+        let is_floating =
+            |expr: &patchwright_csource::Expr| matches!(types.kind(expr.ty), TypeKind::Float(_));
+        let function = &self.unit.functions[own.function];
+        let said = own.edits.iter().flat_map(|edit| lex::words(&edit.text));
+        let mut said = said.filter(|word| matches!(word.as_str(), "float" | "double"));
+        function.exprs.iter().any(is_floating) || said.next().is_some()
+    }
 }
 
 /// The edits of a patch in one function.
@@ -109,11 +125,28 @@ impl PlannedFile {
             }
             let is_cut = edits.iter().any(|edit| edit.span.overlaps(span));
             let function = in_body(&source.unit.functions, span).filter(|_| !is_cut);
-            let text = span.slice(base).unwrap_or_default().to_vec();
-            self.edit(
-                function.ok_or(Apart::LineNumbers)?,
-                Edit::replace(span, text),
-            );
+            let function = function.ok_or(Apart::LineNumbers)?;
+            // Other names of what the patch defines otherwise.
+            let own = self
+                .functions
+                .iter_mut()
+                .find(|own| own.function == function);
+            let mut inside = Vec::new();
+            if let Some(own) = own {
+                if own
+                    .edits
+                    .iter()
+                    .any(|edit| edit.span.overlaps(span) && !span.contains_span(edit.span))
+                {
+                    return Err(Apart::LineNumbers);
+                }
+                inside.extend(
+                    own.edits
+                        .extract_if(.., |edit| span.contains_span(edit.span)),
+                );
+            }
+            let text = crate::runs::alternative(base, span, &inside);
+            self.edit(function, Edit::replace(span, text));
         }
         Ok(())
     }
@@ -124,6 +157,9 @@ impl PlannedFile {
         for own in &self.functions {
             if let Some(refusal) = functions[own.function].refusal {
                 return Err(Apart::Function(refusal));
+            }
+            if source.rounds_by_surroundings && source.calculates(own) {
+                return Err(Apart::Rounding);
             }
         }
         for own in &self.functions {

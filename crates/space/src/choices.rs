@@ -17,12 +17,12 @@ use crate::{
     exits,
     holes::{Hole, HoleKind},
     initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
-    remainders, repetitions,
+    remainders, renames, repetitions, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
     term::{CType, Context},
-    wraps,
+    widenings, wraps,
 };
 
 /// A change whose text is woven in.
@@ -166,6 +166,7 @@ pub fn choices(
     if schemas.function {
         wraps::find(&mut finder, callees);
         own_calls::find(&mut finder, callees);
+        second_calls::find(&mut finder, callees);
         strings::find(&mut finder);
     }
     if schemas.swap {
@@ -177,6 +178,11 @@ pub fn choices(
     if schemas.assignment {
         remainders::find(&mut finder);
         targets::find(&mut finder);
+    }
+    if schemas.expression {
+        widenings::find(&mut finder);
+        renames::find(&mut finder);
+        sizes::find(&mut finder);
     }
     negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {
@@ -200,6 +206,7 @@ pub fn choices(
     }
     if schemas.entries {
         jumps::find(&mut finder);
+        results::find(&mut finder, callees);
     }
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);

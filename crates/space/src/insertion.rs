@@ -19,6 +19,9 @@ pub(crate) fn insertion(source: &[u8], span: Span, is_body: bool, statement: &st
     }
     let mut new = statement.as_bytes().to_vec();
     if indent.iter().all(|c| matches!(c, b' ' | b'\t')) {
+        // Further lines of the statement are indented like its first one.
+        let own = String::from_utf8_lossy(indent);
+        new = statement.replace('\n', &format!("\n{own}")).into_bytes();
         let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
             b"\r\n"
         } else {

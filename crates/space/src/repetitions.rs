@@ -1,17 +1,25 @@
 //! MOVE without taking away: a statement of the function is executed at another place, too, as where what was done is not undone
 //! (`swap(&s[i], &s[k]);` behind the recursion as before it) or not noted in one of two cases (`s->used = c->now++;`).
 
-use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, Storage, VarId};
+use patchwright_csource::{ExprId, ExprKind, Place, Stmt, StmtId, StmtKind, Storage, VarId};
+use patchwright_text::Span;
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::{insertion, insertion_after},
     leaves::variables_below,
+    moves::has_label,
     space::Schema,
 };
 
 /// The statement, whose text says nothing new.
 const REPEATED_COST: u32 = 4;
+
+/// An `if` of a loop once more behind the loop, for what the last pass left.
+const BEHIND_LOOP_COST: u32 = 3;
+
+/// Most of those behind one loop.
+const MOST_BEHIND_LOOP: usize = 4;
 
 /// A statement with a longer text is not repeated.
 const LONGEST: u32 = 120;
@@ -31,11 +39,12 @@ struct Source {
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let sources = sources(finder);
+    let choices = choices(finder);
     let mut count = 0;
     for standing in finder.statements.clone() {
         let kind = &finder.function.stmt(standing.id).kind;
         let is_place = kind.is_step() || kind.is_jump() && !matches!(kind, StmtKind::Goto(_));
-        if !is_place || sources.is_empty() {
+        if !is_place || sources.is_empty() && choices.is_empty() {
             continue;
         }
         if count >= MOST_OF_FUNCTION {
@@ -50,13 +59,24 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             .collect();
         near.sort_by_key(|source| (source.at.abs_diff(standing.span.start), source.at));
         near.truncate(MOST_AT);
-        count += near.len();
+        let left: Vec<&Source> = loop_before(finder, &standing)
+            .into_iter()
+            .flat_map(|span| {
+                let choices = choices.iter();
+                let inside = choices.filter(move |choice| span.contains(choice.at));
+                inside.filter(|choice| can_stand(finder, choice, &standing))
+            })
+            .take(MOST_BEHIND_LOOP)
+            .collect();
+        count += near.len() + left.len();
         let source = &finder.builder.unit.source;
-        let before: Vec<Alternative> = near
-            .iter()
-            .map(|repeated| Alternative {
+        let all = near.iter().map(|repeated| (REPEATED_COST, repeated));
+        let left = left.iter().map(|repeated| (BEHIND_LOOP_COST, repeated));
+        let before: Vec<Alternative> = left
+            .chain(all)
+            .map(|(cost, repeated)| Alternative {
                 schema: Schema::Move,
-                cost: REPEATED_COST,
+                cost,
                 woven: repeated.text.clone(),
                 edit: insertion(source, standing.span, standing.is_body, &repeated.text),
             })
@@ -115,6 +135,73 @@ fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
         });
     }
     found
+}
+
+/// Statements with a condition that do not leave what is round them.
+fn choices(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
+    let function = finder.function;
+    let mut found: Vec<Source> = Vec::new();
+    for standing in &finder.statements {
+        let is_choice = matches!(function.stmt(standing.id).kind, StmtKind::If { .. });
+        if !is_choice || standing.span.len() > LONGEST {
+            continue;
+        }
+        let within =
+            |place: Place| matches!(place, Place::Written(own) if standing.span.contains_span(own));
+        let leaves = |stmt: &Stmt| stmt.kind.is_jump() && within(stmt.place);
+        if has_label(finder, standing.id, false) || function.stmts.iter().any(leaves) {
+            continue;
+        }
+        let text = finder.text(standing.span);
+        if text.contains('#') || found.iter().any(|known| known.text == text) {
+            continue;
+        }
+        let mentioned = function.exprs.iter().filter_map(|expr| {
+            let variable = match expr.kind {
+                ExprKind::Variable(id) => id,
+                _ => return None,
+            };
+            let span = expr.place.editable()?;
+            standing.span.contains_span(span).then_some(variable)
+        });
+        found.push(Source {
+            text: undented(&finder.builder.unit.source, standing.span),
+            at: standing.span.start,
+            variables: mentioned.collect(),
+        });
+    }
+    found
+}
+
+/// The text of a statement whose lines have lost the indentation of its first one.
+fn undented(source: &[u8], span: Span) -> String {
+    let before = &source[..span.start as usize];
+    let line = before.iter().rposition(|&byte| byte == b'\n');
+    let line = line.map_or(0, |at| at + 1);
+    let blanks = before[line..]
+        .iter()
+        .take_while(|byte| b" \t".contains(byte))
+        .count();
+    let indentation = String::from_utf8_lossy(&before[line..line + blanks]).into_owned();
+    let text = String::from_utf8_lossy(&source[span.range()]).into_owned();
+    text.replace(&format!("\n{indentation}"), "\n")
+}
+
+/// The loop that stands in the same block right before a statement.
+fn loop_before(finder: &Finder<'_, '_, '_>, standing: &Standing) -> Option<Span> {
+    let (block, place) = standing.block?;
+    let StmtKind::Compound(inner) = &finder.function.stmt(block).kind else {
+        return None;
+    };
+    let before = finder.function.stmt(*inner.get(place.checked_sub(1)?)?);
+    let is_loop = matches!(
+        before.kind,
+        StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. }
+    );
+    match before.place {
+        Place::Written(span) if is_loop => Some(span),
+        _ => None,
+    }
 }
 
 /// Whether all that a statement mentions is there, and has a value, before another one.

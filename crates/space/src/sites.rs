@@ -157,6 +157,11 @@ impl Parents {
         Parents(parents)
     }
 
+    /// The expression that an expression is a part of.
+    pub fn of_expr(&self, id: ExprId) -> Option<ExprId> {
+        self.0[id.0 as usize]
+    }
+
     /// Whether `id` is an operand of `||`, without parentheses between.
     pub fn is_below_or(&self, function: &Function, id: ExprId) -> bool {
         let mut parent = self.0[id.0 as usize];

@@ -166,7 +166,7 @@ fn replacements(span: Span, names: Vec<String>) -> Vec<Edit> {
 }
 
 /// The variables that can be named at a statement and that fit, the last declared first, then the globals that the function mentions.
-fn variables(
+pub(crate) fn variables(
     finder: &mut Finder<'_, '_, '_>,
     standing: &Standing,
     own: VarId,
@@ -194,7 +194,7 @@ fn variables(
 }
 
 /// The other members of a structure that are of a type.
-fn members(
+pub(crate) fn members(
     finder: &mut Finder<'_, '_, '_>,
     base: ExprId,
     arrow: bool,

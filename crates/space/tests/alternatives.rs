@@ -328,3 +328,110 @@ fn what_an_if_governs_ends_with_a_jump() {
         ],
     );
 }
+
+#[test]
+fn a_calculation_is_made_in_the_type_in_which_its_value_is_used() {
+    let source = "\
+long long f(int a, int b, int m, long long s, unsigned u)
+{
+    s += a * b + 1;
+    int r = (a * b + a) % m;
+    if (a * b > m)
+        s = 1 << r;
+    static long long t = 2 * 3;
+    int table[2 * 3];
+    double d = a * b;
+    r = a * b;
+    s += (long long)(a * b) + t + table[0] + (long long)d;
+    return u * u;
+}
+";
+    let mut found = changes(source, Schema::Expression, &[]);
+    found.retain(|change| change.contains("(long") || change.contains("1LL"));
+    contain(
+        &found,
+        &[
+            "2: s += (long long)a * b + 1;",
+            "2: int r = ((long long)a * b + a) % m;",
+            "2: if ((long long)a * b > m)",
+            "2: s = 1LL << r;",
+            "2: s += (long long)((long long)a * b) + t + table[0] + (long long)d;",
+            "2: return (long long)u * u;",
+        ],
+    );
+    assert_eq!(found.len(), 6, "{found:#?}");
+}
+
+#[test]
+fn a_name_is_another_one_wherever_an_expression_mentions_it() {
+    let source = "\
+struct talk { int begin, end; char *name; };
+int f(const struct talk *x, const struct talk *y, int a, int b)
+{
+    int area = a * a;
+    if (a > 0 && a < 9)
+        area++;
+    return x->begin - y->begin + area;
+}
+";
+    let found = changes(source, Schema::Expression, &[]);
+    contain(
+        &found,
+        &[
+            "2: int area = b * b;",
+            "2: if (b > 0 && b < 9)",
+            "2: return x->end - y->end + area;",
+        ],
+    );
+}
+
+#[test]
+fn a_function_is_called_once_more_with_other_arguments() {
+    let source = "\
+int fall(int l, int r) { return l < r; }
+int solve(int l, int r, int n)
+{
+    if (n > 2)
+        return 2 * solve(l, r, n - 1);
+    return fall(l + 1, r);
+}
+";
+    let found = changes(source, Schema::Function, &["fall"]);
+    contain(
+        &found,
+        &[
+            "5: return fall(l + 1, r) || fall(l, r - 1);",
+            "4: return fall(l + 1, r) && fall(l, r);",
+            "4: return 2 * (solve(l, r, n - 1) + solve(l, r, n - 2));",
+        ],
+    );
+    let endless = |change: &String| change.contains("solve(l, r, n))");
+    assert!(!found.iter().any(endless), "{found:#?}");
+}
+
+#[test]
+fn a_choice_of_a_loop_is_made_once_more_behind_it() {
+    let source = "\
+int f(int *a, int n)
+{
+    int best = 0, run = 1;
+    for (int i = 1; i < n; i++) {
+        if (a[i] > a[i - 1]) {
+            run++;
+        } else {
+            if (run > best)
+                best = run;
+            run = 1;
+        }
+        if (run > 100)
+            break;
+    }
+    return best;
+}
+";
+    let found = changes(source, Schema::Move, &[]);
+    contain(&found, &["3: if (run > best) | best = run;"]);
+    // Neither what leaves the loop nor what mentions its counter.
+    let behind = |change: &&String| change.starts_with("3: if");
+    assert_eq!(found.iter().filter(behind).count(), 1, "{found:#?}");
+}

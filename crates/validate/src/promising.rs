@@ -14,6 +14,8 @@ use crate::verdict::TestResult;
 struct Class {
     promise: Promise,
     scope: Scope,
+    /// It has one member, which is built by itself.
+    stands_alone: bool,
     /// What woven programs say of the first.
     checked: Checked,
     /// The other members, and what woven programs say of them.
@@ -50,6 +52,8 @@ pub const MOST_TOGETHER: usize = 8;
 pub struct Conduct {
     /// The functions that it changes.
     pub scope: Scope,
+    /// Others do not stand for it, nor it for others.
+    pub stands_alone: bool,
     /// What it did.
     pub behaviour: Vec<Behaviour>,
 }
@@ -75,8 +79,10 @@ impl Promising {
         let outcomes = conduct.behaviour.iter().map(|behaviour| behaviour.outcome);
         let likeness = (conduct.scope.clone(), outcomes.collect());
         let first = match confirm {
-            Confirm::Together | Confirm::Classes => *self.known.entry(likeness).or_insert(entry),
-            Confirm::Each | Confirm::Never => entry,
+            Confirm::Together | Confirm::Classes if !conduct.stands_alone => {
+                *self.known.entry(likeness).or_insert(entry)
+            }
+            _ => entry,
         };
         self.first.insert(entry, first);
         let class = self.classes.entry(first).or_insert_with(|| Class {
@@ -85,6 +91,7 @@ impl Promising {
                 results: checked.tests.clone(),
             },
             scope: conduct.scope,
+            stands_alone: conduct.stands_alone,
             checked: checked.clone(),
             others: Vec::new(),
         });
@@ -119,7 +126,7 @@ impl Promising {
             let Some(patch) = set.entries[entry].patch() else {
                 continue;
             };
-            if class.scope.iter().any(|(_, function)| function.is_none()) {
+            if class.stands_alone || class.scope.iter().any(|(_, function)| function.is_none()) {
                 continue;
             }
             let joins = |(scope, group): &(Scope, Group)| {
@@ -189,6 +196,7 @@ mod tests {
             as_original: !differs,
         };
         Conduct {
+            stands_alone: false,
             scope: vec![(0, Some(function))],
             behaviour: tests.map(behaviour).to_vec(),
         }

@@ -239,6 +239,7 @@ impl Woven<'_> {
             stats.patches += 1;
             let conduct = Conduct {
                 scope: engine.scope(index),
+                stands_alone: engine.may_take_more_stack(index),
                 behaviour: behaviours,
             };
             settle(index, checked(verdict, results), conduct);

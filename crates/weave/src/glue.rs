@@ -385,21 +385,67 @@ static void __PW_OURS __pw_unobserved(void) {
 #endif
 "#;
 
+/// To load a library takes memory of the heap and gives it back with what was written there, where a program finds zeros otherwise. What
+/// was given back is taken again, for good, and what may be left of it in the rest of the heap is cleared; only if nothing of the
+/// heap was in use before.
+const HEAP: &str = r#"#ifndef __PW_HEAP
+#define __PW_HEAP
+struct __pw_heap { unsigned long arena, other[8], top; };
+static struct __pw_heap (*__PW_OURS __pw_heap_info(void))(void) {
+  return __extension__ (struct __pw_heap (*)(void))(__pw_dlsym ? __pw_dlsym((void *)0, "mallinfo2") : 0);
+}
+static void __attribute__((__cold__)) __PW_OURS __pw_fresh_heap(void) {
+  struct __pw_heap (*info)(void) = __pw_heap_info();
+  void *(*take)(unsigned long) = __extension__ (void *(*)(unsigned long))__pw_dlsym((void *)0, "malloc");
+  void (*give)(void *) = __extension__ (void (*)(void *))__pw_dlsym((void *)0, "free");
+  void *(*end)(long) = __extension__ (void *(*)(long))__pw_dlsym((void *)0, "sbrk");
+  unsigned long size, top;
+  struct __pw_heap now;
+  volatile char *rest;
+  if (!info || !take || !give || !end) return;
+  now = info();
+  if (!now.arena) return;
+  top = (unsigned long)end(0) - now.top;
+  for (size = 65544; size >= 24; size = size > 1032 + 128 ? size - ((size / 8) & ~15ul) : size - 16) {
+    for (;;) {
+      void *got = take(size);
+      if (!got) return;
+      if ((unsigned long)got >= top) {
+        /* Smaller ones would be kept for later, with a pointer in them. */
+        if (size > 1032) give(got);
+        break;
+      }
+    }
+  }
+  now = info();
+  if (now.top < 8192) return;
+  rest = (volatile char *)take(now.top - 4096);
+  if (!rest) return;
+  for (size = 0; size < now.top - 4096; size += sizeof size) *(volatile unsigned long *)(rest + size) = 0;
+  give((void *)rest);
+}
+#endif
+"#;
+
 /// The constructor of a file with places. A process has one probe, however many libraries are woven, because it decides
 /// once which patch it runs: so the probe is loaded as a library.
 const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
   const char *probe;
   void *library;
   void (*attach)(struct __pw_places *, const char *);
-  int error;
+  struct __pw_heap (*heap)(void);
+  int error, fresh;
   if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) { LOST; return; }
   probe = __pw_getenv("PROBE_VARIABLE");
   if (!probe || !*probe) { LOST; return; }
   error = *__pw_errno();
+  heap = __pw_heap_info();
+  fresh = heap && !heap().arena;
   library = __pw_dlopen(probe, 2);
   attach = __extension__ (void (*)(struct __pw_places *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
   if (attach) attach(&__pw_places_@, __pw_getenv("CHANNEL_VARIABLE"));
   else __pw_dlerror();
+  if (fresh) __pw_fresh_heap();
   *__pw_errno() = error;
 }
 "#;
@@ -468,7 +514,7 @@ pub(crate) fn places_text(
         .replace("ATTACH_SYMBOL", ATTACH_PLACES_SYMBOL);
     let lost = unobserved.map_or(String::new(), |path| LOST.replace("PATH", &literal(path)));
     let shared = format!(
-        "{}{SHARED_PLACES}{lost}{}",
+        "{}{SHARED_PLACES}{HEAP}{lost}{}",
         numbered(SHARED),
         without_names(source)
     );

@@ -281,6 +281,16 @@ impl WovenBody<'_> {
             }
             Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
         };
+        // What makes a value of a wider type of a text is around what would cut it off again.
+        let is_wide = |piece: &Piece| match piece {
+            Piece::Hook(place) => match &function.hooks[*place].kind {
+                crate::HookKind::Choice {
+                    ctype: Some(ctype), ..
+                } => ctype.contains("long"),
+                _ => false,
+            },
+            Piece::Assignment(_) | Piece::Touch(_) | Piece::Moved(_) => false,
+        };
         order.sort_by_key(|piece| {
             let span = self.span(*piece);
             let is_one = match piece {
@@ -293,7 +303,14 @@ impl WovenBody<'_> {
                 Piece::Assignment(place) => function.assignments[*place].beside == Beside::Else,
                 Piece::Hook(_) | Piece::Touch(_) | Piece::Moved(_) => false,
             };
-            (span.start, end, is_else, is_one, takes_apart(piece))
+            (
+                span.start,
+                end,
+                is_else,
+                is_one,
+                !is_wide(piece),
+                takes_apart(piece),
+            )
         });
         for piece in &order {
             let span = self.span(*piece);

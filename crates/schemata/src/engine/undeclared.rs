@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::lex;
-use patchwright_exec::{BuildError, Limits, Worker, files, run_build, runner::Environment};
+use patchwright_exec::{
+    BuildError, Limits, Worker, files, run_build, runner::Environment, undefined_references,
+};
 use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::{Edit, Span};
 
@@ -16,7 +18,6 @@ use crate::compiler::CompilerError;
 use crate::helpers::Helpers;
 use crate::isolate::{Clone, cloned};
 use crate::linked::Symbols;
-use crate::missing::missing_symbols;
 use crate::outside::{Renames, renamed};
 use crate::planned::{PlannedPatch, SourceFile};
 use crate::{Apart, EngineError, Fate};
@@ -236,7 +237,7 @@ impl Engine<'_> {
             Err(BuildError::Failed { output, .. }) => output,
         };
         let output = String::from_utf8_lossy(&output);
-        let missing = missing_symbols(&output);
+        let missing = undefined_references(&output);
         Ok(Some(missing.iter().map(|m| m.symbol.to_owned()).collect()))
     }
 

@@ -1,0 +1,91 @@
+//! Patches that may take more of the stack than the others do: a woven program has a larger one than the program itself, so its
+//! verdict does not stand for theirs, nor theirs for it.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::{ExprKind, Function, lex};
+use patchwright_text::Edit;
+
+use crate::planned::{PlannedPatch, SourceFile};
+
+/// Whether a patch calls functions that may lead to the one that it changes, or declares arrays in one.
+pub fn may_take_more(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
+    planned.files.iter().any(|file| {
+        let source = &sources[file.file];
+        let base = &source.unit.source;
+        let functions = &source.unit.functions;
+        let in_functions = file.functions.iter().any(|own| {
+            let round = leading_to(functions, &functions[own.function].name);
+            let adds = |edit: &Edit| {
+                let old = edit.span.slice(base).unwrap_or_default();
+                let calls = |text: &[u8]| {
+                    let words = lex::words(text).into_iter();
+                    words.filter(|word| round.contains(word.as_str())).count()
+                };
+                calls(&edit.text) > calls(old) || arrays(&edit.text) > arrays(old)
+            };
+            own.edits.iter().any(adds)
+        });
+        // What is added may call itself, and what it changes.
+        let calls_again = |text: &[u8]| {
+            let words = lex::words(text);
+            let again = |name: &String| words.iter().filter(|word| *word == name).count() > 1;
+            planned.brought.defined.iter().any(again) || arrays(text) > 0
+        };
+        in_functions
+            || file
+                .additions
+                .iter()
+                .any(|addition| calls_again(&addition.text))
+    })
+}
+
+/// The names of functions of a file that call one, themselves or in turn, and its own.
+fn leading_to<'f>(functions: &'f [Function], name: &'f str) -> BTreeSet<&'f str> {
+    let mut found = BTreeSet::from([name]);
+    loop {
+        let before = found.len();
+        for function in functions {
+            let calls = |expr: &patchwright_csource::Expr| matches!(&expr.kind, ExprKind::Function(name) if found.contains(name.as_str()));
+            if function.exprs.iter().any(calls) {
+                found.insert(&function.name);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Number of declarations of arrays in a text, about: a name behind a word, with a bracket behind it; and of calls that take memory of
+/// the stack.
+fn arrays(text: &[u8]) -> usize {
+    const STATEMENTS: [&str; 5] = ["return", "else", "do", "case", "sizeof"];
+    let words = lex::words_with_places(text);
+    let declares = |pair: &&[(String, usize)]| {
+        let [(first, at), (name, place)] = pair else {
+            return false;
+        };
+        let between = &text[at + first.len()..*place];
+        let behind = text[place + name.len()..].trim_ascii_start();
+        let is_gap = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'*';
+        !between.is_empty()
+            && between.iter().all(is_gap)
+            && behind.starts_with(b"[")
+            && !STATEMENTS.contains(&first.as_str())
+    };
+    let taken = words.iter().filter(|(word, _)| word.ends_with("alloca"));
+    words.windows(2).filter(declares).count() + taken.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_told_from_their_elements() {
+        assert_eq!(arrays(b"char buffer[1 << 20]; int a [3], *b[4];"), 2);
+        assert_eq!(arrays(b"return table[n] + x[1]; else a[0] = 1;"), 0);
+        assert_eq!(arrays(b"p = alloca(n);"), 1);
+    }
+}
