@@ -207,6 +207,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             );
             self.exprs[i].place = self.locator.place(self.expr_nodes[i], is_comma, false);
         }
+        self.find_constant_arguments();
         self.compare_uses();
         for i in 0..self.stmts.len() {
             let mut place = self.locator.place(self.stmt_nodes[i], true, true);

@@ -316,6 +316,40 @@ impl<'a> Locator<'a> {
         self.nodes[id as usize].subtree_end = self.nodes.len() as u32;
     }
 
+    /// The one argument of the invocation at `span`, which has so many, that is a macro without arguments; `None` if there are others, or
+    /// the invoked macro may have constants of its own, or makes something else of its arguments.
+    pub(crate) fn constant_argument(&self, span: Span, count: usize) -> Option<Span> {
+        let known = self.invocations.iter().find(|known| known.span == span)?;
+        if !known.certain || known.stringifies || known.arguments.len() != count {
+            return None;
+        }
+        let invoked = lex::words(span.slice(self.source)?).into_iter().next()?;
+        let has_number = |text: &str| {
+            let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            words.any(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let definitions = self.macros.definitions(&invoked);
+        if definitions.len() != 1 || has_number(&definitions[0].body) {
+            return None;
+        }
+        let trimmed = |argument: &Span| {
+            let text = argument.slice(self.source).unwrap_or_default();
+            let start = argument.start + (text.len() - text.trim_ascii_start().len()) as u32;
+            Span::new(start, start + text.trim_ascii().len() as u32)
+        };
+        let is_macro = |span: &Span| {
+            let name = span.slice(self.source).unwrap_or_default();
+            let name = std::str::from_utf8(name).unwrap_or_default();
+            let definitions = self.macros.definitions(name);
+            !definitions.is_empty() && definitions.iter().all(|known| !known.function_like)
+        };
+        let mut found = known.arguments.iter().map(trimmed).filter(is_macro);
+        match (found.next(), found.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
+    }
+
     /// The invocation that `point` comes from.
     pub(crate) fn invocation(&self, point: Point) -> Option<&Invocation> {
         point.invocation().map(|id| &self.invocations[id as usize])

@@ -230,6 +230,28 @@ fn a_place_in_a_nested_macro_is_found_or_refused_but_never_wrong() {
 }
 
 #[test]
+fn a_constant_that_is_all_of_an_argument_is_found() {
+    let unit = read(
+        "char *get(char *, int, int);\n#define SIZE 80\n#define MANY (4 * SIZE)\n#define OTHER 7\n\
+         #define fetch(a, b, c) get (a, b, c)\n#define turned(a, b, c) get (a, c, b)\n#define fixed(a, b) get (a, b, 3)\n\
+         char *f(char *x, int n) { return fetch(x, SIZE, n); }\n\
+         char *g(char *x, int n) { return fetch(x, n, MANY); }\n\
+         char *h(char *x, int n) { return turned(x, SIZE, n); }\n\
+         char *i(char *x) { return fetch(x, SIZE, OTHER); }\n\
+         char *j(char *x) { return fixed(x, SIZE); }\n",
+    );
+    assert!(editable(&unit, "f").contains(&"SIZE".to_owned()));
+    assert!(!editable(&unit, "g").contains(&"SIZE".to_owned()));
+    assert!(editable(&unit, "h").contains(&"SIZE".to_owned()));
+    for name in ["i", "j"] {
+        let texts = editable(&unit, name);
+        let constants = ["SIZE", "OTHER"];
+        let found = texts.iter().any(|text| constants.contains(&text.as_str()));
+        assert!(!found, "{name}: {texts:?}");
+    }
+}
+
+#[test]
 fn a_copy_of_an_argument_that_the_macro_takes_apart_is_no_place() {
     let unit = read(
         "#define SQUARE(x) x * x\nint f(int a, int b) { return SQUARE(a + b); }\n\

@@ -380,7 +380,7 @@ int f(const struct talk *x, const struct talk *y, int a, int b)
         &[
             "2: int area = b * b;",
             "2: if (b > 0 && b < 9)",
-            "2: return x->end - y->end + area;",
+            "1: return x->end - y->end + area;",
         ],
     );
 }
@@ -434,4 +434,69 @@ int f(int *a, int n)
     // Neither what leaves the loop nor what mentions its counter.
     let behind = |change: &&String| change.starts_with("3: if");
     assert_eq!(found.iter().filter(behind).count(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_number_of_bytes_counts_objects() {
+    let source = "\
+void *memcpy(void *, const void *, unsigned long);
+void *malloc(unsigned long);
+struct node { struct node *next; int values[4]; };
+void f(int *to, const int *from, int n, char *text, struct node *node)
+{
+    memcpy(to + 1, from, n);
+    memcpy(text, text + 1, n);
+    to = malloc(n + 1);
+    node = (struct node *)malloc(sizeof(node));
+    node->next = malloc(sizeof node);
+    node->next = malloc(sizeof(struct node));
+}
+";
+    let found = changes(source, Schema::Expression, &[]);
+    let found: Vec<&String> = found
+        .iter()
+        .filter(|text| text.contains("sizeof"))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "2: memcpy(to + 1, from, n * sizeof(int));",
+            "2: to = malloc((n + 1) * sizeof(int));",
+            "2: node = (struct node *)malloc(sizeof(*node));",
+            "2: node->next = malloc(sizeof(*node));",
+        ]
+    );
+}
+
+#[test]
+fn what_a_call_tells_ends_the_function() {
+    let source = "\
+int printf(const char *, ...);
+static int parse(int n) { return n > 3; }
+int f(int (*handle)(int), int n)
+{
+    if (n < 0)
+        return -1;
+    while (n--) {
+        handle(n);
+        printf(\"%d\", n);
+    }
+    parse(n);
+    return 0;
+}
+";
+    let found = changes(source, Schema::Exit, &[]);
+    contain(
+        &found,
+        &[
+            "4: if (handle(n)) | return -1;",
+            "5: if (!handle(n)) | return 0;",
+            "4: if (handle(n)) | break;",
+            "4: if (parse(n)) | return -1;",
+        ],
+    );
+    assert!(
+        !found.iter().any(|text| text.contains("(printf")),
+        "{found:#?}"
+    );
 }

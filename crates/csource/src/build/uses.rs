@@ -1,4 +1,4 @@
-//! Arguments that a macro uses several times.
+//! Arguments that a macro uses several times, and those that are macros themselves.
 
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
@@ -7,6 +7,47 @@ use super::FunctionBuilder;
 use crate::tree::*;
 
 impl FunctionBuilder<'_, '_> {
+    /// Of `fgets(line, BUFSIZ, file)`, where `fgets` is a macro for a call with as many arguments, the tokens of `BUFSIZ` are in the body
+    /// of a macro, and nothing says in which argument. But if the call has one constant, and the invocation
+    /// one argument that is such a macro, it is that.
+    pub(super) fn find_constant_arguments(&mut self) {
+        for number in 0..self.exprs.len() {
+            let expr = &self.exprs[number];
+            let (ExprKind::Call { arguments, .. }, Place::Written(whole)) =
+                (&expr.kind, expr.place)
+            else {
+                continue;
+            };
+            let is_constant = |id: &ExprId| {
+                let expr = &self.exprs[self.stripped(*id).0 as usize];
+                matches!(expr.kind, ExprKind::Integer { .. })
+                    && expr.place == (Place::MacroBody { invocation: whole })
+            };
+            let mut constants = arguments.iter().copied().filter(is_constant);
+            let (Some(argument), None) = (constants.next(), constants.next()) else {
+                continue;
+            };
+            let Some(span) = self.locator.constant_argument(whole, arguments.len()) else {
+                continue;
+            };
+            let mut id = argument;
+            loop {
+                let expr = &mut self.exprs[id.0 as usize];
+                if expr.place != (Place::MacroBody { invocation: whole }) {
+                    break;
+                }
+                expr.place = Place::MacroArgument {
+                    span,
+                    invocation: whole,
+                };
+                match expr.kind {
+                    ExprKind::Cast { operand, .. } | ExprKind::Paren(operand) => id = operand,
+                    _ => break,
+                }
+            }
+        }
+    }
+
     /// An argument that a macro uses several times gives several nodes with one text. Unless
     /// they are alike, changing the text would mean different changes.
     pub(super) fn compare_uses(&mut self) {

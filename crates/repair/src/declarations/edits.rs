@@ -44,6 +44,9 @@ const SPECIFIERS: [&str; 7] = [
     "static", "const", "register", "volatile", "extern", "inline", "auto",
 ];
 
+/// How much less likely another type of an array's elements is: it makes the array larger as well, which is not what is wrong with it.
+const TYPES_OF_ELEMENTS: u32 = 3;
+
 /// Larger sizes that are tried for one.
 fn larger(size: &str) -> [String; 3] {
     match size.parse::<u64>() {
@@ -71,7 +74,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
     let returned = returned(function);
     let returns = return_places(unit, source, function);
     let is_local = |edit: &Edit| -> bool { function.body_span.contains_span(edit.span) };
-    let mut add_types = |found: &mut Vec<Change>, places: &[TypeText], changed: &Changed| {
+    let mut add_types = |found: &mut Vec<Change>, places: &[TypeText], changed: &Changed, later| {
         let Some(words) = places.first().map(|place| place.words.clone()) else {
             return;
         };
@@ -80,7 +83,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             let mut edits: Vec<Edit> = of_types.collect();
             edits.extend(formats(unit, &mut types, changed, other));
             found.extend(merged(&unit.source, edits).map(|edit| Change {
-                rank: rank as u32,
+                rank: later + rank as u32,
                 is_local: is_local(&edit),
                 edit,
             }));
@@ -92,6 +95,15 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             continue;
         };
         let is_local = function.body_span.contains_span(Span::new(at, at + 1));
+        let sizes = match unit.types.kind(variable.ty) {
+            TypeKind::Array(..) => sizes(source, at, is_local),
+            _ => Vec::new(),
+        };
+        let later = if sizes.is_empty() {
+            0
+        } else {
+            TYPES_OF_ELEMENTS
+        };
         if let Some(place) = type_before(source, at)
             && seen.insert(place.span.start)
         {
@@ -104,22 +116,26 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
                     .first()
                     .is_some_and(|first| first.words == place.words);
             let mut places = vec![place];
-            add_types(&mut found, &places, &changed);
+            add_types(&mut found, &places, &changed, later);
             // A value that grows too large is returned as well.
             if is_whole {
                 places.extend(returns.iter().cloned());
                 changed.functions.insert(function.name.clone());
-                add_types(&mut found, &places, &changed);
+                add_types(&mut found, &places, &changed, later);
             }
         }
-        if matches!(unit.types.kind(variable.ty), TypeKind::Array(..)) {
-            found.extend(sizes(source, at, is_local));
-        }
+        found.extend(sizes);
         if !matches!(variable.storage, Storage::Local | Storage::Parameter) {
             found.extend(beginning(source, at, is_local));
         }
     }
     for (name, at) in members(unit, source, function) {
+        let sizes = sizes(source, at, false);
+        let later = if sizes.is_empty() {
+            0
+        } else {
+            TYPES_OF_ELEMENTS
+        };
         if let Some(place) = type_before(source, at)
             && seen.insert(place.span.start)
         {
@@ -127,16 +143,16 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
                 members: BTreeSet::from([name]),
                 ..Changed::default()
             };
-            add_types(&mut found, &[place], &changed);
+            add_types(&mut found, &[place], &changed, later);
         }
-        found.extend(sizes(source, at, false));
+        found.extend(sizes);
     }
     if !returns.is_empty() {
         let changed = Changed {
             functions: BTreeSet::from([function.name.clone()]),
             ..Changed::default()
         };
-        add_types(&mut found, &returns, &changed);
+        add_types(&mut found, &returns, &changed, 0);
     }
     found.extend(macros(unit, function));
     found
@@ -311,7 +327,7 @@ fn sizes(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
     let others = larger(size.trim()).into_iter().enumerate();
     others
         .map(|(rank, other)| Change {
-            rank: rank as u32 + 1,
+            rank: rank as u32,
             edit: Edit::replace(span, other),
             is_local,
         })
