@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The choice, and what is done.
-const RESULT_COST: u32 = 4;
+const RESULT_COST: u32 = 3;
 
 /// What `!` in front costs more.
 const NEGATED_COST: u32 = 1;

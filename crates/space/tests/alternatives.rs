@@ -460,10 +460,10 @@ void f(int *to, const int *from, int n, char *text, struct node *node)
     assert_eq!(
         found,
         [
-            "2: memcpy(to + 1, from, n * sizeof(int));",
-            "2: to = malloc((n + 1) * sizeof(int));",
-            "2: node = (struct node *)malloc(sizeof(*node));",
-            "2: node->next = malloc(sizeof(*node));",
+            "1: memcpy(to + 1, from, n * sizeof(int));",
+            "1: to = malloc((n + 1) * sizeof(int));",
+            "1: node = (struct node *)malloc(sizeof(*node));",
+            "1: node->next = malloc(sizeof(*node));",
         ]
     );
 }
@@ -489,10 +489,10 @@ int f(int (*handle)(int), int n)
     contain(
         &found,
         &[
-            "4: if (handle(n)) | return -1;",
-            "5: if (!handle(n)) | return 0;",
-            "4: if (handle(n)) | break;",
-            "4: if (parse(n)) | return -1;",
+            "3: if (handle(n)) | return -1;",
+            "4: if (!handle(n)) | return 0;",
+            "3: if (handle(n)) | break;",
+            "3: if (parse(n)) | return -1;",
         ],
     );
     assert!(
