@@ -99,3 +99,38 @@ fn what_only_one_way_has_is_repaired_there() {
     assert_eq!(report["stats"]["functions"], 1);
     assert_eq!(report["stats"]["refused_functions"], serde_json::json!({}));
 }
+
+#[test]
+fn what_a_header_defines_for_clang_only_is_not_called() {
+    let place = Place::new();
+    // Clang reads the source, and gcc builds it.
+    place.write(
+        "bound.h",
+        "int clamp(int n, int most);\nint bounded(int n);\n\
+         #ifdef __clang__\nstatic inline int only_here(int n) { return n & 7; }\n#else\nint only_here(int n);\n#endif\n",
+    );
+    place.write(
+        "bound.c",
+        "#include \"bound.h\"\n\
+         int clamp(int n, int most) {\n  if (n > most)\n    return n;\n  return n;\n}\n\
+         int bounded(int n) {\n  return clamp(n, 5);\n}\n",
+    );
+    place.write(
+        "main.c",
+        "#include <stdio.h>\n#include <stdlib.h>\n#include \"bound.h\"\n\
+         int main(int argc, char **argv) {\n  (void)argc;\n  printf(\"%d\\n\", bounded(atoi(argv[1])));\n  return 0;\n}\n",
+    );
+    place.script(
+        "run.sh",
+        "#!/bin/sh\n[ \"$(./bound ${1%_*})\" = ${1#*_} ]\n",
+    );
+    place.write(
+        "patchwright.toml",
+        "[project]\nbuild = \"gcc -O1 -o bound main.c bound.c\"\n[tests]\ndriver = \"run.sh\"\n\
+         names = [\"1_1\", \"5_5\", \"6_5\", \"9_5\"]\n",
+    );
+    let report = repaired(&place);
+    let diff = report["patches"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("+    return most;"), "{diff}");
+    assert!(!report.to_string().contains("only_here"), "{report}");
+}

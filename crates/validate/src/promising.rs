@@ -238,6 +238,21 @@ mod tests {
     }
 
     #[test]
+    fn a_patch_that_may_take_more_of_the_stack_stands_for_itself() {
+        let mut promising = Promising::default();
+        for (entry, stands_alone) in [(1, false), (2, true), (3, false)] {
+            let conduct = Conduct {
+                stands_alone,
+                ..conduct(1, [(1, true), (7, true)])
+            };
+            add(&mut promising, entry, &conduct, Confirm::Together);
+        }
+        let waiting: Vec<usize> = (0..4).filter(|entry| promising.waits(*entry)).collect();
+        assert_eq!(waiting, [3]);
+        assert!(promising.promise(2).is_some() && promising.others(2).is_empty());
+    }
+
+    #[test]
     fn where_each_is_to_be_confirmed_none_waits() {
         let mut promising = Promising::default();
         for entry in [1, 2] {

@@ -237,9 +237,10 @@ impl Woven<'_> {
             });
             let verdict = killer.map_or(PatchVerdict::Plausible, PatchVerdict::Implausible);
             stats.patches += 1;
+            let is_plausible = verdict == PatchVerdict::Plausible;
             let conduct = Conduct {
                 scope: engine.scope(index),
-                stands_alone: engine.may_take_more_stack(index),
+                stands_alone: is_plausible && engine.may_take_more_stack(index),
                 behaviour: behaviours,
             };
             settle(index, checked(verdict, results), conduct);
