@@ -406,3 +406,46 @@ fn miscounted_hunks_are_counted_when_asked_for() {
         stderr(&output)
     );
 }
+
+#[test]
+fn a_loop_does_not_vouch_for_a_recursion_that_needs_more_of_the_stack() {
+    let place = Place::new();
+    let source = "#include <stdio.h>\n\
+        struct node { int v; struct node *next; };\n\
+        static struct node pool[150000];\n\
+        static int sum(const struct node *n)\n{\n    int s = 1;\n    for (; n; n = n->next)\n        s += n->v;\n    return s;\n}\n\
+        int main(void)\n{\n    int n = 0;\n    if (scanf(\"%d\", &n) != 1)\n        return 2;\n\
+        \x20   for (int i = 0; i < n; i++) {\n        pool[i].v = 1;\n        pool[i].next = i + 1 < n ? &pool[i + 1] : NULL;\n    }\n\
+        \x20   printf(\"%d\\n\", sum(n ? pool : NULL));\n    return 0;\n}\n";
+    place.write("sum.c", source);
+    for n in ["0", "3", "140000"] {
+        place.write(&format!("cases/n{n}.in"), format!("{n}\n"));
+        place.write(&format!("cases/n{n}.out"), format!("{n}\n"));
+    }
+    let diff = |old: &str, new: &str| {
+        let removed: String = old.lines().map(|line| format!("-{line}\n")).collect();
+        let added: String = new.lines().map(|line| format!("+{line}\n")).collect();
+        format!(
+            "--- a/sum.c\n+++ b/sum.c\n@@ -6,{} +6,{} @@\n{removed}{added}",
+            old.lines().count(),
+            new.lines().count()
+        )
+    };
+    let all = "    int s = 1;\n    for (; n; n = n->next)\n        s += n->v;\n    return s;\n";
+    let recursion = "    char text[64];\n    if (!n)\n        return 0;\n    snprintf(text, sizeof text, \"%d\", n->v);\n    return n->v + sum(n->next);\n";
+    let patches = line("loop", &diff("    int s = 1;\n", "    int s = 0;\n"))
+        + &line("recursion", &diff(all, recursion));
+    let verdicts = |more: &[&str]| {
+        let arguments = [&["project/sum.c", "-", "--json"], more].concat();
+        let output = run(&place, &arguments, &patches);
+        let report: serde_json::Value = serde_json::from_str(&stdout(&output))
+            .unwrap_or_else(|_| panic!("{}", stderr(&output)));
+        let patches = report["patches"].as_array().unwrap().iter();
+        let verdicts = patches.map(|patch| patch["verdict"].as_str().unwrap().to_owned());
+        verdicts.collect::<Vec<String>>()
+    };
+    let woven = verdicts(&[]);
+    // Where the stack has no bounds, both are plausible.
+    assert_eq!(woven, verdicts(&["--no-schemata"]));
+    assert_eq!(woven[0], "plausible");
+}
