@@ -177,7 +177,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was tried at most against crashes and where functions begin: with --schemas all, functions, loops and \
+                "EXIT was tried at most against crashes, where functions begin and by what calls and conditions tell already: with --schemas all, functions, loops and \
                  switches are also left early under other conditions."
             );
         }

@@ -26,7 +26,7 @@ pub(crate) const DECLARATION_COST: u32 = 3;
 
 /// When this share of the time is over without a patch, they come before what is left of this cost: they are few, and what is left
 /// would take the rest.
-const LATEST: f64 = 0.5;
+pub(crate) const LATEST_DECLARATIONS: f64 = 0.5;
 
 /// So many are built at most.
 const MOST_BUILDS: usize = 48;
@@ -49,13 +49,6 @@ impl Search<'_> {
             && !self.options.all
             && !self.options.relations.is_singly()
             && self.found.classes.is_empty()
-    }
-
-    /// Whether so much of the time is over that they would not be tried any more.
-    pub(crate) fn declarations_are_late(&self) -> bool {
-        let budget = self.options.budget_without_patch.or(self.options.budget);
-        let elapsed = self.started.elapsed();
-        budget.is_some_and(|budget| elapsed >= budget.mul_f64(LATEST))
     }
 
     /// Builds and tests changes of declarations, the likeliest first, up to the first ones that are plausible.

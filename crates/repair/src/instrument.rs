@@ -503,7 +503,8 @@ pub(crate) fn build_woven(
             Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
             Err(error) => {
                 tracing::info!("the woven program does not build: {error}");
-                if drop_missing(entries, &error.to_string()) {
+                if let Some(told) = drop_missing(entries, &error.to_string()) {
+                    events(Event::Warning(told));
                     continue;
                 }
                 let blamed = blamed(&error.to_string(), plans, &left_out);
@@ -539,9 +540,9 @@ pub(crate) fn build_woven(
     Ok(())
 }
 
-/// Takes out the changes that name what the linker does not find; whether there are such. A header may define a function for clang,
+/// Takes out the changes that name what the linker does not find, and says so; `None` if there are none. A header may define a function for clang,
 /// which reads the sources, and not for the compiler that builds them.
-fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> bool {
+fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> Option<String> {
     let missing = undefined_references(message);
     let names_missing = |text: &str| {
         let words = lex::words(text.as_bytes());
@@ -549,7 +550,7 @@ fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> bool {
             .iter()
             .any(|missing| words.iter().any(|word| word == missing.symbol))
     };
-    let mut found = false;
+    let mut count = 0;
     for entry in entries.iter_mut() {
         if let HoleKind::Choice(choice) = &mut entry.hole.kind
             && !matches!(choice.form, Form::Moved(_))
@@ -558,7 +559,7 @@ fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> bool {
             choice
                 .alternatives
                 .retain(|alternative| !names_missing(&alternative.woven));
-            found |= choice.alternatives.len() < before;
+            count += before - choice.alternatives.len();
         }
     }
     let is_empty = |entry: &HoleEntry| match &entry.hole.kind {
@@ -566,7 +567,14 @@ fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> bool {
         _ => false,
     };
     entries.retain(|entry| !is_empty(entry));
-    found
+    let names: BTreeSet<&str> = missing.iter().map(|missing| missing.symbol).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (count > 0).then(|| {
+        format!(
+            "the linker does not find {}; changes that name it are left alone: {count}",
+            names.join(", ")
+        )
+    })
 }
 
 /// The functions in whose lines the compiler reports errors.

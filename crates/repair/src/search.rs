@@ -22,7 +22,7 @@ use crate::{
     change_text::is_evasion,
     classes::Classes,
     copies::Copies,
-    declarations::DECLARATION_COST,
+    declarations::{DECLARATION_COST, LATEST_DECLARATIONS},
     deferred::Deferred,
     execute::usual,
     explore::KEPT_MEMBERS,
@@ -67,7 +67,7 @@ pub(crate) struct Search<'a> {
     pub(crate) families: Vec<Family>,
     /// Classes of single terms of a family, where only dependencies count.
     pub(crate) of_term: BTreeMap<(usize, Vec<u8>), BTreeMap<usize, Classes>>,
-    pub(crate) started: Instant,
+    started: Instant,
     pub(crate) kills: BTreeMap<usize, u64>,
     /// Executions until the first plausible patch was found.
     first_after: Option<u64>,
@@ -161,7 +161,7 @@ pub fn search(
         if search.is_over() || (begins_cost && enough) {
             break;
         }
-        let is_turn = level > DECLARATION_COST || search.declarations_are_late();
+        let is_turn = level > DECLARATION_COST || search.is_over_for(LATEST_DECLARATIONS);
         if is_turn && search.wants_declarations() {
             match search.try_declarations(project) {
                 Err(error) if error.is_cancelled() => {
@@ -350,13 +350,18 @@ impl Search<'_> {
         space
     }
 
-    /// Whether the time is up.
-    pub(crate) fn is_out_of_time(&mut self) -> bool {
+    /// Whether this share of the time is over.
+    pub(crate) fn is_over_for(&self, share: f64) -> bool {
         let budget = match self.reportable() {
             0 => self.options.budget_without_patch.or(self.options.budget),
             _ => self.options.budget,
         };
-        let out_of_time = budget.is_some_and(|budget| self.started.elapsed() >= budget);
+        budget.is_some_and(|budget| self.started.elapsed() >= budget.mul_f64(share))
+    }
+
+    /// Whether the time is up.
+    pub(crate) fn is_out_of_time(&mut self) -> bool {
+        let out_of_time = self.is_over_for(1.0);
         self.found.stats.out_of_time |= out_of_time;
         out_of_time
     }

@@ -152,7 +152,7 @@ fn choices(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
         if has_label(finder, standing.id, false) || function.stmts.iter().any(leaves) {
             continue;
         }
-        let text = finder.text(standing.span);
+        let text = undented(&finder.builder.unit.source, standing.span);
         if text.contains('#') || found.iter().any(|known| known.text == text) {
             continue;
         }
@@ -165,7 +165,7 @@ fn choices(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
             standing.span.contains_span(span).then_some(variable)
         });
         found.push(Source {
-            text: undented(&finder.builder.unit.source, standing.span),
+            text,
             at: standing.span.start,
             variables: mentioned.collect(),
         });

@@ -10,8 +10,9 @@ use rustc_hash::FxHashSet;
 use crate::{
     choices::{Alternative, Callees, Finder, Form},
     own_calls::innermost,
+    sites::Parents,
     space::Schema,
-    term::promote,
+    term::{Precedence, promote},
     wraps::{inner_text, used},
 };
 
@@ -34,6 +35,7 @@ struct Argument {
 }
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
+    let parents = Parents::of(finder.function);
     let mut seen = FxHashSet::default();
     let mut places = 0;
     for used in used(finder) {
@@ -58,25 +60,27 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
             return;
         }
         places += 1;
-        let operators: &[&str] = match callees.predicates.contains(&name) {
-            true => &["||", "&&"],
-            false => &["+"],
+        let operators: &[(&str, Precedence)] = match callees.predicates.contains(&name) {
+            true => &[
+                ("||", Precedence::LogicalOr),
+                ("&&", Precedence::LogicalAnd),
+            ],
+            false => &[("+", Precedence::Additive)],
         };
+        let least = least(finder, &parents, used.id);
         let own = finder.text(span);
         let mut alternatives = Vec::new();
         for (changes, call) in &ways {
-            for operator in operators {
-                let text = format!("({own} {operator} {call})");
-                // Parentheses are for what stands round it.
-                let bare = &text[1..text.len() - 1];
-                let new = match is_operand(finder, used.id) {
-                    true => text.as_str(),
-                    false => bare,
+            for (operator, precedence) in operators {
+                let bare = format!("{own} {operator} {call}");
+                let new = match *precedence < least {
+                    true => format!("({bare})"),
+                    false => bare.clone(),
                 };
                 alternatives.push(Alternative {
                     schema: Schema::Function,
                     cost: SECOND_CALL_COST + changes,
-                    woven: text.clone(),
+                    woven: bare,
                     edit: Edit::replace(span, new),
                 });
             }
@@ -85,39 +89,14 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     }
 }
 
-/// Whether an expression is a part of another one, in which an operator beside it could bind otherwise.
-fn is_operand(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
-    let function = finder.function;
-    function.exprs.iter().any(|expr| {
-        let operands = match &expr.kind {
-            ExprKind::Binary { left, right, .. } => vec![*left, *right],
-            ExprKind::Unary { operand, .. } => vec![*operand],
-            ExprKind::Conditional {
-                condition,
-                then,
-                otherwise,
-            } => vec![*condition, *then, *otherwise],
-            ExprKind::Cast {
-                operand,
-                implicit: false,
-                ..
-            } => vec![*operand],
-            _ => Vec::new(),
-        };
-        let is_it = |operand: &ExprId| {
-            let mut operand = *operand;
-            while let ExprKind::Cast {
-                operand: inner,
-                implicit: true,
-                ..
-            } = function.expr(operand).kind
-            {
-                operand = inner;
-            }
-            operand == id
-        };
-        operands.iter().any(is_it)
-    })
+/// The least precedence of what stands in place of an expression and the parentheses round it.
+fn least(finder: &Finder<'_, '_, '_>, parents: &Parents, mut id: ExprId) -> Precedence {
+    while let Some(around) = parents.of_expr(id)
+        && matches!(finder.function.expr(around).kind, ExprKind::Paren(_))
+    {
+        id = around;
+    }
+    parents.least(finder.function, id)
 }
 
 /// Calls of the function that an expression calls, with other arguments; how many of them are others.

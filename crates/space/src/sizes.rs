@@ -1,6 +1,9 @@
 //! EXPRESSION for numbers of bytes: `n * sizeof(int)` for `n` where memory is copied or allocated, `sizeof(*p)` for `sizeof(p)`.
 
-use patchwright_csource::{CastKind, ExprId, ExprKind, Storage, types::TypeKind};
+use patchwright_csource::{
+    CastKind, ExprId, ExprKind, Storage,
+    types::{TypeId, TypeKind},
+};
 use patchwright_text::Edit;
 use rustc_hash::FxHashMap;
 
@@ -55,7 +58,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         };
         let pointer = match objects {
-            Objects::Argument(other) => arguments.get(*other).map(|&id| function.stripped(id)),
+            Objects::Argument(other) => arguments
+                .get(*other)
+                .map(|&id| function.expr(function.stripped(id)).ty),
             Objects::Value => targets.get(&ExprId(number as u32)).copied(),
         };
         let bare = function.stripped(argument);
@@ -84,8 +89,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// What the value of a call is assigned to, by the call.
-fn targets(finder: &Finder<'_, '_, '_>) -> FxHashMap<ExprId, ExprId> {
+/// The type of what the value of a call is assigned to, or begins, by the call.
+fn targets(finder: &Finder<'_, '_, '_>) -> FxHashMap<ExprId, TypeId> {
     let function = finder.function;
     let mut found = FxHashMap::default();
     for expr in &function.exprs {
@@ -95,8 +100,13 @@ fn targets(finder: &Finder<'_, '_, '_>) -> FxHashMap<ExprId, ExprId> {
             value,
         } = expr.kind
         {
-            found.insert(called(finder, value), function.stripped(target));
+            found.insert(called(finder, value), function.expr(target).ty);
         }
+    }
+    for &id in &function.locals {
+        let variable = finder.builder.unit.variable(id);
+        let value = variable.initializer.map(|value| called(finder, value));
+        found.extend(value.map(|value| (value, variable.ty)));
     }
     found
 }
@@ -119,12 +129,12 @@ fn called(finder: &Finder<'_, '_, '_>, mut id: ExprId) -> ExprId {
 /// So many objects as the argument says bytes.
 fn of_objects(
     finder: &mut Finder<'_, '_, '_>,
-    pointer: ExprId,
+    pointer: TypeId,
     argument: ExprId,
     own: &str,
 ) -> Option<String> {
     let types = &mut finder.builder.unit.types;
-    let element = types.element(finder.function.expr(pointer).ty)?;
+    let element = types.element(pointer)?;
     let element = types.unqualified(element);
     if types.size(element)? < 2 {
         return None;

@@ -339,6 +339,10 @@ long long f(int a, int b, int m, long long s, unsigned u)
     if (a * b > m)
         s = 1 << r;
     static long long t = 2 * 3;
+    switch (s) {
+    case 1 << 3:
+        return 0;
+    }
     int table[2 * 3];
     double d = a * b;
     r = a * b;
@@ -450,6 +454,8 @@ void f(int *to, const int *from, int n, char *text, struct node *node)
     node = (struct node *)malloc(sizeof(node));
     node->next = malloc(sizeof node);
     node->next = malloc(sizeof(struct node));
+    int *more = malloc(n);
+    more[0] = to[0];
 }
 ";
     let found = changes(source, Schema::Expression, &[]);
@@ -464,6 +470,7 @@ void f(int *to, const int *from, int n, char *text, struct node *node)
             "1: to = malloc((n + 1) * sizeof(int));",
             "1: node = (struct node *)malloc(sizeof(*node));",
             "1: node->next = malloc(sizeof(*node));",
+            "1: int *more = malloc(n * sizeof(int));",
         ]
     );
 }

@@ -399,7 +399,7 @@ static void __attribute__((__cold__)) __PW_OURS __pw_fresh_heap(void) {
   void *(*take)(unsigned long) = __extension__ (void *(*)(unsigned long))__pw_dlsym((void *)0, "malloc");
   void (*give)(void *) = __extension__ (void (*)(void *))__pw_dlsym((void *)0, "free");
   void *(*end)(long) = __extension__ (void *(*)(long))__pw_dlsym((void *)0, "sbrk");
-  unsigned long size, top;
+  unsigned long size, top, taken = 0;
   struct __pw_heap now;
   volatile char *rest;
   if (!info || !take || !give || !end) return;
@@ -409,7 +409,7 @@ static void __attribute__((__cold__)) __PW_OURS __pw_fresh_heap(void) {
   for (size = 65544; size >= 24; size = size > 1032 + 128 ? size - ((size / 8) & ~15ul) : size - 16) {
     for (;;) {
       void *got = take(size);
-      if (!got) return;
+      if (!got || ++taken > 65536) return;
       if ((unsigned long)got >= top) {
         /* Smaller ones would be kept for later, with a pointer in them. */
         if (size > 1032) give(got);
@@ -418,10 +418,10 @@ static void __attribute__((__cold__)) __PW_OURS __pw_fresh_heap(void) {
     }
   }
   now = info();
-  if (now.top < 8192) return;
-  rest = (volatile char *)take(now.top - 4096);
+  if (now.top < 4096) return;
+  rest = (volatile char *)take(now.top - 64);
   if (!rest) return;
-  for (size = 0; size < now.top - 4096; size += sizeof size) *(volatile unsigned long *)(rest + size) = 0;
+  for (size = 0; size < now.top - 64; size += sizeof size) *(volatile unsigned long *)(rest + size) = 0;
   give((void *)rest);
 }
 #endif

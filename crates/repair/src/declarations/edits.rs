@@ -47,6 +47,14 @@ const SPECIFIERS: [&str; 7] = [
 /// How much less likely another type of an array's elements is: it makes the array larger as well, which is not what is wrong with it.
 const TYPES_OF_ELEMENTS: u32 = 3;
 
+/// How much later types are tried beside these sizes.
+fn behind(sizes: &[Change]) -> u32 {
+    match sizes {
+        [] => 0,
+        _ => TYPES_OF_ELEMENTS,
+    }
+}
+
 /// Larger sizes that are tried for one.
 fn larger(size: &str) -> [String; 3] {
     match size.parse::<u64>() {
@@ -99,11 +107,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             TypeKind::Array(..) => sizes(source, at, is_local),
             _ => Vec::new(),
         };
-        let later = if sizes.is_empty() {
-            0
-        } else {
-            TYPES_OF_ELEMENTS
-        };
+        let later = behind(&sizes);
         if let Some(place) = type_before(source, at)
             && seen.insert(place.span.start)
         {
@@ -131,11 +135,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
     }
     for (name, at) in members(unit, source, function) {
         let sizes = sizes(source, at, false);
-        let later = if sizes.is_empty() {
-            0
-        } else {
-            TYPES_OF_ELEMENTS
-        };
+        let later = behind(&sizes);
         if let Some(place) = type_before(source, at)
             && seen.insert(place.span.start)
         {
