@@ -37,6 +37,7 @@ mod linked;
 mod macros;
 mod marks;
 mod missing;
+mod nearby;
 mod outside;
 mod placing;
 mod plan;

@@ -553,7 +553,7 @@ fn written(stmt: &Stmt) -> Option<Span> {
 }
 
 /// The span of a statement, or of the invocation that it comes from.
-fn extent(stmt: &Stmt) -> Option<Span> {
+pub fn extent(stmt: &Stmt) -> Option<Span> {
     place_extent(stmt.place)
 }
 
