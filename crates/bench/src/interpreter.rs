@@ -113,6 +113,7 @@ impl Bench {
             directory: self.folder.clone(),
             arguments,
             output: None,
+            included: None,
             file: file.clone(),
         };
         let unit =

@@ -183,6 +183,7 @@ pub fn lowered(
         directory: folder.to_path_buf(),
         arguments: ["cc", "-c", "program.c"].map(OsString::from).to_vec(),
         output: None,
+        included: None,
         file: file.clone(),
     };
     let unit = patchwright_csource::parse(clang, runner, &command, source.to_vec())?;

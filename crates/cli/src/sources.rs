@@ -48,6 +48,7 @@ pub fn lower(sources: &[OsString], cflags: Option<&str>) -> Result<Vec<Source>, 
             directory: here.clone(),
             arguments: words,
             output: None,
+            included: None,
             file: file.clone(),
         };
         let unit = patchwright_csource::parse(&clang, &mut runner, &command, bytes.clone())

@@ -204,15 +204,13 @@ impl Clang {
         if !outcome.ending.is_success() {
             return Err(Self::failed(&command.file, &outcome));
         }
-        let own = command.file.to_string_lossy().into_owned();
         let text = String::from_utf8_lossy(&outcome.stderr);
         let warnings = text.lines().filter_map(|line| {
-            let (line, rest) = line
-                .strip_prefix(&*own)?
-                .strip_prefix(':')?
-                .split_once(':')?;
-            let (_, message) = rest.split_once(": warning: ")?;
-            Some((line.parse().ok()?, message.to_owned()))
+            let (place, message) = line.split_once(": warning: ")?;
+            let (place, _column) = place.rsplit_once(':')?;
+            let (file, line) = place.rsplit_once(':')?;
+            let line = line.parse().ok()?;
+            command.is_source(file).then(|| (line, message.to_owned()))
         });
         Ok(warnings.collect())
     }
@@ -510,6 +508,7 @@ mod tests {
                 directory: "/p".into(),
                 arguments: line.split(' ').map(OsString::from).collect(),
                 output: None,
+                included: None,
             })
         };
         assert_eq!(language("cc -x c -c a.c"), None);

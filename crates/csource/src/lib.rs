@@ -39,7 +39,7 @@ pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
 
 /// Reads one source file as `command` compiles it; `source` is its text, which the compiler finds
-/// at the path that the command names.
+/// at [`CompileCommand::source`].
 ///
 /// # Errors
 /// When the compiler rejects the source, cannot be run, or says what we do not understand.
@@ -144,7 +144,11 @@ fn read(
 ) -> Result<TranslationUnit, ParseError> {
     let dump = clang.dump(runner, command)?;
     let macros = macros::MacroTable::from_preprocessor(preprocessed);
-    let name = command.file.to_string_lossy().into_owned();
+    let file = command.file.to_string_lossy();
+    let is_main = |name: &str| match command.included {
+        Some(_) => command.is_source(name),
+        None => name == file,
+    };
     let built = on_deep_stack(|| {
         let mut deserializer = serde_json::Deserializer::from_slice(&dump);
         deserializer.disable_recursion_limit();
@@ -155,7 +159,7 @@ fn read(
                     message: error.to_string(),
                 }
             })?;
-        let builder = build::UnitBuilder::convert(&mut root, &name, &source, &macros, &|file| {
+        let builder = build::UnitBuilder::convert(&mut root, &is_main, &source, &macros, &|file| {
             file.starts_with("/usr/") || file.starts_with('<')
         });
         Ok::<_, ParseError>((

@@ -29,8 +29,12 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    pub(crate) fn id(&self, name: &str) -> Option<u32> {
-        self.index.get(name).copied()
+    /// The one file with such a name; `None` if there is none, or the compiler came to it by several names.
+    pub(crate) fn only(&self, is_wanted: &dyn Fn(&str) -> bool) -> Option<u32> {
+        let names = self.names.iter().zip(0..);
+        let mut wanted = names.filter(|(name, _)| is_wanted(name));
+        let (_, id) = wanted.next()?;
+        wanted.next().is_none().then_some(id)
     }
 
     /// All of them, in order.

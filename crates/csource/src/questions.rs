@@ -37,7 +37,9 @@ pub(crate) fn ask(
         .filter(|(name, definition)| {
             let wanted = mentioned.contains_key(*name) || {
                 unmentioned += 1;
-                !definition.system && unmentioned <= UNMENTIONED_MACROS
+                // Behind a file that is included others may be defined.
+                let is_known = command.included.is_none() && !definition.system;
+                is_known && unmentioned <= UNMENTIONED_MACROS
             };
             wanted && may_be_constant(&definition.body) && !name.starts_with("__")
         })

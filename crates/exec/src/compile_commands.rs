@@ -21,9 +21,21 @@ pub struct CompileCommand {
     pub arguments: Vec<OsString>,
     /// The file that the compiler writes, if it is known: absolute, without `.` and `..`.
     pub output: Option<PathBuf>,
+    /// The file that is meant, where that is not `file` itself but one that it includes: absolute, without `.` and `..`.
+    pub included: Option<PathBuf>,
 }
 
 impl CompileCommand {
+    /// The source that is meant.
+    pub fn source(&self) -> &Path {
+        self.included.as_deref().unwrap_or(&self.file)
+    }
+
+    /// Whether that is what the compiler calls `name`.
+    pub fn is_source(&self, name: &str) -> bool {
+        normalize(&self.directory.join(name)) == self.source()
+    }
+
     /// The compiler and its arguments without those that say what is produced and where to: the
     /// kind of output, its file, and lists of dependencies.
     pub fn without_products(&self) -> Vec<OsString> {
@@ -57,6 +69,7 @@ impl CompileCommand {
                 .map(|a| replace_path(a, from, to))
                 .collect(),
             output: self.output.as_deref().map(path),
+            included: self.included.as_deref().map(path),
         }
     }
 }
@@ -189,6 +202,7 @@ fn parse_entry(json: &str, base: &Path) -> Result<CompileCommand, String> {
             .map(|output| normalize(&directory.join(output))),
         arguments: arguments.into_iter().map(OsString::from).collect(),
         directory,
+        included: None,
     })
 }
 
@@ -250,6 +264,7 @@ mod tests {
             directory: "/p".into(),
             arguments: arguments.split_whitespace().map(OsString::from).collect(),
             output: None,
+            included: None,
         };
         let kept = ["cc", "-Wall", "-march=native", "-O2", "x.c"];
         assert_eq!(command.without_products(), kept);
@@ -264,6 +279,7 @@ mod tests {
                 .map(OsString::from)
                 .to_vec(),
             output: Some("/tmp/copy/a.o".into()),
+            included: None,
         };
         let rebased = command.rebase(Path::new("/tmp/copy"), Path::new("/home/p"));
         assert_eq!(rebased.file, Path::new("/home/p/a.c"));

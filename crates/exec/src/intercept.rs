@@ -359,6 +359,7 @@ fn compilations(directory: &Path, arguments: &[OsString]) -> Vec<CompileCommand>
                 directory: directory.to_path_buf(),
                 arguments: kept.map(|index| arguments[index].clone()).collect(),
                 output: output.map(|output| normalize(&directory.join(OsStr::from_bytes(output)))),
+                included: None,
             }
         })
         .collect()

@@ -31,6 +31,7 @@ pub mod build;
 pub mod changes;
 pub mod compile_commands;
 pub mod files;
+pub mod included;
 pub mod intercept;
 pub mod journal;
 pub mod limits;
@@ -51,6 +52,7 @@ pub use build::{BuildError, BuildLog, run_build, run_instrumented_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
+pub use included::{all_sources, included_sources, includers, put_source};
 pub use intercept::{InterceptError, intercept_build};
 pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,

@@ -43,6 +43,7 @@ impl Program {
                 directory: folder.path().to_path_buf(),
                 arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
                 output: None,
+                included: None,
                 file: file.clone(),
             };
             let text = fs::read(file).expect("it is there");

@@ -20,6 +20,7 @@ fn run_with(source: &str, input: &str, words: &[&str]) -> (Ending, String, u32) 
         directory: folder.path().to_path_buf(),
         arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
         output: None,
+        included: None,
         file,
     };
     let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");

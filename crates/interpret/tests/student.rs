@@ -51,6 +51,7 @@ fn programs_of_students_run_as_compiled_ones_do() {
                 directory: folder.path().to_path_buf(),
                 arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
                 output: None,
+                included: None,
                 file: file.clone(),
             };
             let unit = parse(&clang, &mut runner, &command, text).expect("valid");

@@ -10,7 +10,8 @@ use std::time::Duration;
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
     Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, View, Worker,
-    WorkerOptions, files, run_instrumented_build, run_test, runner::Environment,
+    WorkerOptions, files, includers, put_source, run_instrumented_build, run_test,
+    runner::Environment,
 };
 use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
 use patchwright_text::{LineMap, Span};
@@ -164,6 +165,8 @@ impl Localization {
 /// A file that is going to be marked.
 struct Plan {
     host_path: PathBuf,
+    /// The sources that include it, if no command compiles it by itself.
+    includers: Vec<PathBuf>,
     marks: Vec<Mark>,
     /// Number of its statements.
     count: u32,
@@ -184,6 +187,10 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
     let mut worker = Worker::start(0, "marked", &subject.copy)?;
     for (plan, file) in plans.iter_mut().zip(&found.files) {
         plan.host_path = worker.sandbox.folder().join(&file.relative);
+        let mut sources = subject.sources.iter();
+        if let Some((_, commands)) = sources.find(|(relative, _)| *relative == file.relative) {
+            plan.includers = includers(commands, &subject.worker.sandbox);
+        }
     }
     build_marked(&mut worker, subject.build, &plans, &mut found, events)?;
     events(Event::Phase("running the tests to see what they execute"));
@@ -325,6 +332,7 @@ fn add_file(
     });
     Some(Plan {
         host_path: PathBuf::new(),
+        includers: Vec::new(),
         count: marks.len() as u32,
         marks,
     })
@@ -361,7 +369,7 @@ fn build_marked(
                 }
             };
             if files::read(&plan.host_path)? != woven {
-                files::replace(&plan.host_path, &woven)?;
+                put_source(&worker.sandbox, &file.relative, &woven, &plan.includers)?;
             }
         }
         let built = run_instrumented_build(

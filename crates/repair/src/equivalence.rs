@@ -9,7 +9,9 @@
 use std::{collections::BTreeSet, path::Path};
 
 use patchwright_csource::{Function, TranslationUnit};
-use patchwright_exec::{CompileCommand, Limits, Project, Worker, files, record, runner::Request};
+use patchwright_exec::{
+    CompileCommand, Limits, Project, Worker, all_sources, files, runner::Request,
+};
 use patchwright_text::{Digest, Edit, Hasher, Span};
 
 use crate::{
@@ -61,8 +63,7 @@ impl Compilations {
         text: &[u8],
         wanted: Option<&str>,
     ) -> Result<Option<Code>, RepairError> {
-        let Some(commands) = record::sources(&self.commands, &self.worker.sandbox).remove(file)
-        else {
+        let Some(commands) = all_sources(&self.commands, &self.worker.sandbox).remove(file) else {
             return Ok(None);
         };
         let path = self.worker.sandbox.folder().join(file);

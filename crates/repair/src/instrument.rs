@@ -8,8 +8,8 @@ use std::{
 
 use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, lex};
 use patchwright_exec::{
-    BuildError, FileSelection, Limits, Project, Worker, files, run_instrumented_build, run_test,
-    runner::Environment, undefined_references,
+    BuildError, FileSelection, Limits, Project, Worker, files, put_source, run_instrumented_build,
+    run_test, runner::Environment, undefined_references,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
@@ -485,7 +485,7 @@ pub(crate) fn build_woven(
                 }
             };
             if files::read(&ways[0].host_path)? != woven {
-                files::replace(&ways[0].host_path, &woven)?;
+                put_source(&worker.sandbox, relative, &woven, &ways[0].includers)?;
             }
             texts.push(woven);
         }

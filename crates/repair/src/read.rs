@@ -6,7 +6,9 @@ use std::{
 };
 
 use patchwright_csource::{Clang, Refusal, TranslationUnit};
-use patchwright_exec::{CompileCommand, Project, TestKind, TestSuite, Worker, files, record};
+use patchwright_exec::{
+    CompileCommand, Project, TestKind, TestSuite, Worker, all_sources, files, includers,
+};
 use patchwright_space::{Shown, TouchPoint};
 use patchwright_text::LineMap;
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
@@ -30,6 +32,8 @@ pub(crate) struct Plan {
     /// What touches the variables that are assigned.
     touches: Vec<(FunctionId, TouchPoint)>,
     pub(crate) host_path: PathBuf,
+    /// The sources that include it, if no command compiles it by itself.
+    pub(crate) includers: Vec<PathBuf>,
 }
 
 impl Plan {
@@ -75,6 +79,7 @@ impl Plan {
             functions,
             touches,
             host_path: PathBuf::new(),
+            includers: Vec::new(),
         }
     }
 
@@ -123,12 +128,18 @@ pub(crate) fn selected(
     prepared: &Prepared,
     project: &Project,
 ) -> Result<Vec<(PathBuf, Vec<CompileCommand>)>, RepairError> {
-    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    let sandbox = &prepared.worker.sandbox;
+    let sources = all_sources(&prepared.commands, sandbox);
     if project.files.is_empty() {
         let is_test = |path: &PathBuf| prepared.test_sources.contains(path);
+        // What only tests include belongs to them.
+        let is_tests = |commands: &[CompileCommand]| {
+            let including = includers(commands, sandbox);
+            !including.is_empty() && including.iter().all(is_test)
+        };
         return Ok(sources
             .into_iter()
-            .filter(|(path, _)| !is_test(path))
+            .filter(|(path, commands)| !is_test(path) && !is_tests(commands))
             .collect());
     }
     let mut chosen = BTreeMap::new();
@@ -441,15 +452,17 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        let including = includers(commands, &self.worker.sandbox);
         for way in located.ways {
             if !way.functions.is_empty() {
-                let plan = Plan::new(
+                let mut plan = Plan::new(
                     self.plans.len(),
                     relative,
                     way,
                     &mut self.next_function,
                     &mut self.entries,
                 );
+                plan.includers.clone_from(&including);
                 self.plans.push(plan);
             }
         }

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 
 use patchwright_exec::{
-    BuildError, Limits, Project, Verdict, Worker, files, run_build, run_test, runner::Environment,
+    BuildError, CompileCommand, Limits, Project, Verdict, Worker, files, included_sources,
+    includers, put_source, run_build, run_test, runner::Environment,
 };
 use patchwright_text::LineMap;
 use serde::{Deserialize, Serialize};
@@ -349,8 +350,20 @@ impl<'a> CleanCopy<'a> {
 
     /// Puts a candidate's text into the copy.
     pub(crate) fn put(&mut self, candidate: &Candidate<'_>) -> Result<(), RepairError> {
-        let place = self.worker.sandbox.folder().join(candidate.file);
-        Ok(files::replace(&place, candidate.text)?)
+        let prepared = self.prepared;
+        let (sandbox, relative) = (&prepared.worker.sandbox, candidate.file);
+        let source = sandbox.run_root().join(relative);
+        let is_compiled = |command: &CompileCommand| command.file == source;
+        let including = match prepared.commands.iter().any(is_compiled) {
+            true => Vec::new(),
+            false => {
+                let all = included_sources(&prepared.commands, sandbox);
+                all.get(relative)
+                    .map_or_else(Vec::new, |commands| includers(commands, sandbox))
+            }
+        };
+        let sandbox = &self.worker.sandbox;
+        Ok(put_source(sandbox, relative, candidate.text, &including)?)
     }
 
     /// Builds the copy; says what is wrong if that fails.

@@ -1,7 +1,7 @@
 //! A whole program with all its locations woven, without any test: what measurements need.
 
 use patchwright_csource::Clang;
-use patchwright_exec::{CompileCommand, Project, Worker, record};
+use patchwright_exec::{CompileCommand, Project, Worker, all_sources};
 use patchwright_weave::HoleId;
 
 use crate::{
@@ -38,7 +38,7 @@ impl WovenCopy {
         let events = surroundings.events;
         let clang = Clang::find(&mut built.runner)?;
         let mut left_alone = LeftAlone::default();
-        let sources = record::sources(commands, &built.sandbox);
+        let sources = all_sources(commands, &built.sandbox);
         let base = built.sandbox.folder().to_path_buf();
         let mut reader = Reader::new(built, project, options, &clang, events, &mut left_alone);
         for (relative, commands) in &sources {

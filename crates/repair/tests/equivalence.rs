@@ -50,6 +50,7 @@ fn read(folder: &Path) -> TranslationUnit {
         directory: folder.to_path_buf(),
         arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
         output: None,
+        included: None,
         file,
     };
     parse(&clang, &mut runner, &command, SOURCE.into()).expect("valid")

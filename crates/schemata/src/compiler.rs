@@ -275,7 +275,8 @@ impl Compiler {
         text: &[u8],
     ) -> Result<Option<Vec<u8>>, CompilerError> {
         let outcome = self.run(worker, text, &["-E", "-dD"])?;
-        Ok(outcome.ending.is_success().then_some(outcome.stdout))
+        let succeeds = outcome.ending.is_success();
+        Ok(succeeds.then(|| self.beginning_with_source(outcome.stdout)))
     }
 
     /// What the preprocessor makes of the source when these files, relative to the project's root, have these texts; `None`
@@ -289,8 +290,27 @@ impl Compiler {
         texts: &[(&Path, &[u8])],
     ) -> Result<Option<Expanded>, CompilerError> {
         let outcome = self.run_with(worker, texts, &["-E"])?;
-        let expanded = || Expanded::read(&outcome.stdout);
-        Ok(outcome.ending.is_success().then(expanded))
+        let succeeds = outcome.ending.is_success();
+        Ok(succeeds.then(|| Expanded::read(&self.beginning_with_source(outcome.stdout))))
+    }
+
+    /// A preprocessed text that names first the source that is meant, if that is included by the one that is compiled.
+    fn beginning_with_source(&self, text: Vec<u8>) -> Vec<u8> {
+        if self.command.included.is_none() {
+            return text;
+        }
+        let mut lines = text.split(|byte| *byte == b'\n');
+        let is_own = |line: &&[u8]| {
+            let marker = std::str::from_utf8(line)
+                .ok()
+                .filter(|line| line.starts_with("# "));
+            let name = marker.and_then(|line| line.split('"').nth(1));
+            name.is_some_and(|name| self.command.is_source(name))
+        };
+        match lines.find(is_own) {
+            Some(line) => [line, b"\n", &text].concat(),
+            None => text,
+        }
     }
 
     /// Runs the compiler on `text` in the source's place. The source is put back.
@@ -364,10 +384,10 @@ impl Compiler {
             Some((file, line))
         });
         let (file, line) = with_column.unwrap_or((before, last));
+        let is_source = self.command.is_source(file);
         let file = Path::new(file);
-        (self.command.directory.join(file) == self.command.file
-            || file.file_name() == self.relative.file_name() && self.is_named(file))
-        .then_some(line)
+        let is_alike = file.file_name() == self.relative.file_name();
+        (is_source || is_alike && self.is_named(file)).then_some(line)
     }
 
     /// Whether the command names the source in this way.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, mpsc};
 use patchwright_csource::Clang;
 use patchwright_exec::{
     Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram,
-    Scratch, TestSuite, Worker, WorkerOptions, files, run_build, runner::Environment,
+    Scratch, TestSuite, Worker, WorkerOptions, files, put_source, run_build, runner::Environment,
     undefined_references,
 };
 use patchwright_patches::Patch;
@@ -49,8 +49,9 @@ pub struct Context<'a> {
     pub commands: &'a [CompileCommand],
     /// How to start supervisors.
     pub program: &'a RunnerProgram,
-    /// Whether sources include a file of the project (relative to its root), and nobody else reads it.
-    pub is_only_included: &'a (dyn Fn(&Path) -> Result<bool, FileError> + Sync),
+    /// Whether sources include a file of the project (relative to its root), and nobody else reads it. With
+    /// `true` it is woven in its place, so rules of makefiles may name it.
+    pub is_only_included: &'a (dyn Fn(&Path, bool) -> Result<bool, FileError> + Sync),
     /// The private folder of the run.
     pub scratch: &'a Scratch,
     /// Ends the run.
@@ -120,6 +121,7 @@ impl<'a> Engine<'a> {
             clang: &clang,
             stats: &mut stats,
             symbols: None,
+            included: None,
             is_only_included: context.is_only_included,
         }
         .plan(patches, &mut fates, sink)?;
@@ -272,11 +274,8 @@ impl<'a> Engine<'a> {
         let build = self.context.project.build.as_ref();
         let build = build.ok_or(EngineError::NoBuild)?;
         for (file, text) in &batch.files {
-            let path = worker
-                .sandbox
-                .folder()
-                .join(&self.plan.sources[*file].relative);
-            files::replace(&path, text)?;
+            let source = &self.plan.sources[*file];
+            put_source(&worker.sandbox, &source.relative, text, &source.includers)?;
         }
         self.stats.builds += 1;
         let folder = self.context.scratch.shared_path();

@@ -114,7 +114,7 @@ impl Planner<'_, '_> {
         let is_source = |path: &&Path| sources.contains_key(*path);
         let (changed, headers): (Vec<&Path>, Vec<&Path>) = bases.keys().partition(|p| is_source(p));
         for header in &headers {
-            if !(self.is_only_included)(header)? {
+            if !(self.is_only_included)(header, false)? {
                 return Ok(None);
             }
         }

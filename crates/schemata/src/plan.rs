@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use patchwright_csource::Clang;
-use patchwright_exec::{CompileCommand, FileError, Worker, files};
+use patchwright_exec::{CompileCommand, FileError, Worker, files, included_sources, includers};
 use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::LineMap;
 
@@ -48,8 +48,11 @@ pub struct Planner<'a, 'h> {
     pub stats: &'a mut Stats,
     /// The names that the program is linked by, once they are needed.
     pub symbols: Option<Symbols>,
-    /// Whether sources include a file of the project (relative to its root), and nobody else reads it.
-    pub is_only_included: &'a (dyn Fn(&Path) -> Result<bool, FileError> + Sync),
+    /// The files with functions that sources include, once they are needed.
+    pub included: Option<BTreeMap<PathBuf, Vec<CompileCommand>>>,
+    /// Whether sources include a file of the project (relative to its root), and nobody else reads it. With
+    /// `true` it is woven in its place, so rules of makefiles may name it.
+    pub is_only_included: &'a (dyn Fn(&Path, bool) -> Result<bool, FileError> + Sync),
 }
 
 /// The sources that have been looked at: their indices, or why patches of them are not woven.
@@ -126,6 +129,10 @@ impl Planner<'_, '_> {
             match planned_file(file, &plan.sources[file], text.edits()) {
                 Ok(Some(edits)) => {
                     let source = &mut plan.sources[file];
+                    // Names that it brings mean something in what stands behind the included file.
+                    if !edits.additions.is_empty() && !source.includers.is_empty() {
+                        return Ok(Err(Apart::OutsideOfFunctions));
+                    }
                     if !edits.additions.is_empty()
                         && let Err(reason) = self.admit(&edits, source, &mut planned.brought)?
                     {
@@ -265,15 +272,16 @@ impl Planner<'_, '_> {
         text: &[u8],
         plan: &mut Plan,
     ) -> Result<Result<usize, Apart>, EngineError> {
-        if relative
-            .extension()
-            .is_none_or(|extension| extension != "c")
-        {
-            return Ok(Err(Apart::NotASource));
-        }
         let path = self.worker.sandbox.run_root().join(relative);
         let commands = self.commands.iter().filter(|command| command.file == path);
-        let commands: Vec<CompileCommand> = commands.cloned().collect();
+        let mut commands: Vec<CompileCommand> = commands.cloned().collect();
+        if commands.is_empty() && (self.is_only_included)(relative, true)? {
+            let sandbox = &self.worker.sandbox;
+            let included = self
+                .included
+                .get_or_insert_with(|| included_sources(self.commands, sandbox));
+            commands = included.get(relative).cloned().unwrap_or_default();
+        }
         let Some((command, others)) = commands.split_first() else {
             return Ok(Err(Apart::NotASource));
         };
@@ -306,6 +314,7 @@ impl Planner<'_, '_> {
         let rounds_by_surroundings = compiler.rounds_by_surroundings(self.worker)?;
         plan.sources.push(SourceFile {
             relative: relative.to_path_buf(),
+            includers: includers(&commands, &self.worker.sandbox),
             command: command.clone(),
             compiler,
             lines: LineMap::new(&unit.source),

@@ -16,6 +16,8 @@ use crate::outside::{self, Addition, Brought, KnownNames};
 pub struct SourceFile {
     /// Relative to the project's root.
     pub relative: PathBuf,
+    /// The sources that include it, if no command compiles it by itself.
+    pub includers: Vec<PathBuf>,
     /// How it is compiled, as programs in the sandbox see it.
     pub command: CompileCommand,
     /// The project's compiler.

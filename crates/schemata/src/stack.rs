@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_csource::{ExprKind, Function, lex};
-use patchwright_text::Edit;
+use patchwright_csource::{ExprKind, Function, StmtKind, TranslationUnit, lex};
+use patchwright_text::{Edit, Span};
 
 use crate::planned::{PlannedPatch, SourceFile};
+use crate::runs::extent;
 
-/// Whether a patch calls functions that may lead to the one that it changes, or declares arrays in one.
+/// Whether a patch calls functions that may lead to the one that it changes, declares arrays in one, or changes what is declared there.
 pub fn may_take_more(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
     planned.files.iter().any(|file| {
         let source = &sources[file.file];
@@ -16,7 +17,11 @@ pub fn may_take_more(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
         let functions = &source.unit.functions;
         let in_functions = file.functions.iter().any(|own| {
             let round = leading_to(functions, &functions[own.function].name);
+            let function = &functions[own.function];
             let adds = |edit: &Edit| {
+                if changes_declaration(&source.unit, function, edit) {
+                    return true;
+                }
                 let old = edit.span.slice(base).unwrap_or_default();
                 let calls = |text: &[u8]| {
                     let words = lex::words(text).into_iter();
@@ -37,6 +42,23 @@ pub fn may_take_more(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
                 .additions
                 .iter()
                 .any(|addition| calls_again(&addition.text))
+    })
+}
+
+/// Whether an edit changes a declaration other than in what a variable begins with.
+fn changes_declaration(unit: &TranslationUnit, function: &Function, edit: &Edit) -> bool {
+    let at = edit.span;
+    function.stmts.iter().any(|stmt| {
+        let StmtKind::Declaration(variables) = &stmt.kind else {
+            return false;
+        };
+        let is_inside = |span: Span| span.start < at.end.max(at.start + 1) && at.start < span.end;
+        let begins = variables.iter().filter_map(|id| {
+            let initializer = unit.variables[id.0 as usize].initializer?;
+            function.expr(initializer).place.editable()
+        });
+        extent(stmt).is_some_and(is_inside)
+            && !begins.into_iter().any(|span| span.contains_span(at))
     })
 }
 

@@ -34,10 +34,11 @@ impl Doubts<'_> {
     /// Which of the clones `wanted`, all of which compile, may do what C does not define, with the first thing that is said.
     ///
     /// # Errors
-    /// Processes and files that fail. Where clang does not accept the file, nothing is said of any clone.
+    /// Processes and files that fail. Of a clone that clang does not accept nothing is said.
     pub fn find(&mut self, wanted: &[usize]) -> Result<BTreeMap<usize, String>, EngineError> {
         let mut found = BTreeMap::new();
-        for chunk in wanted.chunks(AT_ONCE) {
+        let mut open: Vec<&[usize]> = wanted.chunks(AT_ONCE).collect();
+        while let Some(chunk) = open.pop() {
             let clones = &self.clones;
             let patched: BTreeSet<usize> =
                 chunk.iter().map(|&clone| clones[clone].function).collect();
@@ -53,7 +54,14 @@ impl Doubts<'_> {
             let all: Vec<Clone> = patched.chain(untouched).collect();
             let numbers: Vec<usize> = (0..all.len()).collect();
             let with = cloned(self.source, self.functions, &all, &numbers, false);
-            let said = self.said(&with.text)?;
+            let Some(said) = self.said(&with.text)? else {
+                // One of them has what only the project's compiler knows; of the others something can be said.
+                if chunk.len() > 1 {
+                    let (first, second) = chunk.split_at(chunk.len() / 2);
+                    open.extend([second, first]);
+                }
+                continue;
+            };
             let mut known: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
             let mut of_clones: Vec<(usize, &str)> = Vec::new();
             for (line, message) in &said {
@@ -84,19 +92,20 @@ impl Doubts<'_> {
         Ok(found)
     }
 
-    /// What clang's flow analysis says of a text in the file's place: lines and messages. The file is put back.
-    fn said(&mut self, text: &[u8]) -> Result<Vec<(u32, String)>, EngineError> {
+    /// What clang's flow analysis says of a text in the file's place: lines and messages; `None` if clang does not accept it. The file
+    /// is put back.
+    fn said(&mut self, text: &[u8]) -> Result<Option<Vec<(u32, String)>>, EngineError> {
         let exchanged = files::Exchanged::put(self.host, text)?;
         let said = self
             .clang
             .undefined_flow(&mut self.worker.runner, self.command);
         exchanged.put_back()?;
         match said {
-            Ok(said) => Ok(said),
+            Ok(said) => Ok(Some(said)),
             Err(ParseError::Run(error)) => Err(error.into()),
             Err(error) => {
                 tracing::info!("{error}");
-                Ok(Vec::new())
+                Ok(None)
             }
         }
     }

@@ -154,7 +154,8 @@ const SCRIPTS: [&str; 6] = ["sh", "py", "pl", "awk", "sed", "tcl"];
 
 /// Whether the C sources `known` to be compiled (relative to `folder`) include a file of the tree there, and nobody else reads it:
 /// no recipe or script names it, no other source includes it, which a test may compile, and no rule of a makefile makes anything
-/// of it that is no object.
+/// of it that is no object. With `in_place` the file itself is woven, as a source is, so that rules may have it among what they depend on, and
+/// it may have any name.
 ///
 /// # Errors
 /// What cannot be read.
@@ -162,11 +163,13 @@ pub fn is_only_included(
     folder: &Path,
     known: &BTreeSet<&Path>,
     relative: &Path,
+    in_place: bool,
 ) -> Result<bool, FileError> {
     let Some(file_name) = relative.file_name() else {
         return Ok(false);
     };
-    if !has_extension(relative, &HEADERS) || is_read_by_build(folder, file_name)? {
+    let is_header = in_place || has_extension(relative, &HEADERS);
+    if !is_header || is_read_by_build(folder, file_name)? {
         return Ok(false);
     }
     let name = file_name.as_encoded_bytes();
@@ -176,7 +179,7 @@ pub fn is_only_included(
             |_| true
         } else if has_extension(inside, &OTHER_LANGUAGES) {
             |line| line.trim_ascii_start().starts_with(b"#")
-        } else if is_build_file(inside) {
+        } else if is_build_file(inside) && !in_place {
             |line| line.starts_with(b"\t") || makes_no_object(line)
         } else {
             continue;
@@ -388,7 +391,7 @@ mod tests {
         let only = |makefile: &str| {
             files::write_atomic(&path("Makefile"), makefile.as_bytes()).unwrap();
             let known = BTreeSet::from([Path::new("a.c")]);
-            is_only_included(folder.path(), &known, Path::new("src/opts.h")).unwrap()
+            is_only_included(folder.path(), &known, Path::new("src/opts.h"), false).unwrap()
         };
         let makefile = "HEADERS = \\\n\topts.h\nopts.html: a\n\tmk opts.html\na.o: a.c opts.h\n\t$(CC) -c a.c\n$(OBJS): opts.h\n";
         assert!(only(makefile));
@@ -407,7 +410,7 @@ mod tests {
         files::write_atomic(&path("check.c"), b"#include \"all.h\"\n").unwrap();
         assert!(!only(makefile));
         let none = BTreeSet::new();
-        assert!(!is_only_included(folder.path(), &none, Path::new("README")).unwrap());
+        assert!(!is_only_included(folder.path(), &none, Path::new("README"), false).unwrap());
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Woven<'_> {
         let pristine = prepared.pristine.sandbox.folder();
         let known = prepared.dependents.as_ref().map(Dependents::sources);
         let known: BTreeSet<&Path> = known.into_iter().flatten().collect();
-        let is_only_included = |path: &Path| is_only_included(pristine, &known, path);
+        let is_only_included =
+            |path: &Path, in_place| is_only_included(pristine, &known, path, in_place);
         let context = Context {
             project,
             baseline: &prepared.untouched.baseline,

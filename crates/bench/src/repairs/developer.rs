@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use patchwright_exec::{files, record};
+use patchwright_exec::{all_sources, files};
 use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, PatchId, RawPatch, Reading};
 use patchwright_repair::{Patch, prepare::Prepared};
 
@@ -103,7 +103,7 @@ fn texts(root: &Path, diff: Vec<u8>, origin: &Path) -> Result<Texts, Box<dyn Err
 
 /// The object code of the changed files; nothing where there is none.
 fn objects(texts: &Texts, prepared: &mut Prepared) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
-    let sources = record::sources(&prepared.commands, &prepared.worker.sandbox);
+    let sources = all_sources(&prepared.commands, &prepared.worker.sandbox);
     let mut found = Vec::new();
     for (path, text) in texts {
         let Some(command) = sources.get(path).and_then(|commands| commands.first()) else {

@@ -1,5 +1,6 @@
 //! Declarations at file scope: records, enumerations, names of types, variables, functions.
 
+use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
 use super::{FunctionBuilder, UnitBuilder, spelled};
@@ -12,16 +13,16 @@ use crate::{
 };
 
 impl<'a> UnitBuilder<'a> {
-    /// Converts the dump of the file that the compiler calls `main_name`.
+    /// Converts the dump. The functions are those of the file with a name that `is_main`, if that is one file.
     pub(crate) fn convert(
         root: &mut Node,
-        main_name: &str,
+        is_main: &dyn Fn(&str) -> bool,
         source: &'a [u8],
         macros: &'a MacroTable,
         is_system: &dyn Fn(&str) -> bool,
     ) -> Self {
         let files = locate::resolve_files(root);
-        let main_file = files.id(main_name).unwrap_or(u32::MAX);
+        let main_file = files.only(is_main).unwrap_or(u32::MAX);
         let mut builder = UnitBuilder {
             source,
             macros,
@@ -46,11 +47,34 @@ impl<'a> UnitBuilder<'a> {
             offsets: files.offsets,
             position: 0,
         };
+        let is_own = |node: &Node| file_of(node) == Some(main_file);
+        let last = root.inner.iter().rposition(is_own);
         for (position, node) in root.inner.iter().enumerate() {
             builder.position = position as u32;
+            let known = builder.variables.len();
             builder.declaration(node, &files, is_system);
+            if last.is_some_and(|last| position > last) {
+                // It stands behind an included file.
+                for variable in &mut builder.variables[known..] {
+                    variable.declared_at = Some(u32::MAX);
+                }
+            }
         }
+        builder.refuse_templates();
         builder
+    }
+
+    /// A file that is included several times, each time with other macros, has functions of several meanings.
+    fn refuse_templates(&mut self) {
+        let mut times: FxHashMap<Span, usize> = FxHashMap::default();
+        for function in &self.functions {
+            *times.entry(function.body_span).or_default() += 1;
+        }
+        for function in &mut self.functions {
+            if times[&function.body_span] > 1 {
+                function.refusal = Some(Refusal::Ambiguous);
+            }
+        }
     }
 
     fn declaration(

@@ -32,6 +32,7 @@ pub fn try_read(source: &str, options: &[&str]) -> Result<Vec<TranslationUnit>, 
             .map(OsString::from)
             .collect(),
         output: None,
+        included: None,
         file: file.clone(),
     };
     let commands: Vec<CompileCommand> = options.iter().map(command).collect();

@@ -22,6 +22,7 @@ pub fn module(source: &str) -> Module {
         directory: folder.path().to_path_buf(),
         arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
         output: None,
+        included: None,
         file,
     };
     let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::lex;
 use patchwright_exec::{
-    BuildError, Limits, Worker, files, run_build, runner::Environment, undefined_references,
+    BuildError, Limits, Worker, put_source, run_build, runner::Environment, undefined_references,
 };
 use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::{Edit, Span};
@@ -221,7 +221,7 @@ impl Engine<'_> {
                 );
                 text.extend_from_slice(reference.as_bytes());
             }
-            files::replace(&worker.sandbox.folder().join(&source.relative), &text)?;
+            put_source(&worker.sandbox, &source.relative, &text, &source.includers)?;
         }
         self.stats.builds += 1;
         let built = run_build(

@@ -176,7 +176,7 @@ pub fn validate_project(
         leaves,
         commands: &commands,
         program: &program,
-        is_only_included: &|path| Ok(path.extension().is_some_and(|end| end == "h")),
+        is_only_included: &|path, _| Ok(path.extension().is_some_and(|end| end == "h")),
         scratch,
         cancel,
     };

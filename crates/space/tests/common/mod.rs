@@ -23,6 +23,7 @@ pub fn read(source: &str) -> TranslationUnit {
         directory: folder_path,
         arguments: ["cc", "-c", "unit.c"].map(Into::into).into(),
         output: None,
+        included: None,
     };
     parse(&clang, &mut runner, &command, source.into()).unwrap()
 }

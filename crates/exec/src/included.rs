@@ -1,0 +1,268 @@
+//! Sources that are compiled as parts of others: files with functions that a source includes.
+//!
+//! A library that is one header, a source that includes all others, functions in a header of one's own: their text is the
+//! project's, though no command names it. Directives are read without a preprocessor, so what is found here may be left out by a
+//! condition; the compiler that reads the file then finds no function in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::compile_commands::CompileCommand;
+use crate::files::{self, FileError};
+use crate::record::sources;
+use crate::sandbox::{Sandbox, normalize};
+
+/// A file that more sources include is left alone: it would have to be read in each of them.
+const MOST_INCLUDERS: usize = 8;
+
+/// Endings of files in which no C is expected.
+const OTHER_LANGUAGES: [&str; 8] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "m", "mm"];
+
+/// The files of the project with functions that its C sources include, relative to its root, and which no command compiles by themselves:
+/// each with the commands of the sources that include it. Files that sources of another language may include are not among them.
+pub fn included_sources(
+    commands: &[CompileCommand],
+    sandbox: &Sandbox,
+) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
+    let sources = sources(commands, sandbox);
+    let mut files = Files::default();
+    let mut found: BTreeMap<PathBuf, Vec<CompileCommand>> = BTreeMap::new();
+    for (source, commands) in &sources {
+        for command in commands {
+            let search = search_path(command);
+            let mut seen = BTreeSet::from([source.clone()]);
+            let mut open = vec![source.clone()];
+            while let Some(file) = open.pop() {
+                let includes = files.read(sandbox, &file).includes.clone();
+                for included in includes {
+                    let Some(path) = included.resolve(&file, &search, sandbox) else {
+                        continue;
+                    };
+                    if !seen.insert(path.clone()) {
+                        continue;
+                    }
+                    if !sources.contains_key(&path) && files.read(sandbox, &path).has_functions {
+                        let within = CompileCommand {
+                            included: Some(sandbox.run_root().join(&path)),
+                            ..command.clone()
+                        };
+                        found.entry(path.clone()).or_default().push(within);
+                    }
+                    open.push(path);
+                }
+            }
+        }
+    }
+    let by_few = |commands: &[CompileCommand]| {
+        let includers: BTreeSet<&Path> = commands.iter().map(|command| &*command.file).collect();
+        includers.len() <= MOST_INCLUDERS
+    };
+    found.retain(|_, commands| by_few(commands));
+    if !found.is_empty() {
+        let named = named_by_others(sandbox.folder());
+        found.retain(|path, _| {
+            path.file_name()
+                .is_none_or(|name| !named.contains(Path::new(name)))
+        });
+    }
+    found
+}
+
+/// The C files in the project's tree that are compiled, by themselves ([`sources`]) or as parts of others ([`included_sources`]).
+pub fn all_sources(
+    commands: &[CompileCommand],
+    sandbox: &Sandbox,
+) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
+    let mut all = sources(commands, sandbox);
+    all.append(&mut included_sources(commands, sandbox));
+    all
+}
+
+/// The sources, relative to the root of `sandbox`, that include the file that these commands mean; none if they compile it by itself.
+pub fn includers(commands: &[CompileCommand], sandbox: &Sandbox) -> Vec<PathBuf> {
+    let including = commands.iter().filter(|command| command.included.is_some());
+    let mut found: Vec<PathBuf> = including
+        .filter_map(|command| sandbox.below_root(&command.file))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Puts `text` into a source of a copy, relative to its root. Makefiles written by hand do not know what includes it, so those
+/// who do are renewed.
+///
+/// # Errors
+/// Files that cannot be written.
+pub fn put_source(
+    sandbox: &Sandbox,
+    relative: &Path,
+    text: &[u8],
+    includers: &[PathBuf],
+) -> Result<(), FileError> {
+    files::replace(&sandbox.folder().join(relative), text)?;
+    let mut including = includers.iter();
+    including.try_for_each(|file| files::touch(&sandbox.folder().join(file)))
+}
+
+/// What is known of files.
+#[derive(Default)]
+struct Files(BTreeMap<PathBuf, File>);
+
+#[derive(Default)]
+struct File {
+    includes: Vec<Included>,
+    has_functions: bool,
+}
+
+impl Files {
+    /// A file that cannot be read includes nothing.
+    fn read(&mut self, sandbox: &Sandbox, file: &Path) -> &File {
+        self.0.entry(file.to_path_buf()).or_insert_with(|| {
+            let text = files::read(&sandbox.folder().join(file)).unwrap_or_default();
+            File {
+                includes: includes(&text),
+                has_functions: has_functions(&text),
+            }
+        })
+    }
+}
+
+/// The file that a directive names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Included {
+    name: PathBuf,
+    /// It is looked for where the file lies that includes it.
+    is_quoted: bool,
+}
+
+impl Included {
+    /// The file of the project, relative to its root; `None` if it is none.
+    fn resolve(&self, from: &Path, search: &[PathBuf], sandbox: &Sandbox) -> Option<PathBuf> {
+        let beside = sandbox.run_root().join(from);
+        let beside = beside.parent().filter(|_| self.is_quoted);
+        let mut folders = beside
+            .into_iter()
+            .chain(search.iter().map(PathBuf::as_path));
+        folders.find_map(|folder| {
+            let path = sandbox.below_root(&normalize(&folder.join(&self.name)))?;
+            sandbox.folder().join(&path).is_file().then_some(path)
+        })
+    }
+}
+
+/// The folders in which a command looks for headers.
+fn search_path(command: &CompileCommand) -> Vec<PathBuf> {
+    const OPTIONS: [&str; 4] = ["-I", "-iquote", "-isystem", "-idirafter"];
+    let mut found = Vec::new();
+    let mut arguments = command.arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        let Some(rest) = OPTIONS.iter().find_map(|option| text.strip_prefix(option)) else {
+            continue;
+        };
+        let folder = match rest.is_empty() {
+            true => arguments.next().map(PathBuf::from),
+            false => Some(PathBuf::from(rest)),
+        };
+        found.extend(folder.map(|folder| command.directory.join(folder)));
+    }
+    found
+}
+
+/// What the directives of a text name.
+fn includes(text: &[u8]) -> Vec<Included> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let named = lines.filter_map(|line| {
+        let directive = line
+            .trim_ascii_start()
+            .strip_prefix(b"#")?
+            .trim_ascii_start();
+        let rest = directive.strip_prefix(b"include")?.trim_ascii_start();
+        let (first, rest) = rest.split_first()?;
+        let close = match first {
+            b'"' => b'"',
+            b'<' => b'>',
+            _ => return None,
+        };
+        let end = rest.iter().position(|byte| *byte == close)?;
+        Some(Included {
+            name: PathBuf::from(String::from_utf8_lossy(&rest[..end]).into_owned()),
+            is_quoted: *first == b'"',
+        })
+    });
+    named.collect()
+}
+
+/// Whether a text may have a function: a block behind a list of parameters.
+fn has_functions(text: &[u8]) -> bool {
+    let mut last = b' ';
+    text.iter().any(|&byte| {
+        let is_body = byte == b'{' && last == b')';
+        if !byte.is_ascii_whitespace() {
+            last = byte;
+        }
+        is_body
+    })
+}
+
+/// The names of files that files of other languages below `folder` include.
+fn named_by_others(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut named = BTreeSet::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        // What cannot be listed is not compiled either.
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if kind.is_dir() {
+                open.push(path);
+            } else if extension.is_some_and(|known| OTHER_LANGUAGES.contains(&known)) {
+                let text = files::read(&path).unwrap_or_default();
+                let names = includes(&text).into_iter();
+                named.extend(names.filter_map(|one| Some(PathBuf::from(one.name.file_name()?))));
+            }
+        }
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_name_files_in_quotes_or_brackets() {
+        let text = b"#include \"a/b.h\"\n # include <c.h> /* d.h */\n#include NAME\nint x;\n#define e \"f.h\"\n";
+        let found = includes(text);
+        let names: Vec<_> = found
+            .iter()
+            .map(|one| (one.name.to_str().unwrap(), one.is_quoted))
+            .collect();
+        assert_eq!(names, [("a/b.h", true), ("c.h", false)]);
+    }
+
+    #[test]
+    fn folders_of_headers_are_those_of_the_options() {
+        let command = CompileCommand {
+            file: "/p/a.c".into(),
+            directory: "/p".into(),
+            arguments: ["cc", "-Iinc", "-I", "../x", "-isystem", "/s", "-c", "a.c"]
+                .map(Into::into)
+                .into(),
+            output: None,
+            included: None,
+        };
+        let folders: Vec<PathBuf> = search_path(&command);
+        assert_eq!(folders, ["/p/inc", "/p/../x", "/s"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_file_with_a_block_behind_parameters_may_have_a_function() {
+        assert!(has_functions(b"static int f(int a)\n{ return a; }"));
+        assert!(!has_functions(b"int f(int a);\nstruct s { int a; };"));
+    }
+}
