@@ -392,7 +392,7 @@ impl Runner {
         &self.status
     }
 
-    /// The process id of the supervisor, if one is running.
+    /// The process id of the supervisor, if one is running; where it has a namespace of its own, of the process that waits for it outside.
     pub fn supervisor_id(&self) -> Option<u32> {
         self.connection.as_ref().map(|c| c.child.id())
     }

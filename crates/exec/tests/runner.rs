@@ -452,13 +452,40 @@ fn cancelling_ends_the_run_and_all_later_ones() {
 fn a_lost_supervisor_is_an_error_and_replaced() {
     let mut runner = runner();
     let first = runner.supervisor_id().unwrap();
-    let request = shell("kill -9 $PPID; sleep 1000");
+    let folder = folder();
+    let fifo = folder.path.join("fifo");
+    make_fifo(&fifo);
+    let mark = mark();
+    let request = mark.put_on(Request::shell("echo > fifo; sleep 1000", &folder.path));
+    let killer = std::thread::spawn(move || {
+        // Opens only when the command is running.
+        fs::read(fifo).unwrap();
+        Command::new("kill")
+            .args(["-9", &first.to_string()])
+            .status()
+    });
     assert!(matches!(
         runner.run(&request),
         Err(RunError::SupervisorLost { .. })
     ));
+    assert!(killer.join().unwrap().unwrap().success());
     assert!(runner.run(&shell("true")).unwrap().ending.is_success());
     assert_ne!(runner.supervisor_id().unwrap(), first);
+}
+
+#[test]
+fn signals_of_a_command_reach_neither_other_processes_nor_the_supervisor() {
+    let mut bystander = Command::new("sleep").arg("1000").spawn().unwrap();
+    let mut runner = runner();
+    let script = format!(
+        "kill -9 {} 2>/dev/null; kill -9 $PPID; kill -0 $$ && echo here",
+        bystander.id()
+    );
+    let outcome = runner.run(&shell(&script)).unwrap();
+    assert_eq!(outcome.stdout, b"here\n");
+    assert!(bystander.try_wait().unwrap().is_none());
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
 }
 
 #[test]

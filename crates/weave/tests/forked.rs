@@ -27,10 +27,24 @@ int main(int argc, char **argv)
 
 /// How many processes the runner's supervisor has as children; `None` where the kernel does not list them.
 fn waiting(runner: &Runner) -> Option<usize> {
-    let supervisor = runner.supervisor_id().unwrap();
-    let children = format!("/proc/{supervisor}/task/{supervisor}/children");
-    let children = std::fs::read_to_string(children).ok()?;
-    Some(children.split_ascii_whitespace().count())
+    let children = |process: &str| {
+        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+        let children = children.ok()?;
+        let children = children.split_ascii_whitespace().map(str::to_owned);
+        Some(children.collect::<Vec<String>>())
+    };
+    let outside = children(&runner.supervisor_id().unwrap().to_string())?;
+    // The first process of a namespace.
+    let is_first = |process: &&String| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+        let numbers = status.unwrap_or_default();
+        let numbers = numbers.lines().find(|line| line.starts_with("NSpid:"));
+        numbers.is_some_and(|numbers| numbers.ends_with("\t1"))
+    };
+    match outside.iter().find(is_first) {
+        Some(first) => Some(children(first)?.len()),
+        None => Some(outside.len()),
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! It is single-threaded and small, so that forking is cheap and safe. It serves one run at a
 //! time: start (`spawn`, `servers`), watch the limits (`watch`), end what is left (`tree`).
 
+mod alone;
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
 mod endless;
@@ -28,10 +29,10 @@ use watch::{Finish, HostGone};
 /// Call it before the process has started any thread. Never returns.
 pub fn supervisor_main() -> ! {
     let status = match take_over() {
-        Ok(channel) => {
+        Ok((channel, inherited)) => {
             let mut tree = Tree::new();
             let mut servers = Servers::default();
-            let served = serve(&channel, &mut tree, &mut servers);
+            let served = serve(&channel, &inherited, &mut tree, &mut servers);
             servers.end_all(&mut tree);
             tree.kill_all();
             if served.is_ok() { 0 } else { 1 }
@@ -48,8 +49,7 @@ pub fn supervisor_main() -> ! {
 const CHANNEL: RawFd = 3;
 
 /// Puts the process into the state that its children inherit, and returns the channel.
-fn take_over() -> std::io::Result<UnixStream> {
-    sys::become_subreaper()?;
+fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited)> {
     // The channel moves off standard input; every other descriptor that some ancestor leaked is
     // closed: a held lock or pipe would outlive its owner.
     sys::duplicate(0, CHANNEL)?;
@@ -58,16 +58,24 @@ fn take_over() -> std::io::Result<UnixStream> {
     sys::duplicate_inheritable(null.as_raw_fd(), 0)?;
     sys::reset_signals();
     std::env::set_current_dir("/")?;
+    // While all processes of the user can be counted.
+    let inherited = spawn::Inherited::take();
+    alone::move_into_own_namespace();
+    sys::become_subreaper()?;
     // SAFETY: descriptor 3 was just made by `duplicate` and has no other owner: everything from
     // there on was closed or, if it was open before, replaced.
     let channel = unsafe { OwnedFd::from_raw_fd(CHANNEL) };
-    Ok(UnixStream::from(channel))
+    Ok((UnixStream::from(channel), inherited))
 }
 
 /// Answers the host's frames until there are no more.
-fn serve(channel: &UnixStream, tree: &mut Tree, servers: &mut Servers) -> std::io::Result<()> {
+fn serve(
+    channel: &UnixStream,
+    inherited: &spawn::Inherited,
+    tree: &mut Tree,
+    servers: &mut Servers,
+) -> std::io::Result<()> {
     let mut stream = channel;
-    let inherited = spawn::Inherited::take();
     let mut experience = watch::Experience::default();
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
@@ -80,7 +88,7 @@ fn serve(channel: &UnixStream, tree: &mut Tree, servers: &mut Servers) -> std::i
             },
             // The run it names has ended in the meantime.
             HostFrame::Cancel(_) => continue,
-            HostFrame::Run(sequence, request) => match servers.start(&request, &inherited, tree) {
+            HostFrame::Run(sequence, request) => match servers.start(&request, inherited, tree) {
                 Err(failure) => SupervisorFrame::NotStarted(failure),
                 Ok(command) => match watch::supervise(
                     command,

@@ -1,0 +1,125 @@
+//! A process namespace of the supervisor's own: commands see nobody but each other.
+//!
+//! A program that is changed at random signals at random: `kill(-1, …)` reaches every process of the user, and another number whoever has
+//! it. In a namespace of their own commands cannot name anybody else. The supervisor is its first process, so that the kernel ends
+//! all others with it. Where the system does not permit that, everything works as before, but for this protection.
+
+use std::fs;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::ptr;
+
+use super::sys::{self, Pid, check};
+
+/// Goes on in a child that is the first process of a new namespace; the calling process waits for it and ends as it does.
+/// Returns in the calling process if there can be no such namespace.
+pub(super) fn move_into_own_namespace() {
+    match begin() {
+        Ok(Role::Inside | Role::Refused) => {}
+        Ok(Role::Outside(first)) => std::process::exit(wait_for(first)),
+        Err(error) => tracing::info!("no namespace for processes: {error}"),
+    }
+}
+
+enum Role {
+    /// The first process of the namespace.
+    Inside,
+    /// The one that has made it.
+    Outside(Pid),
+    /// There is none.
+    Refused,
+}
+
+fn begin() -> io::Result<Role> {
+    const PLAIN: libc::c_int = libc::CLONE_NEWPID | libc::CLONE_NEWNS;
+    // Who is not root needs a user namespace, in which user and group keep their numbers.
+    match begin_with(PLAIN) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            begin_with(PLAIN | libc::CLONE_NEWUSER)
+        }
+        other => other,
+    }
+}
+
+fn begin_with(namespaces: libc::c_int) -> io::Result<Role> {
+    // SAFETY: no pointers; these calls only read.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let (permission, permit) = sys::pipe()?;
+    let (answer, ready) = sys::pipe()?;
+    let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
+    let null = ptr::null_mut::<libc::c_void>();
+    // SAFETY: without a stack of its own the child goes on with a copy of this one, as after fork; the process has one thread.
+    let child = check(unsafe { libc::syscall(libc::SYS_clone, flags, null, null, null, null) })?;
+    if child == 0 {
+        drop((permit, answer));
+        return Ok(match take_place(permission, ready) {
+            Ok(()) => Role::Inside,
+            // SAFETY: no pointers.
+            Err(_) => unsafe { libc::_exit(1) },
+        });
+    }
+    drop((permission, ready));
+    let child = child as Pid;
+    let told = (|| {
+        if namespaces & libc::CLONE_NEWUSER != 0 {
+            // Required before an unprivileged process may map its group.
+            fs::write(format!("/proc/{child}/setgroups"), "deny")?;
+            fs::write(
+                format!("/proc/{child}/uid_map"),
+                format!("{user} {user} 1\n"),
+            )?;
+            fs::write(
+                format!("/proc/{child}/gid_map"),
+                format!("{group} {group} 1\n"),
+            )?;
+        }
+        File::from(permit).write_all(b"m")?;
+        File::from(answer).read_exact(&mut [0])
+    })();
+    if told.is_err() {
+        sys::kill_child(child);
+        return Ok(Role::Refused);
+    }
+    Ok(Role::Outside(child))
+}
+
+/// In the first process of the namespace: waits until its user is mapped, and has the files of `/proc` show who is in it.
+fn take_place(permission: OwnedFd, ready: OwnedFd) -> io::Result<()> {
+    File::from(permission).read_exact(&mut [0])?;
+    // SAFETY: no pointers. If the process outside is killed, all go.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        check(libc::setsid())?;
+    }
+    // What is mounted outside later shows, and nothing that is mounted here.
+    super::namespace::mount(None, Path::new("/"), libc::MS_REC | libc::MS_SLAVE)?;
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    // SAFETY: the strings are NUL-terminated and static.
+    check(unsafe {
+        let (kind, at) = (c"proc".as_ptr(), c"/proc".as_ptr());
+        libc::mount(kind, at, kind, flags, ptr::null())
+    })?;
+    File::from(ready).write_all(b"r")
+}
+
+/// Closes everything and waits until the namespace has ended; its status.
+fn wait_for(first: Pid) -> i32 {
+    // The other end of the channel would not learn that the supervisor is gone.
+    let _ = sys::close_from(0);
+    let mut status = 0;
+    loop {
+        // SAFETY: a pointer to a live local.
+        let waited = unsafe { libc::waitpid(first, &mut status, 0) };
+        let is_interrupted =
+            waited < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+        if !is_interrupted {
+            break;
+        }
+    }
+    match libc::WIFEXITED(status) {
+        true => libc::WEXITSTATUS(status),
+        false => 1,
+    }
+}
