@@ -84,7 +84,7 @@ impl Limits {
             wall: Duration::from_secs(3600),
             memory: None,
             file_size: None,
-            processes: Some(4096),
+            processes: Some(1024),
             ..Limits::default()
         }
     }

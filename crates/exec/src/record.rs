@@ -14,6 +14,7 @@ use crate::pool::Worker;
 use crate::project::Project;
 use crate::runner::Environment;
 use crate::sandbox::Sandbox;
+use crate::snapshot::Snapshot;
 use crate::view::{ViewStatus, absolute_references};
 
 /// A copy that cannot be built, or of whose sources it is not known how they are compiled.
@@ -63,34 +64,41 @@ pub enum RecordError {
 /// # Errors
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
 pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
+    prepare_by(worker, project, run_in_copy)
+}
+
+fn prepare_by(worker: &mut Worker, project: &Project, run: RunInCopy) -> Result<(), RecordError> {
     if let Some(prepare) = &project.prepare {
-        run_in_copy(worker, prepare).map_err(RecordError::Build)?;
+        run(worker, prepare).map_err(RecordError::Build)?;
     }
     refuse_absolute_references(project, worker)
 }
+
+type RunInCopy = fn(&mut Worker, &OsStr) -> Result<(), BuildError>;
 
 /// Runs a project's build or `prepare` command in the copy that `worker` has, with the limits of a build.
 ///
 /// # Errors
 /// See [`BuildError`].
 pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
-    let run = |worker: &mut Worker| {
-        run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            command,
-            &Environment::default(),
-            &Limits::for_build(),
-        )
-        .map(drop)
-    };
-    match run(worker) {
+    match run_once(worker, command) {
         Err(BuildError::Failed { .. }) if worker.runner.is_protected() => {
             worker.runner.permit_writes_outside();
-            run(worker)
+            run_once(worker, command)
         }
         result => result,
     }
+}
+
+fn run_once(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
+    run_build(
+        &mut worker.runner,
+        &worker.sandbox,
+        command,
+        &Environment::default(),
+        &Limits::for_build(),
+    )
+    .map(drop)
 }
 
 /// Builds the copy with another text in its file `source`, relative to its root: a declaration of what nobody has heard of. A tree that was built before,
@@ -130,7 +138,7 @@ pub fn try_new_text(
 /// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
 /// then only the files that the project selects are sure to be there, or all if it selects none.
 /// A project without a build command is taken to be built, and must have a database. If it fails while nothing outside of the copy can be
-/// written to, it is done again without that.
+/// written to, it is done again without that, in the copy as it was: what is left of a build that fails may be taken for made.
 ///
 /// # Errors
 /// See [`RecordError`].
@@ -138,8 +146,14 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
+    if !worker.runner.is_protected() {
+        return recorded(worker, project);
+    }
+    let mut fresh = Snapshot::take(&worker.sandbox)?;
     match recorded(worker, project) {
-        Err(RecordError::Build(BuildError::Failed { .. })) if worker.runner.is_protected() => {
+        Err(RecordError::Build(BuildError::Failed { .. })) => {
+            let pristine = worker.sandbox.project().to_path_buf();
+            fresh.restore(&worker.sandbox, &pristine)?;
             worker.runner.permit_writes_outside();
             recorded(worker, project)
         }
@@ -148,7 +162,7 @@ pub fn record_build(
 }
 
 fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand>, RecordError> {
-    prepare_copy(worker, project)?;
+    prepare_by(worker, project, run_once)?;
     let mut database = existing_database(project, worker)?;
     let Some(build) = &project.build else {
         let root = project.root.clone();
@@ -156,7 +170,7 @@ fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        run_in_copy(worker, build).map_err(RecordError::Build)?;
+        run_once(worker, build).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }

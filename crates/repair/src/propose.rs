@@ -222,6 +222,8 @@ pub(crate) struct Selection<'f> {
     duplicates: usize,
     compiled: usize,
     all: bool,
+    /// Classes of which a member was proposed.
+    represented: BTreeSet<usize>,
 }
 
 impl<'f> Selection<'f> {
@@ -238,10 +240,7 @@ impl<'f> Selection<'f> {
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
         let mut proposals = ranked(found, instrumented);
-        proposals.retain(|proposal| match options.all {
-            true => proposal.member == 0,
-            false => proposal.member < MEMBERS_REPORTED,
-        });
+        proposals.retain(|proposal| proposal.member < MEMBERS_REPORTED);
         let compilations = match proposals.is_empty() {
             true => None,
             false => Some(Compilations::start(prepared, project, surroundings)?),
@@ -255,6 +254,7 @@ impl<'f> Selection<'f> {
             duplicates: 0,
             compiled: 0,
             all: options.all,
+            represented: BTreeSet::new(),
         })
     }
 
@@ -264,6 +264,9 @@ impl<'f> Selection<'f> {
     /// When texts cannot be compiled.
     pub(crate) fn next(&mut self) -> Result<Option<Proposed<'f>>, RepairError> {
         while let Some(proposal) = self.proposals.next() {
+            if self.all && self.represented.contains(&proposal.class) {
+                continue;
+            }
             let file = self.instrumented.holes[proposal.found.entry].file;
             let source = &self.instrumented.files[file];
             let before = &source.unit.source;
@@ -295,6 +298,7 @@ impl<'f> Selection<'f> {
                 known.proposed.push(code.clone());
             }
             let distinct = self.distinct(&proposal, code.as_ref())?;
+            self.represented.insert(proposal.class);
             return Ok(Some(Proposed {
                 proposal,
                 text,

@@ -26,6 +26,7 @@ use crate::plan::{Plan, Planner};
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
 use crate::stack;
 use crate::state::{Maker, State};
+use crate::varying;
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
 pub use undeclared::UndeclaredCall;
@@ -168,11 +169,14 @@ impl<'a> Engine<'a> {
         scope
     }
 
-    /// Whether a woven patch may take more of the stack than the untouched program: there is more in a woven program, so others do not
-    /// stand for it.
-    pub fn may_take_more_stack(&self, patch: usize) -> bool {
+    /// Whether others do not stand for a woven patch: it may take more of the stack than the untouched program, of which there is more in a
+    /// woven program, or do something else each time.
+    pub fn stands_alone(&self, patch: usize) -> bool {
         let planned = self.plan.patches.iter().find(|known| known.patch == patch);
-        planned.is_some_and(|planned| stack::may_take_more(planned, &self.plan.sources))
+        let sources = &self.plan.sources;
+        planned.is_some_and(|planned| {
+            stack::may_take_more(planned, sources) || varying::may_vary(planned, sources)
+        })
     }
 
     /// What has been done so far.

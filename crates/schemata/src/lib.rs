@@ -49,6 +49,7 @@ mod scan;
 mod stack;
 mod state;
 mod undefined;
+mod varying;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

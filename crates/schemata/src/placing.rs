@@ -215,8 +215,12 @@ fn function_places(
                 continue;
             };
             let alternative = outside::renamed(&runs::alternative(text, run.span, edits), renames);
+            // What is added where the run begins belongs to it.
+            let at_start = edits.iter().filter(|edit| edit.span.end <= run.span.start);
+            let own_lines: i64 = at_start.map(|edit| breaks(&edit.text)).sum();
             let line = i64::from(source.lines.line(run.span.start))
-                + planned_file.map_or(0, |own| own.lines_before(run.span.start));
+                + planned_file.map_or(0, |own| own.lines_before(run.span.start))
+                - own_lines;
             let target = &mut places[place].alternatives;
             // What stands on another line may say so.
             let number = *numbers
@@ -337,4 +341,9 @@ fn join(finder: &Finder<'_>, a: Run, b: Run) -> Run {
         };
     }
     finder.whole_body()
+}
+
+/// Line breaks in a text.
+fn breaks(text: &[u8]) -> i64 {
+    text.iter().filter(|byte| **byte == b'\n').count() as i64
 }

@@ -6,7 +6,8 @@
 //! change it does not, and one execution for each test decides.
 
 use patchwright_csource::{
-    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
+    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId,
+    types::{TypeId, TypeKind, TypeTable},
 };
 use patchwright_text::{Edit, Span};
 
@@ -288,6 +289,16 @@ fn clear(finder: &mut Finder<'_, '_, '_>, standing: &Standing, id: VarId) -> Opt
         return None;
     }
     let name = &variable.name;
+    let object = match types.kind(variable.ty) {
+        TypeKind::Pointer(to) => *to,
+        _ => variable.ty,
+    };
+    if has_constant_member(types, object) {
+        finder
+            .found
+            .refuse("INITIALIZATION of a structure with a constant member");
+        return None;
+    }
     let is_record = |ty| matches!(types.kind(ty), TypeKind::Record(_)) && types.size(ty).is_some();
     let (object, size, record) = match types.kind(variable.ty) {
         TypeKind::Record(_) if is_record(variable.ty) && !qualifiers.is_const => (
@@ -331,6 +342,17 @@ fn clear(finder: &mut Finder<'_, '_, '_>, standing: &Standing, id: VarId) -> Opt
         edit: insertion(source, standing.span, standing.is_body, &text),
         woven: text,
     })
+}
+
+/// Whether something in an object cannot be assigned to.
+fn has_constant_member(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Record(record) => types.record(*record).fields.iter().flatten().any(|field| {
+            types.qualifiers(field.ty).is_const || has_constant_member(types, field.ty)
+        }),
+        TypeKind::Array(of, _) => types.qualifiers(*of).is_const || has_constant_member(types, *of),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

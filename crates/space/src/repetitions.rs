@@ -216,6 +216,19 @@ fn can_stand(finder: &Finder<'_, '_, '_>, source: &Source, standing: &Standing) 
             _ => standing.scope.assigned.contains(id),
         };
         has_value && !visible.iter().any(hides)
+    }) && names_visible(finder, &source.text, standing)
+}
+
+/// Whether all locals that a text names can be named at a statement, also those that it does not read: `sizeof` is said of a name, too.
+fn names_visible(finder: &Finder<'_, '_, '_>, text: &str, standing: &Standing) -> bool {
+    let unit = &finder.builder.unit;
+    let is_named = |ids: &[VarId], word: &String| {
+        let mut ids = ids.iter();
+        ids.any(|id| unit.variable(*id).name == *word)
+    };
+    let words = patchwright_csource::lex::words(text.as_bytes());
+    words.iter().all(|word| {
+        !is_named(&finder.function.locals, word) || is_named(&standing.scope.visible, word)
     })
 }
 

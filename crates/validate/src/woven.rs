@@ -123,7 +123,7 @@ impl Woven<'_> {
                         0 => file.display().to_string(),
                         line => format!("{}:{line}", file.display()),
                     };
-                    let said = format!("{place}: {message}");
+                    let said = format!("{place}: error: {message}");
                     let failure = CompileFailure {
                         ending: None,
                         first_error: Some(said.clone()),
@@ -241,7 +241,7 @@ impl Woven<'_> {
             let is_plausible = verdict == PatchVerdict::Plausible;
             let conduct = Conduct {
                 scope: engine.scope(index),
-                stands_alone: is_plausible && engine.may_take_more_stack(index),
+                stands_alone: is_plausible && engine.stands_alone(index),
                 behaviour: behaviours,
             };
             settle(index, checked(verdict, results), conduct);
