@@ -1,0 +1,135 @@
+//! Functions that stand in files which sources include: parts of one large source, libraries of one header.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+mod common;
+
+use common::{Place, stderr, stdout};
+
+const MAIN: &str = "#include <stdio.h>\n#include \"list.h\"\n\nint main(void)\n{\n    int numbers[20], count = 0;\n    \
+    while (count < 20 && scanf(\"%d\", &numbers[count]) == 1)\n        count++;\n    printf(\"%d\\n\", largest(numbers, count));\n    return 0;\n}\n";
+
+const LIST: &str = "#ifndef LIST_H\n#define LIST_H\nstatic int largest(const int *numbers, int count)\n{\n    int best = numbers[0];\n    \
+    for (int i = 1; i < count; i++) {\n        if (numbers[i] < best)\n            best = numbers[i];\n    }\n    return best;\n}\n#endif\n";
+
+/// A program of `main.c`, which includes `list.h`; its makefile does not know that.
+fn project() -> Place {
+    let place = Place::new();
+    place.write("main.c", MAIN);
+    place.write("list.h", LIST);
+    place.write("Makefile", "list: main.c\n\tcc -O1 -o list main.c\n");
+    for (name, input, output) in [
+        ("a", "1 5 3", "5"),
+        ("b", "7", "7"),
+        ("c", "-7 -9", "-7"),
+        ("d", "4 2 9 9 1", "9"),
+        ("e", "3 2 1", "3"),
+    ] {
+        place.write(&format!("cases/{name}.in"), format!("{input}\n"));
+        place.write(&format!("cases/{name}.out"), format!("{output}\n"));
+    }
+    place.write(
+        "patchwright.toml",
+        "[project]\nbuild = \"make -s\"\n[tests]\nprogram = \"list\"\ncases = \"cases\"\n",
+    );
+    place
+}
+
+#[test]
+fn a_function_in_a_header_is_repaired_though_the_makefile_does_not_know_the_header() {
+    let place = project();
+    let output = place.run(["repair", "project", "--first", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let patch = &report["patches"][0];
+    assert_eq!(patch["file"], "list.h", "{patch}");
+    let diff = patch["diff"].as_str().unwrap();
+    assert!(diff.contains("+        if (numbers[i] > best)"), "{diff}");
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_header_with_functions_that_two_sources_include_is_repaired_in_both() {
+    let place = project();
+    place.write(
+        "twice.c",
+        "#include \"list.h\"\nint twice(int n)\n{\n    int one[] = {n, n};\n    return largest(one, 2) * 2;\n}\n",
+    );
+    place.write(
+        "Makefile",
+        "list: main.c twice.c\n\tcc -O1 -o list main.c twice.c\n",
+    );
+    let output = place.run(["repair", "project", "--first", "--json", "--files", "list.h"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let diff = report["patches"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("+        if (numbers[i] > best)"), "{diff}");
+}
+
+#[test]
+fn a_file_that_is_included_once_for_each_type_is_left_alone_with_a_reason() {
+    let place = project();
+    let template = LIST
+        .replace("#ifndef LIST_H\n#define LIST_H\n", "")
+        .replace("#endif\n", "")
+        .replace("largest", "NAME(largest)")
+        .replace("const int *", "const TYPE *");
+    place.write("largest.inc", template);
+    place.write(
+        "list.h",
+        "#define NAME(name) name\n#define TYPE int\n#include \"largest.inc\"\n#undef NAME\n#undef TYPE\n\
+         #define NAME(name) name##_long\n#define TYPE long\n#include \"largest.inc\"\n",
+    );
+    let output = place.run(["repair", "project", "--json", "--budget", "20s"]);
+    let (report, messages) = (stdout(&output), stderr(&output));
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{report}{messages}"
+    );
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let patches = report["patches"].as_array().unwrap();
+    assert!(patches.iter().all(|patch| patch["file"] != "largest.inc"));
+    let reasons = report["left_alone"].to_string() + &messages;
+    assert!(reasons.contains("several ways"), "{reasons}");
+}
+
+#[test]
+fn patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds() {
+    let place = project();
+    place.write("all.c", "#include \"list.c\"\n#include \"main.c\"\n");
+    place.write("list.c", LIST);
+    place.write("list.h", "int largest(const int *numbers, int count);\n");
+    place.write("list.c", LIST.replace("static int", "int"));
+    place.write(
+        "Makefile",
+        "list: all.c main.c list.c list.h\n\tcc -O1 -o list all.c\n",
+    );
+    let change = |id: &str, old: &str, new: &str, line: usize| {
+        let diff = format!(
+            "--- a/list.c\n+++ b/list.c\n@@ -{line} +{line} @@\n-{old}\n+{new}\n"
+        );
+        serde_json::json!({"id": id, "patch": diff}).to_string() + "\n"
+    };
+    let patches = change("right", "        if (numbers[i] < best)", "        if (numbers[i] > best)", 7)
+        + &change("wrong", "    int best = numbers[0];", "    int best = 0;", 5)
+        + &change("broken", "    return best;", "    return bes;", 10)
+        + &change("last", "            best = numbers[i];", "            best = numbers[count - 1];", 8);
+    let report = |more: &[&str]| -> serde_json::Value {
+        let arguments = [&["validate", "project", "-", "--json"], more].concat();
+        let output = place.run_with_input(arguments, &patches);
+        serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let verdicts = |report: &serde_json::Value| -> Vec<(String, String)> {
+        let patches = report["patches"].as_array().unwrap().iter();
+        let word = |patch: &serde_json::Value, key: &str| patch[key].as_str().unwrap().to_owned();
+        patches
+            .map(|patch| (word(patch, "id"), word(patch, "verdict")))
+            .collect()
+    };
+    let (woven, plain) = (report(&[]), report(&["--no-schemata"]));
+    assert_eq!(verdicts(&woven), verdicts(&plain));
+    assert_eq!(verdicts(&woven)[0].1, "plausible");
+    assert_eq!(woven["stats"]["woven"]["patches"], 4, "{woven}");
+}
