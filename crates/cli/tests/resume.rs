@@ -22,7 +22,7 @@ fn project() -> Place {
         &format!(
             "#!/bin/sh\necho $1 >>'{root}/cache/calls'\n\
              if [ -e '{root}/kill' ] && [ \"$(wc -l <'{root}/cache/calls')\" -eq \"$(cat '{root}/kill')\" ]; then\n\
-             kill -KILL \"$(cat '{root}/pid')\"\nfi\n\
+             echo >'{root}/asked'\nsleep 1000\nfi\n\
              case $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\n\
              more) test \"$(./max 2 1)\" = 0 ;;\nsame) test \"$(./max 3 3)\" = 0 ;;\n\
              *) exit 2 ;;\nesac\n"
@@ -31,7 +31,7 @@ fn project() -> Place {
     place
 }
 
-/// Repairs it with one worker, and writes its process number to a file.
+/// Repairs it with one worker.
 fn repair(place: &Place, more: &[&str]) -> Command {
     let arguments = [
         "repair",
@@ -52,10 +52,8 @@ fn repair(place: &Place, more: &[&str]) -> Command {
         "--all",
     ];
     let program = place.patchwright([""; 0]);
-    let mut command = Command::new("sh");
+    let mut command = Command::new(program.get_program());
     command
-        .args(["-c", "echo $$ >pid; exec \"$@\"", "sh"])
-        .arg(program.get_program())
         .args(arguments)
         .args(more)
         .current_dir(&place.root)
@@ -112,8 +110,14 @@ fn a_killed_search_that_is_resumed_executes_nothing_twice_and_finds_the_same() {
     )
     .unwrap();
     fs::remove_file(place.root.join("cache/calls")).unwrap();
-    let killed = repair(&place, &[]).output().unwrap();
-    assert_eq!(killed.status.signal(), Some(9), "{}", stderr(&killed));
+    let asked = place.root.join("asked");
+    let made = Command::new("mkfifo").arg(&asked).status().unwrap();
+    assert!(made.success());
+    let mut killed = repair(&place, &[]).spawn().unwrap();
+    // Opens only when the test is running.
+    fs::read(&asked).unwrap();
+    killed.kill().unwrap();
+    assert_eq!(killed.wait().unwrap().signal(), Some(9));
     fs::remove_file(place.root.join("kill")).unwrap();
     fs::remove_file(place.root.join("cache/calls")).unwrap();
 
