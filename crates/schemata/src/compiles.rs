@@ -14,7 +14,6 @@ use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
 use crate::initializers::changed_initializer;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
-use crate::nearby::nearby_body;
 use crate::outside;
 use crate::plan::{Plan, Planner};
 use crate::planned::{PlannedPatch, SourceFile};
@@ -35,7 +34,6 @@ impl Planner<'_, '_> {
         let mut doubtful = BTreeSet::new();
         for file in 0..plan.sources.len() {
             let source = &plan.sources[file];
-            let warnings_are_errors = source.compiler.warnings_are_errors();
             let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
             let mut clones: Vec<FunctionClone> = Vec::new();
             // Clones of each patch; a patch with several functions has several.
@@ -56,15 +54,8 @@ impl Planner<'_, '_> {
                         let clone = *numbers.entry((edits.function, body)).or_insert_with_key(
                             |(function, body)| {
                                 let line = u32::try_from(line).unwrap_or(1);
-                                let clone = FunctionClone::of_body(*function, body.clone(), line);
-                                let (text, function) =
-                                    (&source.unit.source, &source.unit.functions[*function]);
-                                let nearby = (!warnings_are_errors)
-                                    .then(|| nearby_body(text, function, &edits.edits));
-                                clones.push(FunctionClone {
-                                    nearby: nearby.flatten(),
-                                    ..clone
-                                });
+                                let body = body.clone();
+                                clones.push(FunctionClone::of_body(*function, body, line));
                                 next
                             },
                         );

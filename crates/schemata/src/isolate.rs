@@ -35,8 +35,6 @@ pub struct Clone {
     pub head: Option<Vec<u8>>,
     /// The body, from `{` to `}`.
     pub body: Vec<u8>,
-    /// As much of the body as decides whether it compiles, on the same lines, if that is not all of it.
-    pub nearby: Option<Vec<u8>>,
     /// The line of the patched file on which the body begins, or the patched head.
     pub line: u32,
     /// Where the text of `head` stands as it is, if it is not a function under another name.
@@ -52,7 +50,6 @@ impl Clone {
             function,
             head: None,
             body,
-            nearby: None,
             line,
             stray_at: None,
             is_redefinition: false,
@@ -287,8 +284,7 @@ pub(crate) fn cloned(
         push(&mut text, &mut line, b"\n");
         let first = line;
         push(&mut text, &mut line, &head);
-        let body = clone.nearby.as_ref().unwrap_or(&clone.body);
-        push(&mut text, &mut line, body);
+        push(&mut text, &mut line, &clone.body);
         lines.push((number, first, line + 1));
         push(&mut text, &mut line, b"\n");
         if barriers {

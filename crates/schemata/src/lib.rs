@@ -37,7 +37,6 @@ mod linked;
 mod macros;
 mod marks;
 mod missing;
-mod nearby;
 mod outside;
 mod placing;
 mod plan;
