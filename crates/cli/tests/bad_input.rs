@@ -385,3 +385,25 @@ fn a_reader_that_has_gone_ends_it_quietly() {
         assert_eq!(place.leftovers(), [""; 0]);
     }
 }
+
+#[test]
+fn a_build_that_succeeds_only_on_what_it_left_when_it_failed() {
+    let place = driven();
+    let build = "make -s";
+    place.write(
+        "Makefile",
+        "max: max.c\n\ttest -e once || { touch once; false; }\n\tcc -o max max.c\n",
+    );
+    let output = place.run([
+        "repair",
+        "project",
+        "--build",
+        build,
+        "--driver",
+        "driver.sh",
+        "--tests",
+        "less",
+        "same",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+}

@@ -115,6 +115,7 @@ programs! {
     bit_field
     cleared_environment
     computed_goto
+    constant_member
     daemon_without_descriptors
     duffs_device
     fork_exec_and_vfork
@@ -125,6 +126,7 @@ programs! {
     longjmp
     macro_for_a_member
     macro_with_half_a_statement
+    named_only_in_sizeof
     nested_function
     old_style_definition
     seccomp

@@ -449,3 +449,44 @@ fn a_loop_does_not_vouch_for_a_recursion_that_needs_more_of_the_stack() {
     assert_eq!(woven, verdicts(&["--no-schemata"]));
     assert_eq!(woven[0], "plausible");
 }
+
+#[test]
+fn nobody_vouches_for_a_larger_array() {
+    let place = Place::new();
+    let source = "#include <stdio.h>\n#include <string.h>\n\nstatic int zeros(int n)\n{\n    char text[64];\n    int found = 0;\n\
+        \x20   memset(text, n, sizeof text);\n    for (int i = 0; i < 64; i++)\n        found += text[i] == 0;\n    return found;\n}\n\n\
+        int main(void)\n{\n    int n = 0;\n    if (scanf(\"%d\", &n) != 1)\n        return 2;\n    printf(\"%d\\n\", zeros(n));\n    return 0;\n}\n";
+    place.write("zeros.c", source);
+    for (n, zeros) in [("0", "64"), ("1", "0")] {
+        place.write(&format!("cases/n{n}.in"), format!("{n}\n"));
+        place.write(&format!("cases/n{n}.out"), format!("{zeros}\n"));
+    }
+    let change = |id: &str, at: usize, old: &str, new: &str| {
+        let diff = format!("--- a/zeros.c\n+++ b/zeros.c\n@@ -{at} +{at} @@\n-{old}\n+{new}\n");
+        line(id, &diff)
+    };
+    let patches = change("same", 7, "    int found = 0;", "    int found = 0 + 0;")
+        + &change(
+            "larger",
+            6,
+            "    char text[64];",
+            "    char text[40000000];",
+        );
+    let verdicts = |more: &[&str]| -> serde_json::Value {
+        let arguments = [&["project/zeros.c", "-", "--json"], more].concat();
+        let output = run(&place, &arguments, &patches);
+        serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{}", stderr(&output)))
+    };
+    let words = |report: &serde_json::Value| -> Vec<String> {
+        let patches = report["patches"].as_array().unwrap().iter();
+        patches
+            .map(|patch| patch["verdict"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let woven = verdicts(&[]);
+    // Where the stack has no bounds, both are plausible.
+    assert_eq!(words(&woven), words(&verdicts(&["--no-schemata"])));
+    assert_eq!(words(&woven)[0], "plausible");
+    let larger = &woven["patches"][1];
+    assert!(larger["confirmed_by"].is_null(), "{larger}");
+}

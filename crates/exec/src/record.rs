@@ -178,10 +178,12 @@ fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand
         Some(commands) => commands,
         None => {
             let selected = project.files.iter().map(|selection| &selection.file);
-            let has_folder = selected
-                .clone()
-                .any(|file| project.root.join(file).is_dir());
-            let wanted: Vec<PathBuf> = match has_folder {
+            // A folder, or a file that others include.
+            let is_no_source = |file: &PathBuf| {
+                let is_c = file.extension().is_some_and(|extension| extension == "c");
+                !is_c || project.root.join(file).is_dir()
+            };
+            let wanted: Vec<PathBuf> = match selected.clone().any(is_no_source) {
                 true => Vec::new(),
                 false => selected.cloned().collect(),
             };

@@ -6,7 +6,10 @@
 //! Most of the time of such a compilation goes to functions that are the same in both texts. So those are compiled without
 //! their bodies, where that is possible ([`alone`]).
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_exec::{
@@ -26,7 +29,8 @@ pub(crate) struct Code(Digest);
 /// A copy of the untouched program in which changed files are compiled, and nothing is linked or run.
 pub(crate) struct Compilations {
     worker: Worker,
-    commands: Vec<CompileCommand>,
+    /// How each source is compiled there.
+    sources: BTreeMap<PathBuf, Vec<CompileCommand>>,
 }
 
 impl Compilations {
@@ -48,8 +52,10 @@ impl Compilations {
         )?;
         let (from, to) = (base.run_root(), worker.sandbox.run_root());
         let commands = prepared.commands.iter();
-        let commands = commands.map(|command| command.rebase(from, to)).collect();
-        Ok(Compilations { worker, commands })
+        let commands: Vec<CompileCommand> =
+            commands.map(|command| command.rebase(from, to)).collect();
+        let sources = all_sources(&commands, &worker.sandbox);
+        Ok(Compilations { worker, sources })
     }
 
     /// The code of `text` in the place of `file`; `None` if it does not compile, or it is not known how, or if it has no
@@ -63,7 +69,7 @@ impl Compilations {
         text: &[u8],
         wanted: Option<&str>,
     ) -> Result<Option<Code>, RepairError> {
-        let Some(commands) = all_sources(&self.commands, &self.worker.sandbox).remove(file) else {
+        let Some(commands) = self.sources.get(file) else {
             return Ok(None);
         };
         let path = self.worker.sandbox.folder().join(file);
@@ -71,7 +77,7 @@ impl Compilations {
         let mut hash = Hasher::new();
         let label = wanted.map(|name| format!("\n{name}:"));
         let (mut complete, mut has_wanted) = (true, label.is_none());
-        for command in &commands {
+        for command in commands {
             let outcome = self.worker.runner.run(&assembly(command))?;
             complete &= outcome.ending.is_success();
             has_wanted |= label.as_ref().is_some_and(|label| {

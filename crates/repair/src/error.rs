@@ -55,7 +55,7 @@ pub enum RepairError {
     },
     /// A file in `--files` that is a part of other files.
     #[error(
-        "{} is {how}: functions in headers and other included files are not searched; name sources in --files",
+        "{} is {how}: an included file is searched if it has functions, and at most eight sources, all of them C, include it; name sources in --files",
         file.display()
     )]
     Included {
