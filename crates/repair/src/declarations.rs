@@ -1,4 +1,4 @@
-//! DECLARATION: another type, a larger array, another number where the program begins.
+//! DECLARATION: another type, a larger array, another number where the program begins, another element of a table.
 //!
 //! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
 //! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
@@ -6,6 +6,7 @@
 
 mod edits;
 mod follow;
+mod tables;
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -29,7 +30,7 @@ pub(crate) const DECLARATION_COST: u32 = 3;
 pub(crate) const LATEST_DECLARATIONS: f64 = 0.5;
 
 /// So many are built at most.
-const MOST_BUILDS: usize = 48;
+const MOST_BUILDS: usize = 96;
 
 /// A change with the location that it is reported for.
 struct Tried {

@@ -52,6 +52,10 @@ fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bo
             ctype: ctype.map(|ctype| type_name(ctype, file)),
             alternatives: alternatives(),
         },
+        Form::FunctionPointer { named } => HookKind::Choice {
+            ctype: Some(format!("__typeof__(&{named})")),
+            alternatives: alternatives(),
+        },
         Form::Before { is_body } => HookKind::Before {
             is_body: *is_body,
             alternatives: alternatives(),

@@ -9,10 +9,12 @@ const ALTERNATIVES: Schemas = Schemas {
     initialization: true,
     function: true,
     swap: true,
+    format: true,
     operator: true,
     breaks: true,
     loops: true,
     moves: true,
+    entries: true,
     ..Schemas::NONE
 };
 
@@ -232,6 +234,65 @@ int main(int argc, char **argv) {
         ],
         schemas: ALTERNATIVES,
         max_cost: 6,
+    });
+    assert!(pass > 0 && fail >= 20, "{pass} pass, {fail} fail");
+}
+
+#[test]
+fn verdicts_of_other_formats_and_functions_as_values_are_those_of_plain_execution() {
+    let (pass, fail, _) = compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int (*order)(const void *, const void *);
+
+static int rising(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+static int even(int n) { return n % 2 == 0; }
+static int odd(int n) { return n % 2 != 0; }
+static int small(int n) { return n < 4; }
+
+struct job { order sort; int (*keep)(int); };
+
+static int run(struct job *job, int *all, int n) {
+  int kept = 0;
+  qsort(all, n, sizeof *all, job->sort);
+  for (int i = 0; i < n; i++)
+    if (job->keep(all[i]))
+      all[kept++] = all[i];
+  return kept;
+}
+
+int main(int argc, char **argv) {
+  struct job job = {&rising, odd};
+  int all[16], n = 0;
+  char line[64];
+  for (const char *p = argv[1]; *p && n < 16; p++)
+    all[n++] = *p - '0';
+  if (n > 3)
+    job.sort = falling;
+  if (n == 2)
+    job.keep = strlen(argv[1]) > 5 ? odd : small;
+  n = run(&job, all, n);
+  snprintf(line, sizeof line, "%d of %zu", n, strlen(argv[1]));
+  printf("%s:", line);
+  for (int i = 0; i < n; i++)
+    printf(" %02d", all[i]);
+  printf("\n");
+  return 0;
+}
+"#,
+        names: &[
+            "order", "rising", "falling", "even", "odd", "small", "job", "run",
+        ],
+        cases: &[
+            ("31", "2 of 2: 01 03\n"),
+            ("357", "3 of 3: 07 05 03\n"),
+            ("31425", "3 of 5: 05 03 01\n"),
+        ],
+        schemas: ALTERNATIVES,
+        max_cost: 4,
     });
     assert!(pass > 0 && fail >= 20, "{pass} pass, {fail} fail");
 }

@@ -22,7 +22,7 @@ use crate::{
 
 /// Most functions that are tried in the place of one, besides those of `<ctype.h>` in the place of each other: these are few,
 /// their names do not say which are alike, and each is right somewhere.
-const MOST_FUNCTIONS: usize = 6;
+pub(crate) const MOST_FUNCTIONS: usize = 6;
 
 /// Most pairs of arguments of one call that are exchanged.
 const MOST_SWAPS: usize = 6;
@@ -34,7 +34,7 @@ const LONGEST_CALL: u32 = 400;
 const MOST_ARGUMENTS: usize = 8;
 
 /// The function's name.
-const FUNCTION_COST: u32 = 2;
+pub(crate) const FUNCTION_COST: u32 = 2;
 
 /// Two arguments.
 const SWAP_COST: u32 = 2;
@@ -460,15 +460,7 @@ fn replaced(
         };
         // A library that has one of <ctype.h> has them all, and may have macros for them.
         let is_there = callees.direct.contains(&name) || is_ctype(&old) && is_ctype(&new);
-        let woven = if is_there {
-            format!("{name}({arguments})")
-        } else {
-            // Whether a part of the program that this one is linked with has it shows at run time only.
-            format!(
-                "(__extension__({{__PW_LINKED({name});if(!&__pw_linked_{name})__pw_absent();\
-                 __pw_linked_{name}({arguments});}}))"
-            )
-        };
+        let woven = linked(&name, is_there, &format!("{name}({arguments})"));
         found.push(Alternative {
             schema: Schema::Function,
             cost: FUNCTION_COST + dropped as u32 + u32::from(!in_order),
@@ -478,13 +470,24 @@ fn replaced(
     }
 }
 
+/// The text that names a function, if need be so that the candidate ends where the program has no such function: whether a part
+/// of the program that this one is linked with has it shows at run time only.
+pub(crate) fn linked(name: &str, is_there: bool, text: &str) -> String {
+    if is_there {
+        return text.to_owned();
+    }
+    format!(
+        "(__extension__({{__PW_LINKED({name});if(!&__pw_linked_{name})__pw_absent();__pw_linked_{text};}}))"
+    )
+}
+
 /// Whether it is one of the functions of `<ctype.h>`.
 fn is_ctype(function: &Declaration) -> bool {
     function.in_system_header && CTYPE_FUNCTIONS.contains(&function.name.as_str())
 }
 
 /// Whether a function may be called that the program does not call there, and is likely to be linked with it.
-fn is_tried(new: &Declaration, callees: &Callees<'_>) -> bool {
+pub(crate) fn is_tried(new: &Declaration, callees: &Callees<'_>) -> bool {
     if new.renamed || new.implicit || new.weak || new.no_return || new.result.is_none() {
         return false;
     }
@@ -585,7 +588,7 @@ fn take(
 }
 
 /// Letters to add, remove and change to make one name of another.
-fn edit_distance(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
         let mut diagonal = row[0];

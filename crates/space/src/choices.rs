@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     calls, else_assigned,
     endings::last_statements,
-    exits,
+    exits, function_values,
     holes::{Hole, HoleKind},
     initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
     remainders, renames, repetitions, results, second_calls, sizes,
@@ -44,6 +44,11 @@ pub enum Form {
     /// Expressions that are evaluated instead of the one that is there. Their value is of the hole's type; it is not
     /// used if the hole has none.
     Expression,
+    /// Functions whose address is taken instead of that of the function of this name; all are of its type.
+    FunctionPointer {
+        /// The function that is there.
+        named: String,
+    },
     /// Statements that are executed before the one that is there.
     Before {
         /// The statement stands alone where the grammar wants one.
@@ -166,6 +171,7 @@ pub fn choices(
     if schemas.function {
         wraps::find(&mut finder, callees);
         own_calls::find(&mut finder, callees);
+        function_values::find(&mut finder, callees);
         second_calls::find(&mut finder, callees);
         strings::find(&mut finder);
     }

@@ -35,6 +35,7 @@ mod exclusion;
 pub mod exits;
 pub mod familiar;
 mod formats;
+mod function_values;
 pub mod holes;
 mod impure;
 mod initialization;

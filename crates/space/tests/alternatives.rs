@@ -25,7 +25,10 @@ fn changes(source: &str, schema: Schema, predicates: &[&str]) -> Vec<String> {
         (function.name.clone(), names.collect())
     };
     let callees = Callees {
-        direct: &Default::default(),
+        direct: &functions
+            .iter()
+            .map(|function| function.name.clone())
+            .collect(),
         predicates: &predicates.iter().map(|name| (*name).to_owned()).collect(),
         defined: &functions.iter().map(calls).collect(),
         linked: &|_| false,
@@ -85,6 +88,39 @@ fn functions_of_the_library_are_put_round_expressions_and_taken_away() {
     assert!(
         !found.iter().any(|text| text.contains("abs(labs")),
         "{found:#?}"
+    );
+}
+
+#[test]
+fn a_function_that_is_a_value_becomes_one_of_the_same_type() {
+    let source = "typedef int (*op)(int, int);\n\
+                  static int add(int a, int b) { return a + b; }\n\
+                  static int sub(int a, int b) { return a - b; }\n\
+                  static int neg(int a) { return -a; }\n\
+                  static long mul(int a, int b) { return a * b; }\n\
+                  static int use(op f, int a) { return f(a, 1); }\n\
+                  struct s { op f; };\n\
+                  static op pick(int a) {\n\
+                  static op fixed = add;\n\
+                  struct s s = {&sub};\n\
+                  if (use(add, sizeof add) > add(1, 1)) s.f = fixed;\n\
+                  return neg(a) ? s.f : sub;\n}\n";
+    let found = changes(source, Schema::Function, &[]);
+    let is_call = |text: &str| {
+        ["sub(1, 1)", "mul(1, 1)"]
+            .iter()
+            .any(|call| text.contains(call))
+    };
+    let is_value = |text: &&String| text.starts_with("2: ") && !is_call(text);
+    let of_values = found.iter().filter(is_value);
+    let of_values: Vec<&str> = of_values.map(String::as_str).collect();
+    assert_eq!(
+        of_values,
+        [
+            "2: struct s s = {&add};",
+            "2: if (use(sub, sizeof add) > add(1, 1)) s.f = fixed;",
+            "2: return neg(a) ? s.f : add;",
+        ]
     );
 }
 

@@ -7,7 +7,10 @@ use patchwright_csource::{
 };
 use patchwright_text::{Edit, Span};
 
-use super::follow::{Changed, formats, merged, returned};
+use super::{
+    follow::{Changed, formats, merged, returned},
+    tables::elements,
+};
 
 /// A change of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,6 +134,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
         found.extend(sizes);
         if !matches!(variable.storage, Storage::Local | Storage::Parameter) {
             found.extend(beginning(source, at, is_local));
+            found.extend(elements(unit, source, at, is_local));
         }
     }
     for (name, at) in members(unit, source, function) {
