@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use patchwright_exec::{
     Baseline, Durability, FileError, JournalError, JournalKind, JournalOptions, Project,
     hash_project,
@@ -13,22 +14,25 @@ use patchwright_exec::{
 use patchwright_text::{Digest, Hasher};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::{execute::Run, verify::Rejection};
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
-/// So many bytes are kept at most. What is executed beyond is executed again by a resumed run.
+/// So many bytes are kept at most: some tens of times as much before compression. What is executed beyond is executed again by
+/// a resumed run.
 const MOST_BYTES: u64 = 128 << 20;
+
+/// How hard compression tries: an execution takes a millisecond or more, and states repeat themselves.
+const COMPRESSION: i32 = 1;
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-enum Line<R> {
+enum Line {
     /// Of the untouched program.
     Baseline(Baseline),
-    /// What an execution has shown.
-    Execution(String, R),
+    /// What an execution has shown, as [`packed`].
+    Execution(String, String),
     /// What the final verification says of a diff.
     Verification(String, Option<Rejection>),
 }
@@ -37,8 +41,8 @@ enum Line<R> {
 pub struct Journal {
     file: patchwright_exec::Journal,
     baseline: Option<Baseline>,
-    /// Of executions, the text: it is read when it is needed.
-    executions: FxHashMap<String, Box<RawValue>>,
+    /// Of executions, the text: it is unpacked when it is needed.
+    executions: FxHashMap<String, String>,
     verifications: FxHashMap<String, Option<Rejection>>,
 }
 
@@ -69,7 +73,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn learn(&mut self, lines: Vec<Line<Box<RawValue>>>) {
+    fn learn(&mut self, lines: Vec<Line>) {
         for line in lines {
             match line {
                 Line::Baseline(baseline) => self.baseline = Some(baseline),
@@ -103,18 +107,23 @@ impl Journal {
 
     /// Keeps the baseline.
     pub(crate) fn keep_baseline(&self, baseline: &Baseline) -> Result<(), FileError> {
-        self.add(&Line::<()>::Baseline(baseline.clone()))
+        self.add(&Line::Baseline(baseline.clone()))
     }
 
     /// What an execution has shown, if it is known.
     pub(crate) fn execution(&self, key: Digest) -> Option<Run> {
-        let text = self.executions.get(&key.to_string())?;
-        serde_json::from_str(text.get()).ok()
+        unpacked(self.executions.get(&key.to_string())?)
     }
 
     /// Keeps what an execution has shown.
     pub(crate) fn keep_execution(&self, key: Digest, run: &Run) -> Result<(), FileError> {
-        self.add(&Line::Execution(key.to_string(), run))
+        if self.file.size() >= MOST_BYTES {
+            return Ok(());
+        }
+        match packed(run) {
+            Some(run) => self.add(&Line::Execution(key.to_string(), run)),
+            None => Ok(()),
+        }
     }
 
     /// What the final verification has said of a diff, if it is known.
@@ -128,10 +137,10 @@ impl Journal {
         diff: &[u8],
         found: &Option<Rejection>,
     ) -> Result<(), FileError> {
-        self.add(&Line::<()>::Verification(name_of(diff), found.clone()))
+        self.add(&Line::Verification(name_of(diff), found.clone()))
     }
 
-    fn add<R: Serialize>(&self, line: &Line<R>) -> Result<(), FileError> {
+    fn add(&self, line: &Line) -> Result<(), FileError> {
         match self.file.size() < MOST_BYTES {
             true => self.file.add(line),
             false => Ok(()),
@@ -145,6 +154,20 @@ impl Journal {
     pub fn remove(self) -> Result<(), FileError> {
         self.file.remove()
     }
+}
+
+/// An execution as compressed text. `None`, and it is not kept, where no memory is left to compress it.
+fn packed(run: &Run) -> Option<String> {
+    let text = serde_json::to_vec(run).ok()?;
+    let packed = zstd::bulk::compress(&text, COMPRESSION).ok()?;
+    Some(STANDARD_NO_PAD.encode(packed))
+}
+
+/// What [`packed`] was made of.
+fn unpacked(text: &str) -> Option<Run> {
+    let packed = STANDARD_NO_PAD.decode(text).ok()?;
+    let text = zstd::stream::decode_all(packed.as_slice()).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 fn name_of(diff: &[u8]) -> String {
