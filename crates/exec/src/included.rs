@@ -194,6 +194,13 @@ fn includes(text: &[u8]) -> Vec<Included> {
     named.collect()
 }
 
+/// What the directives of a text name in quotes.
+pub(crate) fn quoted(text: &[u8]) -> Vec<PathBuf> {
+    let included = includes(text).into_iter();
+    let quoted = included.filter(|included| included.is_quoted);
+    quoted.map(|included| included.name).collect()
+}
+
 /// Whether a text may have a function: a block behind a list of parameters.
 fn has_functions(text: &[u8]) -> bool {
     let mut last = b' ';

@@ -20,6 +20,7 @@ pub use error::{Place, ProjectError};
 pub use selection::{FileSelection, SelectionError};
 
 use crate::files::{self, FileError};
+use crate::included;
 use crate::intercept::{is_executable, shell_quote};
 use crate::limits::{Limits, MIB};
 use crate::runner::Environment;
@@ -104,7 +105,7 @@ impl Project {
 
     /// Makes a project of the C file `file` and the folder `cases`: the file is copied to a fresh
     /// folder in `scratch` and built there by `cc` with `cflags` into a program of its own name.
-    /// Headers beside the file are found. Of the flags, `build`, `tests`, `test_timeout`,
+    /// Files of its folder that it includes by `#include "…"` are copied, too. Of the flags, `build`, `tests`, `test_timeout`,
     /// `ignore_trailing_whitespace` and `files` are used; the selected file may be written in any way that names `file`.
     ///
     /// # Errors
@@ -127,9 +128,11 @@ impl Project {
             });
         }
         let root = scratch.create_folder("single-file")?;
-        files::write_atomic(&root.join(name), &files::read(&source)?)?;
+        let text = files::read(&source)?;
+        files::write_atomic(&root.join(name), &text)?;
         let program = Path::new(name).with_extension("");
         let folder = source.parent().unwrap_or(Path::new("/"));
+        copy_included(&text, folder, &root)?;
         let build = flags
             .build
             .clone()
@@ -208,6 +211,41 @@ impl Project {
             root,
         })
     }
+}
+
+/// Copies the files in and below `folder` that `text`, a file of it, includes by `#include "…"`, itself or in turn, to the same places
+/// in `root`. Others are found where they are, and so is what includes a file outside of the folder from below it.
+fn copy_included(text: &[u8], folder: &Path, root: &Path) -> Result<(), ProjectError> {
+    let is_below = |path: &Path| {
+        let mut parts = path.components();
+        parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+    };
+    let mut open = vec![(PathBuf::new(), included::quoted(text))];
+    while let Some((within, names)) = open.pop() {
+        for name in names {
+            // As the compiler looks for it: beside what includes it, then by `-iquote`.
+            let places = [within.join(&name), name].map(|path| normalize(&path));
+            let is_there = |path: &&PathBuf| is_below(path) && folder.join(path).is_file();
+            let Some(path) = places.iter().find(is_there) else {
+                continue;
+            };
+            let copy = root.join(path);
+            if copy.exists() {
+                continue;
+            }
+            let text = files::read(&folder.join(path))?;
+            let names = included::quoted(&text);
+            let beside = path.parent().unwrap_or(Path::new("")).to_path_buf();
+            let leaves = |name: &PathBuf| !is_below(&normalize(&beside.join(name)));
+            if beside != Path::new("") && names.iter().any(leaves) {
+                continue;
+            }
+            files::create_folder(&root.join(&beside))?;
+            files::write_atomic(&copy, &text)?;
+            open.push((beside, names));
+        }
+    }
+    Ok(())
 }
 
 fn single_file_build(

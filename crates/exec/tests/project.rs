@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -321,4 +322,33 @@ fn a_selection_of_a_single_file_names_the_users_file() {
         }]
     );
     assert_eq!(project.single_file, Some(file));
+}
+
+#[test]
+fn a_single_file_takes_what_it_includes_from_its_folder_along() {
+    let (folder, base) = (project(""), folder());
+    let scratch = Scratch::new(&base.path).unwrap();
+    let sources = folder.path.join("src");
+    fs::create_dir_all(sources.join("sub")).unwrap();
+    for (name, text) in [
+        (
+            "all.c",
+            "#include \"sub/a.h\"\n#include \"sub/out.h\"\n#include \"none.h\"\n#include <b.h>\n",
+        ),
+        ("sub/a.h", "#include \"c.h\"\n#include \"b.h\"\n"),
+        ("sub/b.h", "#include \"../all.c\"\n"),
+        ("c.h", "\n"),
+        ("b.h", "\n"),
+        // Where it is copied to, its own include would not be found.
+        ("sub/out.h", "#include \"../../patchwright.toml\"\n"),
+    ] {
+        fs::write(sources.join(name), text).unwrap();
+    }
+    let file = sources.join("all.c");
+    let cases = folder.path.join("cases");
+    let flags = ProjectFlags::default();
+    let project = Project::single_file(&file, &cases, &[], &scratch, &flags).unwrap();
+    let exists = ["all.c", "sub/a.h", "sub/b.h", "c.h", "b.h", "sub/out.h"]
+        .map(|name| project.root.join(name).exists());
+    assert_eq!(exists, [true, true, true, true, false, false]);
 }
