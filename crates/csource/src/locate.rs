@@ -128,6 +128,8 @@ pub(crate) struct Invocation {
     pub arguments: Vec<Span>,
     /// An edit inside an argument also changes a string, or a pasted name.
     pub stringifies: bool,
+    /// What its expansion does may depend on the types of its arguments.
+    pub looks_at_types: bool,
     pub expression_like: bool,
     pub balanced: bool,
     /// Its extent is known.
@@ -210,6 +212,7 @@ impl<'a> Locator<'a> {
         let id = self.invocations.len() as u32;
         self.invocations.push(Invocation {
             stringifies: self.macros.may_stringify(&name),
+            looks_at_types: self.macros.may_look_at_types(&name),
             expression_like: self.macros.is_expression_like(&name),
             balanced: self.macros.is_balanced(&name),
             span: Span {
@@ -352,6 +355,14 @@ impl<'a> Locator<'a> {
             (Some(only), None) => Some(only),
             _ => None,
         }
+    }
+
+    /// The arguments of invocations whose expansion may depend on their types.
+    pub(crate) fn typed_arguments(&self) -> Vec<Span> {
+        let typed = self.invocations.iter().filter(|known| known.looks_at_types);
+        typed
+            .flat_map(|known| known.arguments.iter().copied())
+            .collect()
     }
 
     /// The invocation that `point` comes from.

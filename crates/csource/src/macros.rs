@@ -22,6 +22,22 @@ pub struct MacroTable {
     order: Vec<String>,
 }
 
+/// Words by which C looks at the type of an expression.
+const TYPE_WORDS: [&str; 12] = [
+    "_Alignof",
+    "_Generic",
+    "__alignof__",
+    "__auto_type",
+    "__builtin_choose_expr",
+    "__builtin_types_compatible_p",
+    "__typeof",
+    "__typeof__",
+    "sizeof",
+    "typeof",
+    "typeof_unqual",
+    "auto",
+];
+
 const STATEMENT_WORDS: &[&str] = &[
     "return", "if", "else", "while", "for", "do", "switch", "case", "default", "goto", "break",
     "continue", "struct", "union", "enum", "typedef", "static", "extern", "register", "asm",
@@ -172,6 +188,14 @@ impl MacroTable {
                 i = lex::step(bytes, i);
             }
             false
+        })
+    }
+
+    /// An expansion of `name` may depend on the type of an argument.
+    pub(crate) fn may_look_at_types(&self, name: &str) -> bool {
+        self.any_reachable(name, &|body| {
+            let words = lex::words(body.as_bytes());
+            words.iter().any(|word| TYPE_WORDS.contains(&word.as_str()))
         })
     }
 
@@ -338,6 +362,15 @@ mod tests {
     fn stringification_is_seen_through_macros() {
         assert!(table().may_stringify("CHECK"));
         assert!(!table().may_stringify("SQ"));
+    }
+
+    #[test]
+    fn macros_that_look_at_types_are_known() {
+        let table = MacroTable::from_preprocessor(
+            "#define CUT(a) ({ typeof(a) b = (a); b; })\n#define TWICE(a) (CUT(a) * 2)\n#define SQ(x) ((x) * (x))\n",
+        );
+        assert!(table.may_look_at_types("CUT") && table.may_look_at_types("TWICE"));
+        assert!(!table.may_look_at_types("SQ"));
     }
 
     #[test]

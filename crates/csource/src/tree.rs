@@ -529,6 +529,8 @@ pub struct Function {
     pub address_taken: Vec<VarId>,
     /// Why it can hold no location, if so.
     pub refusal: Option<Refusal>,
+    /// Arguments of macros that look at types (`typeof`, `sizeof`): another type there may change what the macro does.
+    pub typed_arguments: Vec<Span>,
     /// All expressions.
     pub exprs: Vec<Expr>,
     /// All statements.
@@ -546,6 +548,12 @@ impl Function {
     /// The statement that `id` names.
     pub fn stmt(&self, id: StmtId) -> &Stmt {
         &self.stmts[id.0 as usize]
+    }
+
+    /// Whether what stands in `span` is, or is in, an argument of a macro that looks at types.
+    pub fn is_typed_argument(&self, span: Span) -> bool {
+        let mut arguments = self.typed_arguments.iter();
+        arguments.any(|argument| argument.contains_span(span))
     }
 
     /// `id` without parentheses around it.

@@ -542,3 +542,39 @@ int main(int argc, char **argv) {
         max_cost: 3,
     }));
 }
+
+#[test]
+fn verdicts_in_arguments_of_macros_that_look_at_types_are_those_of_plain_execution() {
+    let (pass, fail, _) = compare(&Subject {
+        source: r#"#include <stdio.h>
+#include <stdlib.h>
+
+#define CUT(a) ({ __typeof__(a) cut_ = (a); cut_ += 250; cut_; })
+#define SIZE(a) (sizeof(a) * (a))
+#define TWICE(a) (2 * CUT(a))
+
+static long measure(long v, int n) {
+  unsigned char low = v & 0x7f;
+  short middle = n + 1;
+  long sum = CUT(low);
+  sum += SIZE(middle) + SIZE(n > 2);
+  if (TWICE(low) > v)
+    sum += TWICE(middle - n);
+  return sum;
+}
+
+int main(int argc, char **argv) {
+  printf("%ld\n", measure(atol(argv[1]), atoi(argv[2])));
+  return 0;
+}
+"#,
+        names: &["measure"],
+        cases: &[("300 1", "42\n"), ("5 3", "769\n"), ("200 7", "88\n")],
+        schemas: Schemas {
+            function: true,
+            ..ALL
+        },
+        max_cost: 3,
+    });
+    assert!(pass > 0 && fail >= 30, "{pass} pass, {fail} fail");
+}

@@ -50,6 +50,12 @@ const CHOSEN_INDEX: u32 = 2;
 /// What it costs beyond its nodes to calculate with a `bool` or with what a comparison gives, or a value for a `bool`: `after_newline + n`.
 const CALCULATED_TRUTH: u32 = 2;
 
+/// Whether a macro looks at the type of what fills the hole.
+fn keeps_type(hole: &Hole, function: &Function) -> bool {
+    let is_value = matches!(hole.kind, HoleKind::Expression { .. });
+    is_value && function.is_typed_argument(hole.span)
+}
+
 impl Space {
     /// Builds the space of `hole`, whose leaves are given.
     pub fn build(
@@ -83,6 +89,7 @@ impl Space {
             }],
         };
         let mut builder = SpaceBuilder {
+            keeps_type: keeps_type(&hole, function),
             familiar: Familiar::of(function),
             space: Space {
                 hole,
@@ -145,6 +152,8 @@ impl Space {
 type LeafKey = (CType, bool, LeafKind);
 
 struct SpaceBuilder<'a> {
+    /// A macro looks at the type of the original, so candidates are of the same type.
+    keeps_type: bool,
     /// Other operators cost more.
     familiar: Familiar,
     space: Space,
@@ -285,6 +294,9 @@ impl SpaceBuilder<'_> {
         let Some(way) = self.way(site, filling) else {
             return;
         };
+        if self.keeps_type && self.space.ways[way as usize].result != self.root.ctype() {
+            return;
+        }
         // Numbers as conditions, signs and casts are rarely what a person would change.
         let schema = match template {
             Template::Binary(op, ..) if place_is_truth && !op.is_comparison() => {

@@ -232,6 +232,12 @@ impl Finder<'_, '_, '_> {
         if alternatives.is_empty() {
             return;
         }
+        let is_value = matches!(form, Form::Expression | Form::FunctionPointer { .. });
+        if is_value && self.function.is_typed_argument(span) {
+            self.found
+                .refuse("calls and other values in arguments of macros that look at their types");
+            return;
+        }
         let kind = HoleKind::Choice(Choice { form, alternatives });
         self.push(span, kind, ctype, Scope::default());
     }

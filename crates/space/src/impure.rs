@@ -28,7 +28,8 @@ impl Finder<'_, '_, '_> {
         if usage != Use::Truth && !is_kept {
             return;
         }
-        if self.builder.ctype(expr.ty).is_none() || !self.spans.insert(span) {
+        let is_typed = self.function.is_typed_argument(span);
+        if is_typed || self.builder.ctype(expr.ty).is_none() || !self.spans.insert(span) {
             return;
         }
         let text = self.builder.unit.text(span).into_owned();
