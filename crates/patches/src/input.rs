@@ -5,7 +5,8 @@
 //! | form | patches | their ids |
 //! | --- | --- | --- |
 //! | a unified diff | one for each file, whatever number of files it changes | the file as it was named |
-//! | JSON lines, or JSON values one after the other | one for each object | `id`, `instance_id` or `name`; else `FILE:LINE` |
+//! | JSON lines, or JSON values one after the other | one for each object | `id`, `instance_id` or `name`; else `FILE:LINE`, and for further ones in the line `FILE:LINE:NUMBER` |
+//! | a JSON object of such objects | one for each of them | the same, else the key |
 //! | a JSON array of such objects | one for each object | the same |
 //! | ExpressAPR's manifest, version 2 or 3 | one for each string of `patches` | `FILE[NUMBER]`, from 0 |
 //!
@@ -202,6 +203,7 @@ impl Inputs<'_> {
                 text,
                 offset: 0,
                 line: 1,
+                in_line: (0, 0),
             });
             return Ok(Some(Vec::new()));
         }
@@ -225,6 +227,8 @@ struct Json {
     offset: usize,
     /// The line of that place, from 1.
     line: usize,
+    /// The line in which the last value began, and how many have begun there.
+    in_line: (usize, usize),
 }
 
 impl Json {
@@ -234,6 +238,11 @@ impl Json {
         let blank = rest.len() - rest.trim_ascii_start().len();
         self.skip(blank);
         let (path, line) = (&self.path, self.line);
+        self.in_line = match self.in_line {
+            (last, count) if last == line => (line, count + 1),
+            _ => (line, 1),
+        };
+        let number_in_line = self.in_line.1;
         let rest = &self.text[self.offset..];
         let error = |line: usize, message: String| InputError::Json {
             file: path.clone(),
@@ -269,12 +278,25 @@ impl Json {
             }
             Some(_) => {
                 let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Object>();
-                if let Some(object) = values.next().transpose().map_err(broken)? {
-                    let id = format!("{}:{line}", path.display());
+                let object = values.next().transpose().map_err(broken)?;
+                let end = values.byte_offset();
+                let id = match number_in_line {
+                    1 => format!("{}:{line}", path.display()),
+                    number => format!("{}:{line}:{number}", path.display()),
+                };
+                let objects: Vec<(String, Object)> = match object {
+                    None => Vec::new(),
+                    Some(object) if object.is_patch() => vec![(id, object)],
+                    Some(object) => match serde_json::from_slice::<Keyed>(&rest[..end]) {
+                        Ok(keyed) if !keyed.0.is_empty() => keyed.0,
+                        _ => vec![(id, object)],
+                    },
+                };
+                for (id, object) in objects {
                     let added = object.patches(path, line, id, &mut patches);
                     added.map_err(|message| error(line, message))?;
                 }
-                values.byte_offset()
+                end
             }
         };
         self.skip(read.max(1));
@@ -316,7 +338,41 @@ fn present<'de, D: serde::Deserializer<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Objects by their ids, in the order in which they are written.
+struct Keyed(Vec<(String, Object)>);
+
+impl<'de> Deserialize<'de> for Keyed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> serde::de::Visitor<'de> for Entries {
+            type Value = Keyed;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("patches by their ids")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Keyed, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Keyed(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 impl Object {
+    /// Whether it is a manifest, or names a patch, also an empty one.
+    fn is_patch(&self) -> bool {
+        let named = [&self.patch, &self.model_patch, &self.diff];
+        self.manifest_version.is_some() || named.iter().any(|named| named.is_some())
+    }
+
     fn patches(
         self,
         path: &Path,
@@ -494,6 +550,16 @@ mod tests {
         let text = "{\"id\": \"a\", \"patch\": \"x\"}\n\n{\"instance_id\": \"b\", \"model_patch\": \"y\"}\n\
                     {\"id\": 3, \"diff\": \"z\", \"more\": [1]}\n{\"patch\": \"w\"}\n";
         assert_eq!(ids(text), ["a", "b", "3", "-:5"]);
+        assert_eq!(
+            ids("{\"patch\": \"x\"}{\"patch\": \"y\"}\n{\"patch\": \"z\"}"),
+            ["-:1", "-:1:2", "-:2"]
+        );
+        assert_eq!(
+            ids(
+                "{\"z\": {\"model_patch\": \"x\"},\n\"a\": {\"model_patch\": \"y\", \"id\": \"b\"}}"
+            ),
+            ["z", "b"]
+        );
         assert_eq!(
             ids("[\n{\"id\":\"a\",\"patch\":\"x\"},\n{\"patch\":\"x\"}]"),
             ["a", "-[1]"]

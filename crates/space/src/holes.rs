@@ -435,7 +435,14 @@ impl Finder<'_, '_, '_> {
         let Some(own) = own else {
             return false;
         };
-        let Some((context, ctype)) = usage.context(own) else {
+        // What a macro makes of it may depend on its type, which neither weaving nor a candidate changes.
+        let is_typed = self.function.is_typed_argument(span);
+        let used = match (is_typed, decayed) {
+            (true, Some(_)) => None,
+            (true, None) => Use::Convert(own).context(own),
+            (false, _) => usage.context(own),
+        };
+        let Some((context, ctype)) = used else {
             return false;
         };
         self.spans.insert(span);
@@ -444,7 +451,7 @@ impl Finder<'_, '_, '_> {
             span,
             kind: HoleKind::Expression {
                 original,
-                condition: usage == Use::Truth,
+                condition: usage == Use::Truth && !is_typed,
             },
             context,
             ctype,

@@ -167,6 +167,10 @@ impl Finder<'_, '_, '_> {
         captured: Captured,
         usage: Use,
     ) {
+        // It would be of the promoted type.
+        if self.function.is_typed_argument(span) {
+            return;
+        }
         let (Some(scope), Some((context, ctype))) =
             (self.scope.clone(), usage.context(original.ctype()))
         else {

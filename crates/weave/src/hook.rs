@@ -203,6 +203,10 @@ pub(crate) fn hook_text(
     }
     value.push(')');
     let (before, after) = match &hook.kind {
+        // The conditional would make an `int` of smaller types, which `typeof` and `sizeof` tell apart.
+        HookKind::Integer { ctype } if is_promoted(ctype) => {
+            (format!("(({ctype})({selected}?({ctype}){value}:("), ")))")
+        }
         HookKind::Integer { ctype } => (format!("({selected}?({ctype}){value}:("), "))"),
         HookKind::Float => (format!("({selected}?__pw_as_f32({value}):("), "))"),
         HookKind::Double => (format!("({selected}?__pw_as_f64({value}):("), "))"),
@@ -271,6 +275,12 @@ pub(crate) fn hook_text(
     text.extend_from_slice(inner);
     text.extend_from_slice(after.as_bytes());
     Some(text)
+}
+
+/// Whether values of this type of integers are calculated with as those of `int`.
+fn is_promoted(ctype: &str) -> bool {
+    let mut words = ctype.split(' ');
+    words.any(|word| matches!(word, "char" | "short" | "_Bool" | "bool"))
 }
 
 /// The tokens of a text on one line; `None` when it contains directives or is not UTF-8.
