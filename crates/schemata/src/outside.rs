@@ -82,12 +82,17 @@ struct Item {
     tokens: Vec<Token>,
     /// It is a function with its body.
     body: bool,
+    /// It has directives inside, so what it is depends on them.
+    conditional: bool,
 }
 
-/// The items of a text; `None` when the last is not whole, or brackets are not closed.
+/// The items of a text; `None` when the last is not whole, or brackets or conditions are not closed in the item in which they begin.
 fn items(text: &[u8]) -> Option<Vec<Item>> {
     let mut found = Vec::new();
     let mut tokens: Vec<Token> = Vec::new();
+    // Conditions that are open in the item at hand.
+    let mut open = 0_usize;
+    let mut conditional = false;
     let mut at = 0;
     loop {
         at = lex::skip_blank(text, at);
@@ -103,28 +108,47 @@ fn items(text: &[u8]) -> Option<Vec<Item>> {
         };
         let span = Span::new(start as u32, at as u32);
         if first == b'#' {
-            // A directive inside of an item would be half of something.
-            if !tokens.is_empty() {
-                return None;
+            if tokens.is_empty() {
+                found.push(Item {
+                    span,
+                    tokens: Vec::new(),
+                    body: false,
+                    conditional: false,
+                });
+                continue;
             }
-            found.push(Item {
-                span,
-                tokens: Vec::new(),
-                body: false,
-            });
+            conditional = true;
+            match word(&text[start + 1..at]) {
+                b"if" | b"ifdef" | b"ifndef" => open += 1,
+                b"elif" | b"else" if open > 0 => {}
+                b"endif" if open > 0 => open -= 1,
+                // It would be half of something.
+                _ => return None,
+            }
             continue;
         }
         let body = first == b'{' && tokens.last().is_some_and(|last| last.first == b'(');
         tokens.push(Token { span, first });
         if first == b';' || body {
+            if open > 0 {
+                return None;
+            }
             let tokens = std::mem::take(&mut tokens);
             found.push(Item {
                 span: Span::new(tokens[0].span.start, span.end),
                 tokens,
                 body,
+                conditional: std::mem::take(&mut conditional),
             });
         }
     }
+}
+
+/// The first word or sign of a text.
+fn word(text: &[u8]) -> &[u8] {
+    let start = lex::skip_blank(text, 0);
+    let end = text.get(start).map_or(start, |_| lex::step(text, start));
+    &text[start..end]
 }
 
 /// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
@@ -138,6 +162,9 @@ pub fn brought(text: &[u8]) -> Option<Brought> {
     }
     let mut brought = Brought::default();
     for item in items(text)? {
+        if item.conditional {
+            return None;
+        }
         match item.tokens.is_empty() {
             true => directive(&text[item.span.range()][1..], &mut brought)?,
             false => declaration(text, &item.tokens, item.body, &mut brought)?,
@@ -610,6 +637,40 @@ pub fn renamed(text: &[u8], renames: &Renames) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_with_conditions_inside_does_not_hide_the_others() {
+        let texts = |text: &str| -> Option<Vec<String>> {
+            let items = items(text.as_bytes())?.into_iter();
+            let slice = |item: Item| text[item.span.range()].to_owned();
+            Some(items.map(slice).collect())
+        };
+        let mixed = "int a = 1;\nint b =\n#if A\n1\n# else\n2\n#endif\n;\nint c = 3;";
+        let found = texts(mixed).unwrap();
+        assert_eq!(
+            (found[0].as_str(), found[2].as_str()),
+            ("int a = 1;", "int c = 3;")
+        );
+        assert!(brought(b"static int a;\nstatic int b =\n#if A\n1\n#endif\n;").is_none());
+        for half in [
+            "int b =\n#if A\n1;\n#else\n2;\n#endif",
+            "#if A\nint b =\n#else\nint c =\n#endif\n1;",
+        ] {
+            assert!(texts(half).is_none(), "{half}");
+        }
+        let at = |text: &str| {
+            let start = mixed.find(text).unwrap() as u32;
+            definition_at(
+                mixed.as_bytes(),
+                &[],
+                Span::new(start, start + text.len() as u32),
+            )
+        };
+        assert_eq!(
+            at("3"),
+            Some(Span::new(mixed.len() as u32 - 10, mixed.len() as u32))
+        );
+    }
 
     #[test]
     fn parameters_of_a_macro_are_none_of_its_words() {
