@@ -29,26 +29,13 @@ pub fn included_sources(
     let mut found: BTreeMap<PathBuf, Vec<CompileCommand>> = BTreeMap::new();
     for (source, commands) in &sources {
         for command in commands {
-            let search = search_path(command);
-            let mut seen = BTreeSet::from([source.clone()]);
-            let mut open = vec![source.clone()];
-            while let Some(file) = open.pop() {
-                let includes = files.read(sandbox, &file).includes.clone();
-                for included in includes {
-                    let Some(path) = included.resolve(&file, &search, sandbox) else {
-                        continue;
+            for path in files.included_by(source, command, sandbox) {
+                if !sources.contains_key(&path) && files.read(sandbox, &path).has_functions {
+                    let within = CompileCommand {
+                        included: Some(sandbox.run_root().join(&path)),
+                        ..command.clone()
                     };
-                    if !seen.insert(path.clone()) {
-                        continue;
-                    }
-                    if !sources.contains_key(&path) && files.read(sandbox, &path).has_functions {
-                        let within = CompileCommand {
-                            included: Some(sandbox.run_root().join(&path)),
-                            ..command.clone()
-                        };
-                        found.entry(path.clone()).or_default().push(within);
-                    }
-                    open.push(path);
+                    found.entry(path).or_default().push(within);
                 }
             }
         }
@@ -66,6 +53,35 @@ pub fn included_sources(
         });
     }
     found
+}
+
+/// The files of the project that a source includes, itself or in turn, with and without functions, relative to its root.
+pub fn included_files(
+    commands: &[CompileCommand],
+    sandbox: &Sandbox,
+    source: &Path,
+) -> Vec<PathBuf> {
+    let mut files = Files::default();
+    let own = sandbox.run_root().join(source);
+    let mut found = BTreeSet::new();
+    for command in commands.iter().filter(|command| command.file == own) {
+        found.extend(files.included_by(source, command, sandbox));
+    }
+    found.into_iter().collect()
+}
+
+/// The sources, relative to the root of `sandbox`, that include a file of the project, itself or in turn.
+pub fn includers_of(commands: &[CompileCommand], sandbox: &Sandbox, file: &Path) -> Vec<PathBuf> {
+    let mut files = Files::default();
+    let sources = sources(commands, sandbox).into_iter();
+    let including = sources.filter(|(source, commands)| {
+        let mut commands = commands.iter();
+        commands.any(|command| {
+            let included = files.included_by(source, command, sandbox);
+            included.iter().any(|included| included == file)
+        })
+    });
+    including.map(|(source, _)| source).collect()
 }
 
 /// The C files in the project's tree that are compiled, by themselves ([`sources`]) or as parts of others ([`included_sources`]).
@@ -125,6 +141,34 @@ impl Files {
                 has_functions: has_functions(&text),
             }
         })
+    }
+}
+
+impl Files {
+    /// The files of the project that a source includes under a command, itself or in turn.
+    fn included_by(
+        &mut self,
+        source: &Path,
+        command: &CompileCommand,
+        sandbox: &Sandbox,
+    ) -> Vec<PathBuf> {
+        let search = search_path(command);
+        let mut seen = BTreeSet::from([source.to_path_buf()]);
+        let mut open = vec![source.to_path_buf()];
+        let mut found = Vec::new();
+        while let Some(file) = open.pop() {
+            let includes = self.read(sandbox, &file).includes.clone();
+            for included in includes {
+                let Some(path) = included.resolve(&file, &search, sandbox) else {
+                    continue;
+                };
+                if seen.insert(path.clone()) {
+                    found.push(path.clone());
+                    open.push(path);
+                }
+            }
+        }
+        found
     }
 }
 

@@ -52,7 +52,9 @@ pub use build::{BuildError, BuildLog, run_build, run_instrumented_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
-pub use included::{all_sources, included_sources, includers, put_source};
+pub use included::{
+    all_sources, included_files, included_sources, includers, includers_of, put_source,
+};
 pub use intercept::{InterceptError, intercept_build};
 pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,

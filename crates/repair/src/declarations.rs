@@ -6,17 +6,25 @@
 
 mod edits;
 mod follow;
+mod labels;
+mod macros;
 mod tables;
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
-use patchwright_exec::Project;
+use patchwright_csource::lex;
+use patchwright_exec::{Project, files, included_files};
 use patchwright_space::Schema;
 use patchwright_text::{apply_edits, unified_diff};
 
 use crate::{
     RepairError,
-    found::FoundClass,
+    found::{FoundClass, Header},
+    instrument::SourceFile,
     search::Search,
     verify::{Candidate, check_all},
 };
@@ -36,6 +44,7 @@ const MOST_BUILDS: usize = 96;
 struct Tried {
     entry: usize,
     file: PathBuf,
+    header: Option<Arc<Header>>,
     change: Change,
     text: Vec<u8>,
     diff: Vec<u8>,
@@ -97,6 +106,7 @@ impl Search<'_> {
                     members: vec![(tried.change.edit.clone(), Schema::Declaration)],
                     shared: None,
                     is_local: tried.change.is_local,
+                    header: tried.header.clone(),
                 });
             }
         }
@@ -112,6 +122,7 @@ impl Search<'_> {
             order.then(a.cmp(&b))
         });
         let mut functions: BTreeSet<(usize, usize)> = BTreeSet::new();
+        let mut headers: BTreeMap<usize, Vec<Arc<Header>>> = BTreeMap::new();
         let mut found: Vec<Tried> = Vec::new();
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         for entry in order {
@@ -120,25 +131,60 @@ impl Search<'_> {
                 continue;
             }
             let file = &self.files[hole.file];
+            let function = &file.unit.functions[hole.hole.function];
             let source = &file.unit.source;
-            for change in edits::changes(&file.unit, &file.unit.functions[hole.hole.function]) {
-                let Ok(text) = apply_edits(source, std::slice::from_ref(&change.edit)) else {
-                    continue;
+            let headers = headers
+                .entry(hole.file)
+                .or_insert_with(|| self.headers(file));
+            let own_words = lex::words(&source[function.span.range()]);
+            let mut named: BTreeSet<String> = own_words.into_iter().collect();
+            let texts = headers.iter().map(|header| &header.text);
+            for text in texts.chain([source]) {
+                macros::name_what_is_used(text, &mut named);
+            }
+            let mut changes = edits::changes(&file.unit, function);
+            changes.extend(macros::macros(source, &named));
+            let mut in_files = vec![(None, changes)];
+            for header in headers.iter() {
+                let mut changes = edits::sizes_of_members(&header.text, function);
+                changes.extend(macros::macros(&header.text, &named));
+                in_files.push((Some(header), changes));
+            }
+            for (header, changes) in in_files {
+                let (path, source) = match header {
+                    Some(header) => (&header.relative, &header.text),
+                    None => (&file.relative, source),
                 };
-                let path = file.relative.to_string_lossy();
-                let diff = unified_diff(path.as_bytes(), source, &text);
-                if !diff.is_empty() && seen.insert(diff.clone()) {
-                    found.push(Tried {
-                        entry,
-                        file: file.relative.clone(),
-                        change,
-                        text,
-                        diff,
-                    });
+                for change in changes {
+                    let Ok(text) = apply_edits(source, std::slice::from_ref(&change.edit)) else {
+                        continue;
+                    };
+                    let diff = unified_diff(path.to_string_lossy().as_bytes(), source, &text);
+                    if !diff.is_empty() && seen.insert(diff.clone()) {
+                        found.push(Tried {
+                            entry,
+                            file: path.clone(),
+                            header: header.cloned(),
+                            change,
+                            text,
+                            diff,
+                        });
+                    }
                 }
             }
         }
         found.sort_by_key(|tried| tried.change.rank);
         found
+    }
+
+    /// The files that a source includes, itself or in turn.
+    fn headers(&self, file: &SourceFile) -> Vec<Arc<Header>> {
+        let sandbox = &self.prepared.worker.sandbox;
+        let paths = included_files(&self.prepared.commands, sandbox, &file.relative).into_iter();
+        let read = paths.filter_map(|relative| {
+            let text = files::read(&sandbox.folder().join(&relative)).ok()?;
+            Some(Arc::new(Header { relative, text }))
+        });
+        read.collect()
     }
 }

@@ -618,6 +618,7 @@ impl Search<'_> {
                 members,
                 shared,
                 is_local: true,
+                header: None,
             });
         }
     }

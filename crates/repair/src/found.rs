@@ -1,11 +1,19 @@
 //! What a search has found: classes of plausible candidates, and verdicts if they are wanted.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use patchwright_space::Schema;
 use patchwright_text::Edit;
 
-use crate::{classes::ClassVerdict, outcome::Stats};
+use crate::{
+    classes::ClassVerdict,
+    instrument::{HoleEntry, SourceFile},
+    outcome::Stats,
+};
 
 /// A family, and the class of a candidate in each test.
 pub(crate) type SharedClass = (usize, BTreeMap<usize, usize>);
@@ -25,6 +33,34 @@ pub struct FoundClass {
     pub(crate) shared: Option<SharedClass>,
     /// The change is one of the body of the hole's function.
     pub is_local: bool,
+    /// The file that the edits are of, if that is not the hole's file but one that it includes.
+    pub header: Option<Arc<Header>>,
+}
+
+/// A file that a source includes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Relative to the project's root.
+    pub relative: PathBuf,
+    /// Its text.
+    pub text: Vec<u8>,
+}
+
+impl FoundClass {
+    /// The file that the edits are of, relative to the project's root, and its text.
+    pub fn changed<'f>(
+        &'f self,
+        holes: &[HoleEntry],
+        files: &'f [SourceFile],
+    ) -> (&'f Path, &'f [u8]) {
+        match &self.header {
+            Some(header) => (&header.relative, &header.text),
+            None => {
+                let file = &files[holes[self.entry].file];
+                (&file.relative, &file.unit.source)
+            }
+        }
+    }
 }
 
 /// Candidates that share a verdict, for those who ask for all verdicts

@@ -89,6 +89,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
     for (class, found) in found.classes.iter().enumerate() {
         let entry = &instrumented.holes[found.entry];
         let unit = &instrumented.files[entry.file].unit;
+        let (_, source) = found.changed(&instrumented.holes, &instrumented.files);
         let comparisons = comparisons
             .entry((entry.file, entry.hole.function))
             .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
@@ -97,7 +98,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             .iter()
             .map(|(member_edit, schema)| {
                 // What does nothing is better not there.
-                let deletion = match is_no_op(&unit.source, member_edit) && !instrumented.crash {
+                let deletion = match is_no_op(source, member_edit) && !instrumented.crash {
                     true => deletion(instrumented, entry, member_edit),
                     false => None,
                 };
@@ -106,18 +107,18 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
                     None => (Cow::Borrowed(member_edit), schema),
                 };
-                let before = &unit.source[edit.span.range()];
+                let before = &source[edit.span.range()];
                 Proposal {
                     class,
                     found,
                     schema: *schema,
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
-                    repeats: repeats(&unit.source, &edit),
-                    is_early_step: is_early_step(&unit.source, &edit),
+                    repeats: repeats(source, &edit),
+                    is_early_step: is_early_step(source, &edit),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out
-                        && is_evasion(&unit.source, &edit, *schema, instrumented.crash),
+                        && is_evasion(source, &edit, *schema, instrumented.crash),
                     is_crowd: false,
                     edit,
                     member_edit,
@@ -267,17 +268,16 @@ impl<'f> Selection<'f> {
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
             }
-            let file = self.instrumented.holes[proposal.found.entry].file;
-            let source = &self.instrumented.files[file];
-            let before = &source.unit.source;
+            let (file, before) = proposal
+                .found
+                .changed(&self.instrumented.holes, &self.instrumented.files);
             if is_self_assignment(before, &proposal.edit) {
                 continue;
             }
             let Ok(text) = apply_edits(before, std::slice::from_ref(&*proposal.edit)) else {
                 continue;
             };
-            let path = source.relative.to_string_lossy();
-            let diff = unified_diff(path.as_bytes(), before, &text);
+            let diff = unified_diff(file.to_string_lossy().as_bytes(), before, &text);
             if diff.is_empty() || !self.seen.insert(diff.clone()) {
                 continue;
             }

@@ -423,7 +423,7 @@ impl Search<'_> {
         }) {
             return;
         }
-        let source = &self.files[self.holes[new.entry].file].unit.source;
+        let (_, source) = new.changed(&self.holes, &self.files);
         if !new
             .members
             .iter()

@@ -221,6 +221,7 @@ impl Search<'_> {
                 members: edit.map(|edit| (edit, schema)).into_iter().collect(),
                 shared: None,
                 is_local: true,
+                header: None,
             });
         }
     }

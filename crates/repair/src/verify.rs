@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 
 use patchwright_exec::{
-    BuildError, CompileCommand, Limits, Project, Verdict, Worker, files, included_sources,
-    includers, put_source, run_build, run_test, runner::Environment,
+    BuildError, CompileCommand, Limits, Project, Verdict, Worker, files, includers_of, put_source,
+    run_build, run_test, runner::Environment,
 };
 use patchwright_text::LineMap;
 use serde::{Deserialize, Serialize};
@@ -80,9 +80,10 @@ pub fn verify<'a>(
         let candidates: Vec<Candidate<'_>> = batch
             .iter()
             .map(|proposed| {
-                let entry = &instrumented.holes[proposed.proposal.found.entry];
+                let found = proposed.proposal.found;
+                let (file, _) = found.changed(&instrumented.holes, &instrumented.files);
                 Candidate {
-                    file: &instrumented.files[entry.file].relative,
+                    file,
                     text: &proposed.text,
                     diff: &proposed.diff,
                 }
@@ -107,7 +108,10 @@ pub fn verify<'a>(
             let Proposed { proposal, diff, .. } = proposed;
             let entry = &instrumented.holes[proposal.found.entry];
             let file = &instrumented.files[entry.file];
-            let path = file.relative.display();
+            let (changed, changed_text) = proposal
+                .found
+                .changed(&instrumented.holes, &instrumented.files);
+            let path = changed.display();
             let checked = match result {
                 Err(error) if error.is_cancelled() => {
                     // What has been verified stays so.
@@ -126,8 +130,8 @@ pub fn verify<'a>(
                         }
                     };
                     let patch = Patch {
-                        file: file.relative.clone(),
-                        line: LineMap::new(&file.unit.source).line(proposal.edit.span.start),
+                        file: changed.to_path_buf(),
+                        line: LineMap::new(changed_text).line(proposal.edit.span.start),
                         function: match proposal.found.is_local {
                             true => file.unit.functions[entry.hole.function].name.clone(),
                             false => String::new(),
@@ -356,11 +360,7 @@ impl<'a> CleanCopy<'a> {
         let is_compiled = |command: &CompileCommand| command.file == source;
         let including = match prepared.commands.iter().any(is_compiled) {
             true => Vec::new(),
-            false => {
-                let all = included_sources(&prepared.commands, sandbox);
-                all.get(relative)
-                    .map_or_else(Vec::new, |commands| includers(commands, sandbox))
-            }
+            false => includers_of(&prepared.commands, sandbox, relative),
         };
         let sandbox = &self.worker.sandbox;
         Ok(put_source(sandbox, relative, candidate.text, &including)?)

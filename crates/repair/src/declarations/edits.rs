@@ -9,6 +9,7 @@ use patchwright_text::{Edit, Span};
 
 use super::{
     follow::{Changed, formats, merged, returned},
+    labels::labels,
     tables::elements,
 };
 
@@ -137,7 +138,8 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             found.extend(elements(unit, source, at, is_local));
         }
     }
-    for (name, at) in members(unit, source, function) {
+    let bodies: Vec<Span> = unit.functions.iter().map(|other| other.body_span).collect();
+    for (name, at) in members(source, &bodies, function) {
         let sizes = sizes(source, at, false);
         let later = behind(&sizes);
         if let Some(place) = type_before(source, at)
@@ -158,8 +160,17 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
         };
         add_types(&mut found, &returns, &changed, 0);
     }
-    found.extend(macros(unit, function));
+    found.extend(labels(unit, function));
     found
+}
+
+/// The larger sizes of the arrays among the members that a function names, in a text beside the function's own: a header.
+pub(crate) fn sizes_of_members(text: &[u8], function: &Function) -> Vec<Change> {
+    let masked = masked(text);
+    let places = members(&masked, &[], function).into_iter();
+    places
+        .flat_map(|(_, at)| sizes(&masked, at, false))
+        .collect()
 }
 
 /// All variables whose declaration begins with these words: of `int a, b;` both.
@@ -182,7 +193,7 @@ fn declared_from(unit: &TranslationUnit, source: &[u8], place: &TypeText) -> BTr
 }
 
 /// The members that a function names, each with the places where structures declare one of this name.
-fn members(unit: &TranslationUnit, source: &[u8], function: &Function) -> Vec<(String, u32)> {
+fn members(source: &[u8], bodies: &[Span], function: &Function) -> Vec<(String, u32)> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for expr in &function.exprs {
         if let ExprKind::Member { name, .. } = &expr.kind {
@@ -193,12 +204,8 @@ fn members(unit: &TranslationUnit, source: &[u8], function: &Function) -> Vec<(S
     let mut depth = 0_usize;
     let mut at = 0;
     while at < source.len() {
-        let body = unit.functions.iter().find(|other| {
-            let body = other.body_span;
-            (body.start as usize..body.end as usize).contains(&at)
-        });
-        if let Some(body) = body {
-            at = body.body_span.end as usize;
+        if let Some(body) = bodies.iter().find(|body| body.range().contains(&at)) {
+            at = body.end as usize;
             continue;
         }
         let end = lex::step(source, at);
@@ -355,7 +362,7 @@ fn beginning(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
 }
 
 /// Other numbers where one stands.
-fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Change> {
+pub(super) fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Change> {
     let number = std::str::from_utf8(&source[span.range()]).ok();
     let Some(number) = number.and_then(|text| text.parse::<i64>().ok()) else {
         return Vec::new();
@@ -410,46 +417,6 @@ fn return_places(unit: &TranslationUnit, masked: &[u8], function: &Function) -> 
         Some(first) if places.iter().all(|place| place.words == first.words) => places,
         _ => Vec::new(),
     }
-}
-
-/// Other numbers of the macros that the function names.
-fn macros(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
-    let source = &unit.source;
-    let text = String::from_utf8_lossy(&source[function.span.range()]);
-    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let named: BTreeSet<&str> = words.by_ref().collect();
-    let mut found = Vec::new();
-    let mut start = 0;
-    for line in source.split_inclusive(|byte| *byte == b'\n') {
-        let line_start = start;
-        start += line.len();
-        let Ok(line) = std::str::from_utf8(line) else {
-            continue;
-        };
-        let mut parts = line.trim_start().strip_prefix('#').into_iter();
-        let Some(rest) = parts
-            .next()
-            .and_then(|rest| rest.trim_start().strip_prefix("define"))
-        else {
-            continue;
-        };
-        let mut tokens = rest.split_ascii_whitespace();
-        let (Some(name), Some(number)) = (tokens.next(), tokens.next()) else {
-            continue;
-        };
-        if !named.contains(name) {
-            continue;
-        }
-        let place = line.len() - rest.len();
-        let after_name = rest.find(name).unwrap_or(0) + name.len();
-        let Some(offset) = rest[after_name..].find(number) else {
-            continue;
-        };
-        let from = (line_start + place + after_name + offset) as u32;
-        let span = Span::new(from, from + number.len() as u32);
-        found.extend(other_numbers(source, span, false));
-    }
-    found
 }
 
 #[cfg(test)]
