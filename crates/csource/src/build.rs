@@ -199,6 +199,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             let name = self.label_names.get(&target).cloned().unwrap_or_default();
             self.stmts[goto.0 as usize].kind = StmtKind::Goto(name);
         }
+        self.locator.count_copies();
         for i in 0..self.exprs.len() {
             let is_comma = matches!(
                 self.exprs[i].kind,

@@ -1,5 +1,7 @@
 //! From the compiler's positions to places in the file as the user wrote it.
 
+use std::collections::BTreeMap;
+
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
@@ -136,6 +138,15 @@ pub(crate) struct Invocation {
     pub certain: bool,
 }
 
+/// How often an invocation's arguments are used in what it expands to.
+#[derive(Default)]
+struct Copies {
+    /// Of tokens that are nodes without others in them, by where they begin.
+    leaves: BTreeMap<u32, usize>,
+    /// Of nodes, by where they begin and end.
+    nodes: FxHashMap<(u32, u32), usize>,
+}
+
 /// Maps positions of one function; remembers which nodes touch which invocation.
 pub(crate) struct Locator<'a> {
     source: &'a [u8],
@@ -145,6 +156,8 @@ pub(crate) struct Locator<'a> {
     by_offset: FxHashMap<u32, u32>,
     /// Nodes that touch each invocation.
     touching: Vec<Vec<u32>>,
+    /// For each invocation, how often its arguments are used; see [`Self::count_copies`].
+    copies: Vec<Copies>,
     nodes: Vec<Extent>,
     /// Tokens of arguments that macros use as names, not as expressions.
     names: Vec<Span>,
@@ -167,6 +180,7 @@ impl<'a> Locator<'a> {
             invocations: Vec::new(),
             by_offset: FxHashMap::default(),
             touching: Vec::new(),
+            copies: Vec::new(),
             nodes: Vec::new(),
             names: Vec::new(),
         }
@@ -370,7 +384,58 @@ impl<'a> Locator<'a> {
         point.invocation().map(|id| &self.invocations[id as usize])
     }
 
-    /// Where the node stands, after the whole function has been entered and left.
+    /// Counts how often the arguments of each invocation are used, after the whole function has been entered and left.
+    pub(crate) fn count_copies(&mut self) {
+        self.copies = (0..self.invocations.len() as u32)
+            .map(|invocation| self.copies_of(invocation))
+            .collect();
+    }
+
+    fn copies_of(&self, invocation: u32) -> Copies {
+        let mut copies = Copies::default();
+        let mut counted: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for &id in &self.touching[invocation as usize] {
+            let node = self.nodes[id as usize];
+            let (
+                Point::Argument {
+                    token: first,
+                    invocation: a,
+                },
+                Point::Argument {
+                    token: last,
+                    invocation: b,
+                },
+            ) = (node.begin, node.end)
+            else {
+                continue;
+            };
+            if (a, b) != (invocation, invocation) || !self.reads_once(id, invocation) {
+                continue;
+            }
+            if node.subtree_end == id + 1 {
+                *copies.leaves.entry(first.start).or_default() += 1;
+            }
+            // What has the same extent within it is the same copy. Nodes come before what is in them.
+            let extent = (first.start, last.end);
+            let end = counted.entry(extent).or_default();
+            if id >= *end {
+                *end = node.subtree_end;
+                *copies.nodes.entry(extent).or_default() += 1;
+            }
+        }
+        copies
+    }
+
+    /// Wherever the expansion has what stands in this span of an argument, it is a node of its own. `b - 1` of `SQUARE(b - 1)` is
+    /// none in the second copy of `#define SQUARE(x) x * x`.
+    fn is_one_in_every_copy(&self, span: Span, invocation: u32) -> bool {
+        let copies = &self.copies[invocation as usize];
+        let first = copies.leaves.range(span.start..span.end).next();
+        let nodes = copies.nodes.get(&(span.start, span.end));
+        first.is_none_or(|(_, uses)| nodes == Some(uses))
+    }
+
+    /// Where the node stands, after the whole function has been entered and left, and [`Self::count_copies`].
     pub(crate) fn place(&self, id: u32, is_comma: bool, statement: bool) -> Place {
         let Extent { begin, end, .. } = self.nodes[id as usize];
         let start = match begin {
@@ -414,6 +479,7 @@ impl<'a> Locator<'a> {
                 .any(|argument| argument.start <= span.start && span.end <= argument.end)
                 && lex::is_balanced(text, is_comma)
                 && self.reads_once(id, a)
+                && self.is_one_in_every_copy(span, a)
             {
                 return if invocation.stringifies {
                     Place::Stringified {

@@ -230,6 +230,26 @@ fn a_place_in_a_nested_macro_is_found_or_refused_but_never_wrong() {
 }
 
 #[test]
+fn a_part_of_an_argument_that_is_none_in_another_copy_has_no_place() {
+    let unit = read(
+        "#define SQUARE(x) x * x\n#define CUBE(x) (SQUARE(x) * (x))\n#define TWICE(x) ((x) + (x))\n\
+         int f(int a) { return SQUARE(a - 1 + 2) + CUBE(a + 3 - 4) + TWICE(a + 5 - 6); }\n",
+    );
+    let mut texts: Vec<String> = Vec::new();
+    for expr in &function(&unit, "f").exprs {
+        if let Place::MacroArgument { span, .. } = expr.place {
+            texts.push(unit.text(span).into_owned());
+        }
+    }
+    texts.sort();
+    texts.dedup();
+    assert_eq!(
+        texts,
+        ["1", "2", "3", "4", "5", "6", "a", "a + 5", "a + 5 - 6"]
+    );
+}
+
+#[test]
 fn a_constant_that_is_all_of_an_argument_is_found() {
     let unit = read(
         "char *get(char *, int, int);\n#define SIZE 80\n#define MANY (4 * SIZE)\n#define OTHER 7\n\

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_csource::{ExprKind, Function, TranslationUnit};
+use patchwright_csource::{ExprId, ExprKind, Function, TranslationUnit};
 use patchwright_text::Edit;
 
 use super::edits::Change;
@@ -17,8 +17,7 @@ const LABEL_RANK: u32 = 1;
 pub(super) fn labels(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
     let mut labels = Vec::new();
     for (label, last) in function.details.cases.values() {
-        let label = function.stripped(*label);
-        let expr = function.expr(label);
+        let expr = function.expr(constant(function, *label));
         if let (ExprKind::Integer { value, .. }, None) = (&expr.kind, last) {
             labels.push((expr.place.editable(), *value, &expr.kind));
         }
@@ -56,6 +55,15 @@ pub(super) fn labels(unit: &TranslationUnit, function: &Function) -> Vec<Change>
         }));
     }
     found
+}
+
+/// What a label consists of, without what the compiler puts round it.
+fn constant(function: &Function, label: ExprId) -> ExprId {
+    let label = function.stripped(label);
+    match (&function.expr(label).kind, &function.children(label)[..]) {
+        (ExprKind::Other { .. }, &[only]) => constant(function, only),
+        _ => label,
+    }
 }
 
 /// Enumerators of the same enumeration that have no label yet, the next ones first.
