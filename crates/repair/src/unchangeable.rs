@@ -1,4 +1,4 @@
-//! What no schema changes in the functions that are searched: where to look by hand when nothing was found.
+//! What no schema changes in the functions that are searched, or only DECLARATION in few ways: where to look by hand when nothing was found.
 //!
 //! It is counted by the tree, so it is what the compiler sees, and only in functions that all failing tests get to: a label
 //! elsewhere says nothing about the bug.

@@ -245,7 +245,10 @@ fn unchangeable(things: &[Unchangeable]) -> String {
         [] => String::new(),
         _ => {
             let all: Vec<String> = things.iter().map(described).collect();
-            format!("Not changed by any schema: {}.\n", all.join("; "))
+            format!(
+                "Changed by no schema, or in few ways by DECLARATION only: {}.\n",
+                all.join("; ")
+            )
         }
     }
 }
@@ -338,7 +341,7 @@ pub fn stats(stats: &Stats) -> String {
         if !matches!(one.kind, UnchangeableKind::RefusedFunction(_)) {
             let (_, nouns) = nouns(&one.kind);
             row(
-                &format!("no schema changes: {nouns}"),
+                &format!("hardly or not changed: {nouns}"),
                 grouped(one.count as u64),
             );
         }
@@ -393,7 +396,7 @@ mod tests {
         let text = summary(&outcome);
         assert!(
             text.ends_with(
-                "\nNot changed by any schema: 3 case labels (n.c:14, n.c:16, …); \
+                "\nChanged by no schema, or in few ways by DECLARATION only: 3 case labels (n.c:14, n.c:16, …); \
                  1 string literal (n.c:20); 1 function left alone: contains inline assembly (a.c:3).\n"
             ),
             "{text}"
