@@ -25,6 +25,7 @@ mod compiler;
 mod compiles;
 mod edits;
 mod engine;
+mod enumerations;
 mod expanded;
 mod helpers;
 mod inactive;

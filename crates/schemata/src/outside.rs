@@ -12,6 +12,7 @@ use patchwright_csource::{Function, lex};
 use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
+use crate::enumerations;
 use crate::preprocessed::Preprocessed;
 use crate::scan::skip_directives;
 
@@ -70,24 +71,24 @@ const REFUSED_WORDS: &[&str] = &[
 
 /// A token of an item; whatever stands in brackets is one token.
 #[derive(Clone, Copy)]
-struct Token {
-    span: Span,
+pub(crate) struct Token {
+    pub(crate) span: Span,
     first: u8,
 }
 
 /// A definition, a declaration or a directive.
-struct Item {
+pub(crate) struct Item {
     span: Span,
     /// None for a directive.
-    tokens: Vec<Token>,
+    pub(crate) tokens: Vec<Token>,
     /// It is a function with its body.
     body: bool,
     /// It has directives inside, so what it is depends on them.
-    conditional: bool,
+    pub(crate) conditional: bool,
 }
 
 /// The items of a text; `None` when the last is not whole, or brackets or conditions are not closed in the item in which they begin.
-fn items(text: &[u8]) -> Option<Vec<Item>> {
+pub(crate) fn items(text: &[u8]) -> Option<Vec<Item>> {
     let mut found = Vec::new();
     let mut tokens: Vec<Token> = Vec::new();
     // Conditions that are open in the item at hand.
@@ -218,6 +219,16 @@ pub fn replacement(
     span: Span,
     text: Vec<u8>,
 ) -> Option<Replacement> {
+    if let Some((text, names)) = enumerations::constants(span.slice(source)?, &text) {
+        let uses = uses(source, functions, span, &names)?;
+        let orphans = Vec::new();
+        return Some(Replacement {
+            text,
+            names,
+            uses,
+            orphans,
+        });
+    }
     let (old, new) = (brought(span.slice(source)?)?, brought(&text)?);
     let stays = |brought: &Brought| {
         brought.external.is_empty() && brought.declared.is_empty() && !brought.includes
@@ -226,28 +237,48 @@ pub fn replacement(
         return None;
     }
     let names = old.defined;
-    let (mut uses, mut orphans) = (Vec::new(), Vec::new());
-    for (word, at) in lex::words_with_places(source) {
-        let use_at = Span::new(at as u32, (at + word.len()) as u32);
-        if !names.contains(&word) || span.contains_span(use_at) {
-            continue;
-        }
-        let in_body = |function: &Function| function.body_span.contains_span(use_at);
-        if !new.defined.contains(&word) {
-            orphans.push(use_at);
-            continue;
-        }
-        if !functions.iter().any(in_body) {
-            return None;
-        }
-        uses.push(Edit::replace(use_at, word));
-    }
+    let (kept, lost) = names
+        .iter()
+        .cloned()
+        .partition(|name| new.defined.contains(name));
+    let orphans = mentions(source, span, &lost).map(|(_, at)| at).collect();
+    let uses = uses(source, functions, span, &kept)?;
     Some(Replacement {
         text,
         names,
         uses,
         orphans,
     })
+}
+
+/// Where a source mentions these names outside of `span`.
+fn mentions<'n>(
+    source: &[u8],
+    span: Span,
+    names: &'n BTreeSet<String>,
+) -> impl Iterator<Item = (String, Span)> + use<'n> {
+    let words = lex::words_with_places(source).into_iter();
+    let placed = words.filter(|(word, _)| names.contains(word));
+    placed.filter_map(move |(word, at)| {
+        let at = Span::new(at as u32, (at + word.len()) as u32);
+        (!span.contains_span(at)).then_some((word, at))
+    })
+}
+
+/// All mentions of these names outside of `span`, each replaced by itself; `None` if some are not in bodies of functions.
+fn uses(
+    source: &[u8],
+    functions: &[Function],
+    span: Span,
+    names: &BTreeSet<String>,
+) -> Option<Vec<Edit>> {
+    let mentions = mentions(source, span, names);
+    let in_bodies = mentions.map(|(word, at)| {
+        let in_body = |function: &Function| function.body_span.contains_span(at);
+        let is_use = functions.iter().any(in_body);
+        is_use.then(|| Edit::replace(at, word))
+    });
+    in_bodies.collect()
 }
 
 /// The offset behind the directive that begins at `at`.
@@ -404,7 +435,7 @@ fn pointed(text: &[u8]) -> Option<String> {
 }
 
 /// The names between the braces of an enumeration.
-fn enumerators(text: &[u8]) -> Option<Vec<String>> {
+pub(crate) fn enumerators(text: &[u8]) -> Option<Vec<String>> {
     let (mut names, mut at, mut expected) = (Vec::new(), 1, true);
     loop {
         at = lex::skip_blank(text, at);
