@@ -499,8 +499,8 @@ fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
     let mut worker = fixture.worker(false);
     let options = BaselineOptions {
         patience: Patience {
-            first: Duration::from_secs(4),
-            next: Duration::from_secs(4),
+            first: Duration::from_secs(1),
+            next: Duration::from_secs(1),
             first_factor: 1,
             next_factor: 1,
         },
