@@ -4,7 +4,7 @@
 //! a shell script of the same name that notes its arguments and becomes the real compiler. Every C
 //! file of the copy is touched before, so that `make` compiles it again. A build that names its
 //! compiler by an absolute path is not seen; for CMake, which does so, a database is asked for
-//! through the environment instead.
+//! through the environment instead, and others are run once more under `ptrace`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,8 @@ use crate::build::{BuildError, BuildLog, run_build};
 use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 use crate::files::{self, Context, FileError};
 use crate::limits::Limits;
-use crate::runner::{Environment, Runner};
+use crate::runner::supervisor::trace;
+use crate::runner::{Environment, Runner, RunnerProgram};
 use crate::sandbox::{Sandbox, normalize, touch_all};
 
 /// A build from which no compile database could be made.
@@ -38,9 +39,9 @@ pub enum InterceptError {
         /// The value of `PATH`.
         path: OsString,
     },
-    /// The build succeeded without a C file of the project being compiled by a compiler in `PATH`.
+    /// The build succeeded without a C file of the project being compiled.
     #[error(
-        "the build compiled no C file of the project through a compiler in PATH; \
+        "the build executed no C compiler on a file of the project; \
          write a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or bear) \
          and name it with --compile-commands"
     )]
@@ -94,15 +95,7 @@ pub fn intercept_build(
     environment
         .set
         .insert("CMAKE_EXPORT_COMPILE_COMMANDS".into(), "ON".into());
-    if wanted.is_empty() {
-        touch_all(sandbox.folder(), OsStr::new("c"))?;
-    }
-    for file in wanted {
-        let file = sandbox.folder().join(file);
-        if file.exists() {
-            files::touch(&file)?;
-        }
-    }
+    touch_sources(sandbox, wanted)?;
     let log = run_build(runner, sandbox, command, &environment, limits)?;
     let mut commands = read_records(&records, sandbox)?;
     if commands.is_empty() {
@@ -112,11 +105,49 @@ pub fn intercept_build(
         commands = exported_by_cmake(runner, sandbox, &environment, limits)?;
     }
     if commands.is_empty() {
+        touch_sources(sandbox, wanted)?;
+        let (command, environment) = traced(runner.program(), command, &records, &environment);
+        run_build(runner, sandbox, &command, &environment, limits)?;
+        commands = read_records(&records, sandbox)?;
+    }
+    if commands.is_empty() {
         return Err(InterceptError::NothingCompiled);
     }
     commands.sort();
     commands.dedup();
     Ok((commands, log))
+}
+
+/// Lets `make` compile the files that are wanted again, or all C files.
+fn touch_sources(sandbox: &Sandbox, wanted: &[PathBuf]) -> Result<(), FileError> {
+    if wanted.is_empty() {
+        touch_all(sandbox.folder(), OsStr::new("c"))?;
+    }
+    let wanted = wanted.iter().map(|file| sandbox.folder().join(file));
+    let mut wanted = wanted.filter(|file| file.exists());
+    wanted.try_for_each(|file| files::touch(&file))
+}
+
+/// The command and environment by which our own program runs a build and notes the compilers that it executes.
+fn traced(
+    program: &RunnerProgram,
+    command: &OsStr,
+    records: &Path,
+    environment: &Environment,
+) -> (OsString, Environment) {
+    let mut environment = environment.clone();
+    for (name, value) in [
+        (trace::COMMAND, command),
+        (trace::RECORDS, records.as_os_str()),
+    ] {
+        environment.set.insert(name.into(), value.to_owned());
+    }
+    let words = [program.exe.as_os_str()].into_iter();
+    let words = words.chain(program.args.iter().map(OsString::as_os_str));
+    let quoted: Vec<Vec<u8>> = words.map(shell_quote).collect();
+    let mut line = b"exec ".to_vec();
+    line.extend(quoted.join(&b' '));
+    (OsString::from_vec(line), environment)
 }
 
 /// The C compilers in `PATH`, each name with the first file of that name, and the one that the
@@ -149,7 +180,7 @@ pub(crate) fn is_executable(path: &Path) -> bool {
 }
 
 /// Whether this is the name of a C compiler, perhaps with a target before and a version after it.
-fn is_c_compiler(name: &[u8]) -> bool {
+pub(crate) fn is_c_compiler(name: &[u8]) -> bool {
     let is_version = |part: &[u8]| {
         part.first().is_some_and(u8::is_ascii_digit)
             && part

@@ -334,6 +334,11 @@ impl Runner {
         })
     }
 
+    /// The program that it was started with.
+    pub(crate) fn program(&self) -> &RunnerProgram {
+        &self.program
+    }
+
     /// From now on, tests that run a program themselves are [`Request::repeated`], or no longer.
     pub fn set_repeats_cases(&mut self, repeats: bool) {
         self.repeats = repeats;

@@ -12,6 +12,7 @@ mod protection;
 mod servers;
 mod spawn;
 mod sys;
+pub(crate) mod trace;
 mod tree;
 mod watch;
 
@@ -28,6 +29,7 @@ use watch::{Finish, HostGone};
 ///
 /// Call it before the process has started any thread. Never returns.
 pub fn supervisor_main() -> ! {
+    trace::watch_if_asked();
     let status = match take_over() {
         Ok((channel, inherited)) => {
             let mut tree = Tree::new();
