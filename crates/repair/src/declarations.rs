@@ -40,6 +40,18 @@ pub(crate) const LATEST_DECLARATIONS: f64 = 0.5;
 /// So many are built at most.
 const MOST_BUILDS: usize = 96;
 
+/// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
+pub(crate) const PARENTHESES_COST: u32 = 2;
+
+/// Which changes of declarations are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Parentheses that bodies of macros lack.
+    Parentheses,
+    /// All others.
+    Others,
+}
+
 /// A change with the location that it is reported for.
 struct Tried {
     entry: usize,
@@ -50,12 +62,21 @@ struct Tried {
     diff: Vec<u8>,
 }
 
+impl Which {
+    fn cost(self) -> u32 {
+        match self {
+            Which::Parentheses => PARENTHESES_COST,
+            Which::Others => DECLARATION_COST,
+        }
+    }
+}
+
 impl Search<'_> {
     /// Whether changes of declarations are still to be tried: nothing has been found, and no whole space is explored, which is a measurement.
-    pub(crate) fn wants_declarations(&self) -> bool {
+    pub(crate) fn wants_declarations(&self, which: Which) -> bool {
         self.options.schemas.declarations
-            && self.options.max_cost >= DECLARATION_COST
-            && !self.declarations_tried
+            && self.options.max_cost >= which.cost()
+            && !self.declarations_tried.contains(&which)
             && !self.options.all
             && !self.options.relations.is_singly()
             && self.found.classes.is_empty()
@@ -65,10 +86,14 @@ impl Search<'_> {
     ///
     /// # Errors
     /// When copies cannot be made or run.
-    pub(crate) fn try_declarations(&mut self, project: &Project) -> Result<(), RepairError> {
-        self.declarations_tried = true;
-        let tried = self.declarations();
-        self.found.stats.declarations_left_out = tried.len().saturating_sub(MOST_BUILDS) as u64;
+    pub(crate) fn try_declarations(
+        &mut self,
+        project: &Project,
+        which: Which,
+    ) -> Result<(), RepairError> {
+        self.declarations_tried.push(which);
+        let tried = self.declarations(which);
+        self.found.stats.declarations_left_out += tried.len().saturating_sub(MOST_BUILDS) as u64;
         let mut rest = &tried[..tried.len().min(MOST_BUILDS)];
         while !rest.is_empty() && self.found.classes.is_empty() && !self.is_over() {
             let (batch, others) = rest.split_at(rest.len().min(self.options.jobs.max(1)));
@@ -101,7 +126,7 @@ impl Search<'_> {
                 self.found.stats.plausible += 1;
                 self.keep_plausible(FoundClass {
                     entry: tried.entry,
-                    cost: DECLARATION_COST,
+                    cost: which.cost(),
                     count: 1,
                     members: vec![(tried.change.edit.clone(), Schema::Declaration)],
                     shared: None,
@@ -115,7 +140,7 @@ impl Search<'_> {
 
     /// The changes of what the functions at the locations declare and mention: those of more suspicious functions first, of each the
     /// likelier ones first.
-    fn declarations(&self) -> Vec<Tried> {
+    fn declarations(&self, which: Which) -> Vec<Tried> {
         let mut order: Vec<usize> = (0..self.holes.len()).collect();
         order.sort_by(|&a, &b| {
             let order = self.holes[a].by_suspicion(&self.holes[b]);
@@ -142,14 +167,24 @@ impl Search<'_> {
             for text in texts.chain([source]) {
                 macros::name_what_is_used(text, &mut named);
             }
-            let mut changes = edits::changes(&file.unit, function);
-            changes.extend(macros::macros(source, &named));
-            let mut in_files = vec![(None, changes)];
-            for header in headers.iter() {
-                let mut changes = edits::sizes_of_members(&header.text, function);
-                changes.extend(macros::macros(&header.text, &named));
-                in_files.push((Some(header), changes));
-            }
+            let in_file = |header: Option<&Header>| {
+                let text = header.map_or(source, |header| &header.text);
+                if which == Which::Parentheses {
+                    return macros::parentheses(text, &named);
+                }
+                let mut changes = match header {
+                    Some(header) => edits::sizes_of_members(&header.text, function),
+                    None => edits::changes(&file.unit, function),
+                };
+                changes.extend(macros::macros(text, &named));
+                changes
+            };
+            let mut in_files = vec![(None, in_file(None))];
+            in_files.extend(
+                headers
+                    .iter()
+                    .map(|header| (Some(header), in_file(Some(header)))),
+            );
             for (header, changes) in in_files {
                 let (path, source) = match header {
                     Some(header) => (&header.relative, &header.text),

@@ -22,7 +22,7 @@ use crate::{
     change_text::is_evasion,
     classes::Classes,
     copies::Copies,
-    declarations::{DECLARATION_COST, LATEST_DECLARATIONS},
+    declarations::{DECLARATION_COST, LATEST_DECLARATIONS, PARENTHESES_COST, Which},
     deferred::Deferred,
     execute::usual,
     explore::KEPT_MEMBERS,
@@ -85,7 +85,7 @@ pub(crate) struct Search<'a> {
     /// After so many executions the search ends.
     pub(crate) last_execution: Option<u64>,
     /// Changes of declarations have been tried.
-    pub(crate) declarations_tried: bool,
+    pub(crate) declarations_tried: Vec<Which>,
     /// By location: plausible candidates that do not only take something out.
     reportable: BTreeMap<usize, usize>,
     /// Places of which it was said that candidates are put off or left out there.
@@ -142,7 +142,7 @@ pub fn search(
         found: Found::default(),
         deferred: Vec::new(),
         last_execution: None,
-        declarations_tried: false,
+        declarations_tried: Vec::new(),
         reportable: BTreeMap::new(),
         told_left_out: BTreeSet::new(),
         bytes: 0,
@@ -161,18 +161,28 @@ pub fn search(
         if search.is_over() || (begins_cost && enough) {
             break;
         }
-        let is_turn = level > DECLARATION_COST || search.is_over_for(LATEST_DECLARATIONS);
-        if is_turn && search.wants_declarations() {
-            match search.try_declarations(project) {
-                Err(error) if error.is_cancelled() => {
-                    search.found.interrupted = true;
-                    break;
-                }
+        let late = level > DECLARATION_COST || search.is_over_for(LATEST_DECLARATIONS);
+        let turns = [
+            (Which::Parentheses, level >= PARENTHESES_COST),
+            (Which::Others, late),
+        ];
+        let mut is_turn = false;
+        for (which, _) in turns.into_iter().filter(|(_, is_turn)| *is_turn) {
+            if !search.wants_declarations(which) {
+                continue;
+            }
+            is_turn = true;
+            match search.try_declarations(project, which) {
+                Err(error) if error.is_cancelled() => search.found.interrupted = true,
                 tried => tried?,
             }
-            if search.is_over() || (begins_cost && !search.found.classes.is_empty()) {
-                break;
-            }
+        }
+        if search.found.interrupted {
+            break;
+        }
+        let has_found = begins_cost && !search.found.classes.is_empty();
+        if is_turn && (search.is_over() || has_found) {
+            break;
         }
         next += 1;
         if !search.has_level(unit, cost) {
@@ -225,10 +235,12 @@ pub fn search(
         }
     }
     let is_done = next == steps.len() && !search.found.interrupted;
-    if is_done && search.wants_declarations() {
-        match search.try_declarations(project) {
-            Err(error) if error.is_cancelled() => search.found.interrupted = true,
-            tried => tried?,
+    for which in [Which::Parentheses, Which::Others] {
+        if is_done && search.wants_declarations(which) && !search.found.interrupted {
+            match search.try_declarations(project, which) {
+                Err(error) if error.is_cancelled() => search.found.interrupted = true,
+                tried => tried?,
+            }
         }
     }
     if is_done && search.found.classes.is_empty() && !search.found.interrupted {
@@ -423,7 +435,7 @@ impl Search<'_> {
         }) {
             return;
         }
-        let (_, source) = new.changed(&self.holes, &self.files);
+        let (_, source) = new.changed(self.holes, self.files);
         if !new
             .members
             .iter()

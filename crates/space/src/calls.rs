@@ -33,8 +33,11 @@ const LONGEST_CALL: u32 = 400;
 /// Most arguments of calls that are looked at.
 const MOST_ARGUMENTS: usize = 8;
 
-/// The function's name.
-pub(crate) const FUNCTION_COST: u32 = 2;
+/// The function's name, and that it does not stand there by chance.
+const FUNCTION_COST: u32 = 2;
+
+/// The name of a function of the program that is called in the same way: it is taken for another one as a variable is.
+pub(crate) const ALIKE_COST: u32 = 1;
 
 /// Two arguments.
 const SWAP_COST: u32 = 2;
@@ -417,7 +420,7 @@ fn replaced(
         .filter(|name| old.name.starts_with('_') || !name.starts_with('_'))
         .cloned()
         .collect();
-    let mut fitting: Vec<(Likeness, Declaration, Vec<usize>)> = Vec::new();
+    let mut fitting: Vec<(Likeness, Declaration, Vec<usize>, bool)> = Vec::new();
     for name in names {
         let Some(new) = finder.builder.unit.declarations.get(&name).cloned() else {
             continue;
@@ -427,12 +430,13 @@ fn replaced(
         }
         if let Some((order, alike)) = fitting_call(finder, call, &old, &new) {
             let distance = edit_distance(old.name.as_bytes(), name.as_bytes());
-            fitting.push(((alike + distance, name), new, order));
+            let is_alike = alike == 0 && !new.in_system_header;
+            fitting.push(((alike + distance, name), new, order, is_alike));
         }
     }
     fitting.sort_by(|a, b| a.0.cmp(&b.0));
     let mut others = 0;
-    fitting.retain(|(_, new, _)| {
+    fitting.retain(|(_, new, ..)| {
         let kept = is_ctype(&old) && is_ctype(new) || others < MOST_FUNCTIONS;
         others += usize::from(!(is_ctype(&old) && is_ctype(new)));
         kept
@@ -442,7 +446,7 @@ fn replaced(
             .found
             .refuse("FUNCTION: less similar functions in place of a call's");
     }
-    for ((_, name), new, order) in fitting {
+    for ((_, name), new, order, is_alike) in fitting {
         let texts: Vec<&str> = order
             .iter()
             .map(|&i| call.arguments[i].text.as_str())
@@ -463,7 +467,10 @@ fn replaced(
         let woven = linked(&name, is_there, &format!("{name}({arguments})"));
         found.push(Alternative {
             schema: Schema::Function,
-            cost: FUNCTION_COST + dropped as u32 + u32::from(!in_order),
+            cost: match is_alike {
+                true => ALIKE_COST,
+                false => FUNCTION_COST + dropped as u32 + u32::from(!in_order),
+            },
             woven,
             edit,
         });

@@ -377,6 +377,29 @@ fn digits(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>
             let (before, after) = (&text[..one.start], &text[one.end..]);
             found.push((cost, format!("{before}%{flags}{rest}{after}")));
         };
+        // `%2x` and `%02x`, `%-8s` and `%8s`.
+        let is_integer = matches!(letter, "d" | "i" | "u" | "x" | "X" | "o");
+        let padded = flags.strip_prefix('0').filter(|width| !width.is_empty());
+        let adjusted = flags.strip_prefix('-');
+        match (padded, adjusted) {
+            (Some(width), _) if is_integer => push(BLANK_COST, width, rest),
+            (_, Some(width)) => push(OTHER_COST, width, rest),
+            _ if flags.starts_with(|c: char| c.is_ascii_digit()) => {
+                if is_integer {
+                    push(BLANK_COST, &format!("0{flags}"), rest);
+                }
+                push(OTHER_COST, &format!("-{flags}"), rest);
+            }
+            _ => {}
+        }
+        match letter {
+            "x" | "X" if flags.is_empty() => {
+                for width in ["02", "04", "08"] {
+                    push(OTHER_COST, width, rest);
+                }
+            }
+            _ => {}
+        }
         match letter {
             "f" | "e" | "g" => {
                 let width = flags.split('.').next().unwrap_or_default();

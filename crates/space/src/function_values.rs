@@ -9,7 +9,7 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    calls::{self, FUNCTION_COST, MOST_FUNCTIONS},
+    calls::{self, ALIKE_COST, MOST_FUNCTIONS},
     choices::{Alternative, Callees, Finder, Form},
     sites::Parents,
     space::Schema,
@@ -134,7 +134,7 @@ fn others(
     let alternatives = fitting.into_iter().take(MOST_FUNCTIONS);
     let alternatives = alternatives.map(|(_, new)| Alternative {
         schema: Schema::Function,
-        cost: FUNCTION_COST,
+        cost: ALIKE_COST,
         woven: calls::linked(&new, callees.direct.contains(&new), &new),
         edit: Edit::replace(place, new),
     });

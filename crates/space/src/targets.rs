@@ -201,7 +201,7 @@ pub(crate) fn members(
     own: &str,
     wanted: patchwright_csource::types::TypeId,
 ) -> Vec<String> {
-    let types = &finder.builder.unit.types;
+    let types = &mut finder.builder.unit.types;
     let mut ty = finder.function.expr(base).ty;
     if arrow {
         let Some(element) = types.element(ty) else {
@@ -213,14 +213,27 @@ pub(crate) fn members(
         return Vec::new();
     };
     let record = types.record(record).clone();
+    // Arrays of other lengths are as good where they decay to pointers.
+    let element = match *types.kind(wanted) {
+        TypeKind::Array(element, _) => Some(types.unqualified(element)),
+        _ => None,
+    };
     let wanted: Option<CType> = finder.builder.ctype(wanted);
     let mut found = Vec::new();
     for field in record.fields.clone().unwrap_or_default() {
-        let types = &finder.builder.unit.types;
-        let is_array = matches!(types.kind(field.ty), TypeKind::Array(..));
+        let types = &mut finder.builder.unit.types;
+        let own_element = match *types.kind(field.ty) {
+            TypeKind::Array(element, _) => Some(types.unqualified(element)),
+            _ => None,
+        };
         let is_const = types.qualifiers(field.ty).is_const;
-        let fits =
-            !is_array && !is_const && wanted.is_some() && finder.builder.ctype(field.ty) == wanted;
+        let fits = match (element, own_element) {
+            (Some(element), Some(own)) => element == own,
+            (None, None) => {
+                !is_const && wanted.is_some() && finder.builder.ctype(field.ty) == wanted
+            }
+            _ => false,
+        };
         if fits && field.name != own && !field.name.is_empty() && !is_private(&record, &field) {
             found.push(field.name);
         }

@@ -88,13 +88,6 @@ pub(super) fn macros(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
             found.extend(other_numbers(text.as_bytes(), known.body, false));
             continue;
         }
-        if let Some(text) = parenthesized(body, known.parameters.as_deref()) {
-            found.push(Change {
-                rank: 0,
-                edit: Edit::replace(known.body, text),
-                is_local: false,
-            });
-        }
         operators(body, &mut |at, old, new, place| {
             let start = known.body.start + at as u32;
             found.push(Change {
@@ -116,6 +109,25 @@ pub(super) fn macros(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
         }
     }
     found
+}
+
+/// The changes that give the macros in a text that are `named` the parentheses that they lack.
+pub(super) fn parentheses(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Vec::new();
+    };
+    let definitions = definitions(text).into_iter();
+    let definitions = definitions
+        .filter(|known| named.contains(known.name) && known.body.len() as usize <= LONGEST);
+    let changes = definitions.filter_map(|known| {
+        let new = parenthesized(&text[known.body.range()], known.parameters.as_deref())?;
+        Some(Change {
+            rank: 0,
+            edit: Edit::replace(known.body, new),
+            is_local: false,
+        })
+    });
+    changes.collect()
 }
 
 /// The macros that a text defines. A definition that ends in a comment, or has one, is not read.
