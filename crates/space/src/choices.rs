@@ -17,7 +17,7 @@ use crate::{
     exits, function_values,
     holes::{Hole, HoleKind},
     initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
-    remainders, renames, repetitions, results, second_calls, sizes,
+    remainders, renames, repetitions, resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -164,6 +164,7 @@ pub fn choices(
     };
     if schemas.initialization {
         initialization::find(&mut finder);
+        resets::find(&mut finder);
     }
     if schemas.function || schemas.swap || schemas.initialization || schemas.format {
         calls::find(&mut finder, schemas, callees);

@@ -503,6 +503,22 @@ mod tests {
     const LONG_LONG: Value = Value::Integer("ll", true);
 
     #[test]
+    fn widths_get_and_lose_zeros_and_sides() {
+        for (text, form) in [
+            (" %2x", " %02x"),
+            ("%02d", "%2d"),
+            ("%8s|", "%-8s|"),
+            ("%-8s|", "%8s|"),
+            ("%x", "%02x"),
+        ] {
+            let found = texts(text, Use::Output, &[Value::Other]);
+            assert!(found.iter().any(|other| other == form), "{text}: {found:?}");
+        }
+        let found = texts("%8s", Use::Output, &[Value::Text]);
+        assert!(!found.iter().any(|other| other == "%08s"));
+    }
+
+    #[test]
     fn conversions_are_fitted_to_their_arguments() {
         let output = |text, values: &[Value]| first(text, Use::Output, values);
         let fitted = |text: &str| Some((FITTED_COST, text.to_owned()));

@@ -57,6 +57,7 @@ mod predicates;
 mod remainders;
 mod renames;
 mod repetitions;
+mod resets;
 mod results;
 mod second_calls;
 mod selectors;

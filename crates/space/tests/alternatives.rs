@@ -125,6 +125,33 @@ fn a_function_that_is_a_value_becomes_one_of_the_same_type() {
 }
 
 #[test]
+fn a_member_begins_again_beside_others() {
+    let source = "#include <stddef.h>\n\
+                  struct s { int count, longest; double mean; struct s *next; char name[8]; const int id; };\n\
+                  struct box { struct s s; };\n\
+                  void f(struct s *s, struct box *box, int n) {\n\
+                  s->next = NULL;\n\
+                  s->count = 0;\n\
+                  if (n) { box->s.mean = n; box->s.longest = 1; }\n}\n";
+    let found = changes(source, Schema::Initialization, &[]);
+    let resets: Vec<&str> = found
+        .iter()
+        .filter(|text| text.starts_with("2: "))
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        resets,
+        [
+            "2: s->longest = 0;",
+            "2: s->mean = 0.0;",
+            "2: if (n) { box->s.mean = n; box->s.count = 0; box->s.longest = 1; }",
+            "2: if (n) { box->s.mean = n; box->s.mean = 0.0; box->s.longest = 1; }",
+            "2: if (n) { box->s.mean = n; box->s.next = NULL; box->s.longest = 1; }",
+        ]
+    );
+}
+
+#[test]
 fn a_loop_counts_the_other_way_round() {
     let source = "int f(int *a, int n) {\n\
                   int s = 0;\n\
