@@ -13,7 +13,9 @@ use patchwright_exec::{
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
-use patchwright_space::{Form, Hole, HoleKind, Leaves, Parents, Slot, SlotSource, TermTypes};
+use patchwright_space::{
+    Form, Hole, HoleKind, Leaves, Parents, Schema, Slot, SlotSource, TermTypes,
+};
 use patchwright_weave::{FunctionId, HoleId, weave_file};
 
 use crate::{
@@ -74,6 +76,15 @@ impl HoleEntry {
     /// candidates and go with their statement.
     pub fn is_counted(&self) -> bool {
         !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
+    }
+
+    /// Whether all that it has are first values (INITIALIZATION).
+    pub(crate) fn begins(&self) -> bool {
+        let HoleKind::Choice(choice) = &self.hole.kind else {
+            return false;
+        };
+        let mut alternatives = choice.alternatives.iter();
+        alternatives.all(|alternative| alternative.schema == Schema::Initialization)
     }
 
     /// The more suspicious one comes first; of those that only failing tests reach, which all may be as suspicious as can be, the one

@@ -243,7 +243,8 @@ pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOpti
 }
 
 /// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Equal ones are
-/// kept in the order of their places.
+/// kept in the order of their places. What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
+/// suspicious, and has few candidates.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
     let counted = entries.iter().filter(|entry| entry.is_counted()).count();
@@ -255,12 +256,11 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let mut room = wanted;
     let mut kept: BTreeSet<usize> = BTreeSet::new();
     for entry in order {
-        if entries[entry].is_counted() {
-            if room == 0 {
-                break;
-            }
-            room -= 1;
+        let is_counted = entries[entry].is_counted();
+        if room == 0 && (is_counted || !entries[entry].begins()) {
+            continue;
         }
+        room -= usize::from(is_counted);
         kept.insert(entry);
     }
     let mut number = 0;
