@@ -250,9 +250,33 @@ fn a_build_without_a_visible_compiler_asks_for_a_database() {
     let fixture = Fixture::new();
     fixture.project.write("a.c", "int a;\n");
     let mut worker = fixture.worker(false);
-    let error = intercept(&mut worker, "/usr/bin/cc -c a.c").unwrap_err();
+    let script = "ln -s /usr/bin/cc compile && ./compile -c a.c && rm compile";
+    let error = intercept(&mut worker, script).unwrap_err();
     assert!(matches!(error, InterceptError::NothingCompiled));
     assert!(error.to_string().contains("--compile-commands"));
+}
+
+#[test]
+fn a_build_that_names_its_compiler_by_its_path_is_watched_all_the_same() {
+    let fixture = Fixture::new();
+    let project = &fixture.project;
+    project.write("a.c", "int a;\n");
+    project.write("sub/b.c", "int b;\n");
+    project.write(
+        "Makefile",
+        "all: a.o sub/b.o\na.o: a.c\n\t/usr/bin/cc -DX='1 2' -c a.c\n\
+         sub/b.o: sub/b.c\n\t(cd sub && exec /usr/bin/gcc -c b.c) & wait $$!\n\tkill -CONT $$$$\n",
+    );
+    let mut worker = fixture.worker(false);
+    let commands = intercept(&mut worker, "make -j2 >/dev/null").unwrap();
+    let root = &project.path;
+    let files: Vec<_> = commands.iter().map(|command| &command.file).collect();
+    assert_eq!(files, [&root.join("a.c"), &root.join("sub/b.c")]);
+    assert_eq!(
+        commands[0].arguments,
+        ["/usr/bin/cc", "-DX=1 2", "-c", "a.c"]
+    );
+    assert_eq!(commands[1].directory, root.join("sub"));
 }
 
 #[test]

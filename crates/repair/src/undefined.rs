@@ -25,6 +25,8 @@ pub(crate) struct Sanitized {
     failing: Vec<usize>,
     /// Those that the untouched program passes when it is built so, too.
     passing: Vec<usize>,
+    /// Those that it passes otherwise, and the sanitizers report something of.
+    reported: Vec<usize>,
 }
 
 impl Sanitized {
@@ -43,15 +45,18 @@ impl Sanitized {
         };
         let environment = without_leaks(&prepared.suite.environment);
         let mut copy = CleanCopy::start("sanitized", prepared, project, surroundings)?;
-        let mut passing = Vec::new();
+        let (mut passing, mut reported) = (Vec::new(), Vec::new());
         let is_built = copy.build(&build)?.is_none();
         for &test in prepared.passing.iter().filter(|_| is_built) {
-            if copy.run(test, &environment)?.is_pass() {
-                passing.push(test);
+            match copy.run(test, &environment)? {
+                Verdict::Pass => passing.push(test),
+                Verdict::Fail(FailReason::SanitizerReport(_)) => reported.push(test),
+                Verdict::Fail(_) => {}
             }
         }
         copy.remove()?;
-        if !is_built || passing.is_empty() && !prepared.passing.is_empty() {
+        let works = !passing.is_empty() || !reported.is_empty() || prepared.passing.is_empty();
+        if !is_built || !works {
             let why = match is_built {
                 true => "passes no test",
                 false => "does not build",
@@ -66,10 +71,12 @@ impl Sanitized {
             environment,
             failing: prepared.failing.clone(),
             passing,
+            reported,
         }))
     }
 
-    /// What the sanitizers say of a candidate: the first test with a report, or that passed with them and does no more.
+    /// What the sanitizers say of a candidate: the first test with a report, or that passed with them and does no more. Of a candidate
+    /// that mends what they say of the untouched program in one test, the first test in which it does not.
     /// `None` if all is well.
     ///
     /// # Errors
@@ -90,6 +97,19 @@ impl Sanitized {
             {
                 let name = copy.name(test);
                 return Ok(Some(format!("test {name}: {}", told(&why))));
+            }
+        }
+        let (mut mends, mut left) = (false, None);
+        for &test in &self.reported {
+            match copy.run(test, &self.environment)? {
+                Verdict::Fail(why @ FailReason::SanitizerReport(_)) => {
+                    left.get_or_insert_with(|| format!("test {}: {}", copy.name(test), told(&why)));
+                }
+                Verdict::Fail(_) => {}
+                Verdict::Pass => mends = true,
+            }
+            if mends && left.is_some() {
+                return Ok(left);
             }
         }
         Ok(None)
