@@ -80,13 +80,18 @@ programs! {
     exchanged_subscripts
     forgotten_else
     fresh_memory
+    function_as_value
     grouped_otherwise
     guarded_exit
     left_before_a_crash
+    macro_without_parentheses
+    member_that_begins_again
     moved_statement
     number_printed_as_another
     number_too_large
+    other_label
     other_separator
+    other_table_entry
     refused_initializations
     string_without_end
     strings_compared_by_address

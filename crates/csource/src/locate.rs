@@ -171,6 +171,26 @@ struct Extent {
     subtree_end: u32,
 }
 
+impl Extent {
+    /// The text of the arguments of one invocation that it begins and ends in, and that invocation.
+    fn in_argument(&self) -> Option<(Span, u32)> {
+        let (
+            Point::Argument {
+                token: first,
+                invocation: a,
+            },
+            Point::Argument {
+                token: last,
+                invocation: b,
+            },
+        ) = (self.begin, self.end)
+        else {
+            return None;
+        };
+        (a == b && first.start <= last.start).then(|| (Span::new(first.start, last.end), a))
+    }
+}
+
 impl<'a> Locator<'a> {
     pub(crate) fn new(source: &'a [u8], main_file: u32, macros: &'a MacroTable) -> Self {
         Locator {
@@ -396,27 +416,15 @@ impl<'a> Locator<'a> {
         let mut counted: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         for &id in &self.touching[invocation as usize] {
             let node = self.nodes[id as usize];
-            let (
-                Point::Argument {
-                    token: first,
-                    invocation: a,
-                },
-                Point::Argument {
-                    token: last,
-                    invocation: b,
-                },
-            ) = (node.begin, node.end)
-            else {
+            let in_argument = node.in_argument().filter(|(_, of)| *of == invocation);
+            let Some((span, _)) = in_argument.filter(|_| self.reads_once(id, invocation)) else {
                 continue;
             };
-            if (a, b) != (invocation, invocation) || !self.reads_once(id, invocation) {
-                continue;
-            }
             if node.subtree_end == id + 1 {
-                *copies.leaves.entry(first.start).or_default() += 1;
+                *copies.leaves.entry(span.start).or_default() += 1;
             }
             // What has the same extent within it is the same copy. Nodes come before what is in them.
-            let extent = (first.start, last.end);
+            let extent = (span.start, span.end);
             let end = counted.entry(extent).or_default();
             if id >= *end {
                 *end = node.subtree_end;
@@ -454,24 +462,8 @@ impl<'a> Locator<'a> {
                 self.invocations[invocation as usize].span.end
             }
         };
-        if let (
-            Point::Argument {
-                token: first,
-                invocation: a,
-            },
-            Point::Argument {
-                token: last,
-                invocation: b,
-            },
-        ) = (begin, end)
-            && a == b
-            && first.start <= last.start
-        {
+        if let Some((span, a)) = self.nodes[id as usize].in_argument() {
             let invocation = &self.invocations[a as usize];
-            let span = Span {
-                start: first.start,
-                end: last.end,
-            };
             let text = &self.source[span.start as usize..span.end as usize];
             if invocation
                 .arguments

@@ -1,6 +1,7 @@
 // case 3 => 1,2,3
 // case 1 => 1
 // case 4 => 1,2,3,4
+// schemas: expression,format
 // patch in: main
 // added:       printf(",");
 #include <stdio.h>
