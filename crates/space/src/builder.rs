@@ -369,7 +369,18 @@ impl SpaceBuilder<'_> {
             }
             _ => 0,
         };
-        of_enumeration
+        // The number that a character is counts no bytes.
+        let is_character =
+            |ctype: CType| matches!(ctype, CType::Char | CType::SChar | CType::UChar);
+        let is_size = self.space.hole.context == Context::Convert(CType::ULong);
+        let counts = is_size
+            && site.term.ctype().is_integer()
+            && !is_character(site.term.ctype())
+            && !matches!(site.term.kind(), Kind::Constant(..));
+        let of_character =
+            counts && is_character(filled) && !self.familiar.calculates_with_characters();
+        u32::from(of_character)
+            + of_enumeration
             + match template {
                 // Where nothing is known of what lies round an object, what is read beside it passes by chance.
                 Template::Binary(..) | Template::Select(..)
@@ -390,9 +401,8 @@ impl SpaceBuilder<'_> {
                     };
                     let of_truth = !is_of_bits(op)
                         && (site.term.ctype() == CType::Bool || is_truth(a) || is_truth(b));
-                    let is_character =
-                        matches!(site.term.ctype(), CType::Char | CType::SChar | CType::UChar)
-                            && !self.familiar.calculates_with_characters();
+                    let is_character = is_character(site.term.ctype())
+                        && !self.familiar.calculates_with_characters();
                     self.familiar.binary(op)
                         + u32::from(is_character)
                         + u32::from(of_call && is_of_bits(op))
