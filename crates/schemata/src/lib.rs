@@ -43,6 +43,7 @@ mod placing;
 mod plan;
 mod planned;
 mod preprocessed;
+mod replacements;
 mod rounds;
 mod runs;
 mod scan;

@@ -9,10 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{Function, lex};
-use patchwright_text::{Edit, Span};
+use patchwright_text::Span;
 use rustc_hash::FxHashSet;
 
-use crate::enumerations;
 use crate::preprocessed::Preprocessed;
 use crate::scan::skip_directives;
 
@@ -197,88 +196,6 @@ pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<
         )
     });
     spans.find(|span| span.contains_span(at))
-}
-
-/// A definition that a patch changes, as another one beside it.
-pub struct Replacement {
-    /// The changed text.
-    pub text: Vec<u8>,
-    /// The names that it gives another meaning to, or none.
-    pub names: BTreeSet<String>,
-    /// All mentions of the former in functions, each replaced by itself.
-    pub uses: Vec<Edit>,
-    /// All mentions of the others: they mean something else now, or nothing.
-    pub orphans: Vec<Span>,
-}
-
-/// Makes a definition of its own of the changed one in `span`, if all that mentions it are the bodies of the file's
-/// functions. `text` is the new text.
-pub fn replacement(
-    source: &[u8],
-    functions: &[Function],
-    span: Span,
-    text: Vec<u8>,
-) -> Option<Replacement> {
-    if let Some((text, names)) = enumerations::constants(span.slice(source)?, &text) {
-        let uses = uses(source, functions, span, &names)?;
-        let orphans = Vec::new();
-        return Some(Replacement {
-            text,
-            names,
-            uses,
-            orphans,
-        });
-    }
-    let (old, new) = (brought(span.slice(source)?)?, brought(&text)?);
-    let stays = |brought: &Brought| {
-        brought.external.is_empty() && brought.declared.is_empty() && !brought.includes
-    };
-    if !stays(&old) || !stays(&new) {
-        return None;
-    }
-    let names = old.defined;
-    let (kept, lost) = names
-        .iter()
-        .cloned()
-        .partition(|name| new.defined.contains(name));
-    let orphans = mentions(source, span, &lost).map(|(_, at)| at).collect();
-    let uses = uses(source, functions, span, &kept)?;
-    Some(Replacement {
-        text,
-        names,
-        uses,
-        orphans,
-    })
-}
-
-/// Where a source mentions these names outside of `span`.
-fn mentions<'n>(
-    source: &[u8],
-    span: Span,
-    names: &'n BTreeSet<String>,
-) -> impl Iterator<Item = (String, Span)> + use<'n> {
-    let words = lex::words_with_places(source).into_iter();
-    let placed = words.filter(|(word, _)| names.contains(word));
-    placed.filter_map(move |(word, at)| {
-        let at = Span::new(at as u32, (at + word.len()) as u32);
-        (!span.contains_span(at)).then_some((word, at))
-    })
-}
-
-/// All mentions of these names outside of `span`, each replaced by itself; `None` if some are not in bodies of functions.
-fn uses(
-    source: &[u8],
-    functions: &[Function],
-    span: Span,
-    names: &BTreeSet<String>,
-) -> Option<Vec<Edit>> {
-    let mentions = mentions(source, span, names);
-    let in_bodies = mentions.map(|(word, at)| {
-        let in_body = |function: &Function| function.body_span.contains_span(at);
-        let is_use = functions.iter().any(in_body);
-        is_use.then(|| Edit::replace(at, word))
-    });
-    in_bodies.collect()
 }
 
 /// The offset behind the directive that begins at `at`.

@@ -11,6 +11,7 @@ use crate::Apart;
 use crate::compiler::Compiler;
 use crate::edits::{is_blank, trimmed};
 use crate::outside::{self, Addition, Brought, KnownNames};
+use crate::replacements;
 
 /// A source file that patches change.
 pub struct SourceFile {
@@ -300,7 +301,7 @@ pub fn planned_file(
     let all = &edits;
     for (&span, edits) in &changed {
         let text = crate::runs::alternative(base, span, edits);
-        let replacement = outside::replacement(base, functions, span, text);
+        let replacement = replacements::replacement(base, functions, span, text);
         let mut replacement = replacement.ok_or(Apart::OutsideOfFunctions)?;
         // A name that is defined no more, and that the patch leaves where it is mentioned, or asked for with `#ifdef`.
         let is_left = |at: &Span| {
