@@ -75,3 +75,36 @@ fn a_patch_that_reads_beside_an_array_does_not_come_before_one_that_does_not() {
     let diff = first["diff"].as_str().unwrap();
     assert!(!diff.contains("i <= length"), "{diff}");
 }
+
+#[test]
+fn a_patch_that_mends_what_sanitizers_report_in_some_tests_only_is_set_aside() {
+    let report = report(
+        "// case 3 x => 6 0\n\
+         // case 3 => 6\n\
+         // case 4 => 10\n\
+         // case 1 => 1\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         struct row { int cell[4]; int spare; int end; };\n\
+         static struct row row;\n\
+         int main(int argc, char **argv) {\n\
+         \x20 int n = argc > 1 ? atoi(argv[1]) : 0, sum = 0;\n\
+         \x20 for (int i = 0; i < n + 2; i++)\n\
+         \x20   row.cell[i] = i + 1;\n\
+         \x20 for (int i = 0; i < n; i++)\n\
+         \x20   sum += row.cell[i];\n\
+         \x20 printf(argc > 2 ? \"%d %d\\n\" : \"%d\\n\", sum, row.spare);\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    // It still writes behind the cells where there are four.
+    let patches = report["patches"].as_array().unwrap();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let diff = patch["diff"].as_str().unwrap();
+        assert!(!diff.contains("i < n + 1;"), "{diff}");
+        assert_eq!(patch["undefined_behaviour"], serde_json::Value::Null);
+    }
+    let set_aside = report["stats"]["undefined_by_sanitizers"].as_u64();
+    assert!(set_aside > Some(0), "{set_aside:?}");
+}

@@ -1,8 +1,9 @@
-//! DECLARATION: another type, a larger array, another number where the program begins, another element of a table.
+//! DECLARATION: another type, a larger array, another number where the program begins, another element of a table, another label of
+//! `case`, another body of a macro.
 //!
 //! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
 //! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
-//! cheap has been found, or half of the time is over.
+//! cheap has been found, or half of the time is over; but for parentheses that a macro lacks, which are hardly ever meant.
 
 mod edits;
 mod follow;
@@ -43,9 +44,9 @@ const MOST_BUILDS: usize = 96;
 /// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
 pub(crate) const PARENTHESES_COST: u32 = 2;
 
-/// Which changes of declarations are tried.
+/// DeclarationTurn changes of declarations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum DeclarationTurn {
     /// Parentheses that bodies of macros lack.
     Parentheses,
     /// All others.
@@ -62,18 +63,37 @@ struct Tried {
     diff: Vec<u8>,
 }
 
-impl Which {
+impl DeclarationTurn {
     fn cost(self) -> u32 {
         match self {
-            Which::Parentheses => PARENTHESES_COST,
-            Which::Others => DECLARATION_COST,
+            DeclarationTurn::Parentheses => PARENTHESES_COST,
+            DeclarationTurn::Others => DECLARATION_COST,
         }
     }
 }
 
 impl Search<'_> {
+    /// Tries changes of declarations, if they are still to be tried; whether they were. Cancelling interrupts the search.
+    ///
+    /// # Errors
+    /// When copies cannot be made or run.
+    pub(crate) fn take_turn(
+        &mut self,
+        project: &Project,
+        which: DeclarationTurn,
+    ) -> Result<bool, RepairError> {
+        if self.found.interrupted || !self.wants_declarations(which) {
+            return Ok(false);
+        }
+        match self.try_declarations(project, which) {
+            Err(error) if error.is_cancelled() => self.found.interrupted = true,
+            tried => tried?,
+        }
+        Ok(true)
+    }
+
     /// Whether changes of declarations are still to be tried: nothing has been found, and no whole space is explored, which is a measurement.
-    pub(crate) fn wants_declarations(&self, which: Which) -> bool {
+    fn wants_declarations(&self, which: DeclarationTurn) -> bool {
         self.options.schemas.declarations
             && self.options.max_cost >= which.cost()
             && !self.declarations_tried.contains(&which)
@@ -86,10 +106,10 @@ impl Search<'_> {
     ///
     /// # Errors
     /// When copies cannot be made or run.
-    pub(crate) fn try_declarations(
+    fn try_declarations(
         &mut self,
         project: &Project,
-        which: Which,
+        which: DeclarationTurn,
     ) -> Result<(), RepairError> {
         self.declarations_tried.push(which);
         let tried = self.declarations(which);
@@ -140,7 +160,7 @@ impl Search<'_> {
 
     /// The changes of what the functions at the locations declare and mention: those of more suspicious functions first, of each the
     /// likelier ones first.
-    fn declarations(&self, which: Which) -> Vec<Tried> {
+    fn declarations(&self, which: DeclarationTurn) -> Vec<Tried> {
         let mut order: Vec<usize> = (0..self.holes.len()).collect();
         order.sort_by(|&a, &b| {
             let order = self.holes[a].by_suspicion(&self.holes[b]);
@@ -169,7 +189,7 @@ impl Search<'_> {
             }
             let in_file = |header: Option<&Header>| {
                 let text = header.map_or(source, |header| &header.text);
-                if which == Which::Parentheses {
+                if which == DeclarationTurn::Parentheses {
                     return macros::parentheses(text, &named);
                 }
                 let mut changes = match header {

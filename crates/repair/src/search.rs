@@ -22,7 +22,7 @@ use crate::{
     change_text::is_evasion,
     classes::Classes,
     copies::Copies,
-    declarations::{DECLARATION_COST, LATEST_DECLARATIONS, PARENTHESES_COST, Which},
+    declarations::{DECLARATION_COST, DeclarationTurn, LATEST_DECLARATIONS, PARENTHESES_COST},
     deferred::Deferred,
     execute::usual,
     explore::KEPT_MEMBERS,
@@ -85,7 +85,7 @@ pub(crate) struct Search<'a> {
     /// After so many executions the search ends.
     pub(crate) last_execution: Option<u64>,
     /// Changes of declarations have been tried.
-    pub(crate) declarations_tried: Vec<Which>,
+    pub(crate) declarations_tried: Vec<DeclarationTurn>,
     /// By location: plausible candidates that do not only take something out.
     reportable: BTreeMap<usize, usize>,
     /// Places of which it was said that candidates are put off or left out there.
@@ -163,19 +163,12 @@ pub fn search(
         }
         let late = level > DECLARATION_COST || search.is_over_for(LATEST_DECLARATIONS);
         let turns = [
-            (Which::Parentheses, level >= PARENTHESES_COST),
-            (Which::Others, late),
+            (DeclarationTurn::Parentheses, level >= PARENTHESES_COST),
+            (DeclarationTurn::Others, late),
         ];
         let mut is_turn = false;
         for (which, _) in turns.into_iter().filter(|(_, is_turn)| *is_turn) {
-            if !search.wants_declarations(which) {
-                continue;
-            }
-            is_turn = true;
-            match search.try_declarations(project, which) {
-                Err(error) if error.is_cancelled() => search.found.interrupted = true,
-                tried => tried?,
-            }
+            is_turn |= search.take_turn(project, which)?;
         }
         if search.found.interrupted {
             break;
@@ -235,12 +228,9 @@ pub fn search(
         }
     }
     let is_done = next == steps.len() && !search.found.interrupted;
-    for which in [Which::Parentheses, Which::Others] {
-        if is_done && search.wants_declarations(which) && !search.found.interrupted {
-            match search.try_declarations(project, which) {
-                Err(error) if error.is_cancelled() => search.found.interrupted = true,
-                tried => tried?,
-            }
+    for which in [DeclarationTurn::Parentheses, DeclarationTurn::Others] {
+        if is_done {
+            search.take_turn(project, which)?;
         }
     }
     if is_done && search.found.classes.is_empty() && !search.found.interrupted {

@@ -130,7 +130,7 @@ pub(super) fn parentheses(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> 
     changes.collect()
 }
 
-/// The macros that a text defines. A definition that ends in a comment, or has one, is not read.
+/// The macros that a text defines. What stands behind a comment in a definition is not looked at.
 fn definitions(text: &str) -> Vec<Definition<'_>> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();

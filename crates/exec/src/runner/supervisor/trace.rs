@@ -4,10 +4,10 @@
 //! program. Signals are handed on.
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr};
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -60,8 +60,10 @@ fn watched(command: &OsStr, records: &Path) -> io::Result<i32> {
     if first == 0 {
         // SAFETY: only calls that are safe after fork; the arrays end with null pointers and outlive the call.
         unsafe {
-            libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
-            libc::raise(libc::SIGSTOP);
+            // Where it is not permitted, the build runs all the same, and nothing is noted.
+            if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) == 0 {
+                libc::raise(libc::SIGSTOP);
+            }
             libc::execve(
                 arguments[0].as_ptr(),
                 argument_pointers.as_ptr(),
@@ -98,7 +100,9 @@ fn watched(command: &OsStr, records: &Path) -> io::Result<i32> {
             libc::PTRACE_EVENT_EXEC => {
                 number += 1;
                 // What cannot be read has ended.
-                let _ = record(pid, records, number);
+                if let Ok(Some(text)) = record(pid) {
+                    fs::write(records.join(format!("watched-{number}")), text)?;
+                }
                 go_on(pid, 0);
             }
             0 if known.insert(pid) && signal == libc::SIGSTOP => go_on(pid, 0),
@@ -135,8 +139,8 @@ fn code(status: libc::c_int) -> i32 {
     }
 }
 
-/// Notes the program that a process has become, if it is a C compiler, in the form of the shims' records.
-fn record(pid: Pid, records: &Path, number: u32) -> io::Result<()> {
+/// The program that a process has become, if it is a C compiler, in the form of the shims' records.
+fn record(pid: Pid) -> io::Result<Option<Vec<u8>>> {
     let line = fs::read(format!("/proc/{pid}/cmdline"))?;
     let words: Vec<&[u8]> = line
         .strip_suffix(b"\0")
@@ -144,14 +148,14 @@ fn record(pid: Pid, records: &Path, number: u32) -> io::Result<()> {
         .split(|b| *b == 0)
         .collect();
     let Some((called, arguments)) = words.split_first() else {
-        return Ok(());
+        return Ok(None);
     };
     let name = called
         .rsplit(|byte| *byte == b'/')
         .next()
         .unwrap_or_default();
     if !is_c_compiler(name) || arguments.iter().any(|word| INNER.contains(word)) {
-        return Ok(());
+        return Ok(None);
     }
     let folder = fs::read_link(format!("/proc/{pid}/cwd"))?;
     let program: PathBuf = match called.contains(&b'/') {
@@ -165,6 +169,5 @@ fn record(pid: Pid, records: &Path, number: u32) -> io::Result<()> {
         text.extend_from_slice(word);
     }
     text.push(0);
-    let file = OsString::from_vec(format!("watched-{number}").into_bytes());
-    fs::File::create(records.join(file))?.write_all(&text)
+    Ok(Some(text))
 }
