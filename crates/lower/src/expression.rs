@@ -206,17 +206,30 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let function = self.lowerer.declare(name);
                 self.address_constant(Target::Function(function), origin)
             }
-            // An lvalue where a value is needed: arrays in GNU C's statement expressions.
             ExprKind::String
             | ExprKind::Variable(_)
             | ExprKind::Member { .. }
-            | ExprKind::Subscript { .. } => self.address_of(id),
+            | ExprKind::Subscript { .. } => self.value_at(id),
             ExprKind::Other {
                 kind,
                 children,
                 body,
                 ..
             } => self.other(id, kind, children, *body),
+        }
+    }
+
+    /// The value of an expression that designates an object, or a part of one, and that no conversion reads: a member of what a
+    /// call returns is no lvalue in C, but has a place all the same. Of an array the value is its address.
+    pub(crate) fn value_at(&mut self, id: ExprId) -> Operand {
+        match self.class(id) {
+            Class::Scalar(ty) => {
+                let origin = self.at_expr(id);
+                let location = self.location(id);
+                self.load(location, ty, origin)
+            }
+            Class::Array | Class::Function => self.address_of(id),
+            _ => self.unsupported_expr(id),
         }
     }
 
@@ -297,7 +310,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.continue_in(end);
                 self.read(result, ty, origin)
             }
-            ("CompoundLiteralExpr", _, _) => self.address_of(id),
+            ("CompoundLiteralExpr", _, _) => self.value_at(id),
             _ => self.unsupported_expr(id),
         }
     }

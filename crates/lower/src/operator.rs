@@ -17,7 +17,7 @@ impl FunctionLowerer<'_, '_> {
         let origin = self.at_expr(id);
         let op = match operator {
             UnaryOperator::Plus | UnaryOperator::Extension => return self.rvalue(operand),
-            UnaryOperator::Dereference => return self.address_of(id),
+            UnaryOperator::Dereference => return self.value_at(id),
             UnaryOperator::AddressOf => {
                 let inner = source.expr(source.without_parens(operand));
                 return match &inner.kind {

@@ -1,0 +1,113 @@
+//! Programs about one part of the language each: in the interpreter they print what they print when gcc compiles them.
+//!
+//! A program may say `flags: FLAGS` in a comment, and `prints nothing of: REASON` for what the interpreter must refuse by name.
+#![allow(clippy::disallowed_methods, reason = "the programs are files")]
+
+use std::{ffi::OsString, path::Path, time::Duration};
+
+use patchwright_csource::{Clang, parse};
+use patchwright_exec::runner::Ending as HowEnded;
+use patchwright_exec::{
+    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram,
+};
+use patchwright_interpret::{Closed, Ending, Limits, Machine};
+
+fn compare(name: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/language")
+        .join(format!("{name}.c"));
+    let text = std::fs::read(&file).expect("it is there");
+    let source = String::from_utf8_lossy(&text).into_owned();
+    let note = |what: &str| {
+        let mut lines = source.lines();
+        lines.find_map(|line| Some(line.split_once(what)?.1.trim_end_matches("*/").trim()))
+    };
+    let flags: Vec<OsString> = note("flags: ")
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(OsString::from)
+        .collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let cancel = CancelToken::new().expect("a pipe");
+    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
+    let clang = Clang::find(&mut runner).expect("clang is installed");
+    let mut arguments: Vec<OsString> = vec!["cc".into()];
+    arguments.extend(flags.iter().cloned());
+    arguments.extend(["-c".into(), file.clone().into_os_string()]);
+    let command = CompileCommand {
+        directory: folder.path().to_path_buf(),
+        arguments,
+        output: None,
+        included: None,
+        file: file.clone(),
+    };
+    let unit = parse(&clang, &mut runner, &command, text).expect("valid");
+    let module = patchwright_lower::lower(&unit, &file.to_string_lossy());
+    patchwright_ir::verify(&module).expect("the IR is well-formed");
+    let mut world = Closed::with_input("");
+    let mut machine = Machine::link(vec![module], Limits::default(), &mut world).expect("links");
+    let outcome = machine.run(&[b"program".to_vec()], &[]);
+    drop(machine);
+    let printed = String::from_utf8_lossy(&world.output).into_owned();
+    if let Some(reason) = note("refused: ") {
+        match outcome.ending {
+            Ending::Unsupported(found) => assert!(found.contains(reason), "{found}"),
+            other => panic!("{name} is not refused: {other:?}\n{printed}"),
+        }
+        return;
+    }
+    let build = Request::new("gcc", folder.path())
+        .args(["-w", "-O0", "-o", "program"])
+        .args(flags)
+        .arg(&file)
+        .arg("-lm")
+        .limits(ProcessLimits::for_build());
+    let built = runner.run(&build).expect("gcc is installed");
+    assert!(
+        built.ending.is_success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let run = Request::new(folder.path().join("program"), folder.path())
+        .limits(ProcessLimits::with_wall(Duration::from_secs(20)));
+    let expected = runner.run(&run).expect("it runs");
+    let HowEnded::Exited(status) = expected.ending else {
+        panic!("{name}: {:?}", expected.ending);
+    };
+    assert_eq!(
+        (&outcome.ending, printed.as_str()),
+        (
+            &Ending::Exit(status),
+            String::from_utf8_lossy(&expected.stdout).as_ref()
+        ),
+        "{:?}",
+        outcome.trace
+    );
+}
+
+macro_rules! programs {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                compare(stringify!($name));
+            }
+        )*
+
+        #[test]
+        fn every_program_has_a_test() {
+            let names = [$(stringify!($name)),*];
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language");
+            for entry in std::fs::read_dir(folder).expect("it is there") {
+                let name = entry.expect("it can be read").file_name();
+                let name = name.to_string_lossy();
+                let name = name.strip_suffix(".c").expect("only programs are there");
+                assert!(names.contains(&name), "{name} has no test");
+            }
+        }
+    };
+}
+
+programs! {
+    members_of_results
+}
