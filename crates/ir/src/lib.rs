@@ -31,6 +31,7 @@ mod link;
 mod module;
 mod text;
 mod types;
+mod undefined;
 mod verify;
 pub mod wide;
 
@@ -46,4 +47,5 @@ pub use text::{ReadError, print_function, print_module, read_module};
 pub use types::{
     BlockId, FileId, FunctionId, GlobalId, LocalId, ObjectId, OriginId, RoutineId, TempId, Type,
 };
+pub use undefined::Undefined;
 pub use verify::{Invariant, Violation, verify};
