@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("solve", &[]),
     ("flow", &["text"]),
     ("changes", &["flow"]),
     ("semantics", &[]),

@@ -1,0 +1,67 @@
+//! Arrays: total maps from bits to bits.
+
+use crate::sort::Sort;
+use crate::terms::{Node, Term, Terms};
+
+/// So many stores are looked through for the one that is meant.
+const FAR: u32 = 256;
+
+impl Terms {
+    #[track_caller]
+    fn array_sort(&self, array: Term) -> (u32, u32) {
+        match self.sort(array) {
+            Sort::Array { index, element } => (index, element),
+            other => panic!("an array is needed, and this is {other}"),
+        }
+    }
+
+    /// The array that has this element at every index of that width.
+    #[track_caller]
+    pub fn array_of(&mut self, index: u32, element: Term) -> Term {
+        let element_width = self.width(element);
+        self.intern(
+            Node::ArrayOf(element),
+            Sort::Array {
+                index,
+                element: element_width,
+            },
+        )
+    }
+
+    /// The array with another element at one index.
+    #[track_caller]
+    pub fn store(&mut self, array: Term, index: Term, element: Term) -> Term {
+        let sort = self.array_sort(array);
+        assert_eq!(
+            sort,
+            (self.width(index), self.width(element)),
+            "a store of other widths"
+        );
+        match self.node(array) {
+            Node::Store(below, at, _) if at == index => return self.store(below, index, element),
+            Node::ArrayOf(everywhere) if everywhere == element => return array,
+            _ => {}
+        }
+        if self.node(element) == Node::Select(array, index) {
+            return array;
+        }
+        self.intern(Node::Store(array, index, element), self.sort(array))
+    }
+
+    /// The element at an index.
+    #[track_caller]
+    pub fn select(&mut self, array: Term, index: Term) -> Term {
+        let (index_width, element) = self.array_sort(array);
+        assert_eq!(index_width, self.width(index), "an index of another width");
+        let mut at = array;
+        for _ in 0..FAR {
+            match self.node(at) {
+                Node::ArrayOf(everywhere) => return everywhere,
+                Node::Store(_, there, value) if there == index => return value,
+                Node::Store(below, there, _) if self.apart(there, index) => at = below,
+                _ => break,
+            }
+        }
+        self.intern(Node::Select(at, index), Sort::Bits(element))
+    }
+}

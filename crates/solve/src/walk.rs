@@ -1,0 +1,206 @@
+//! Going through terms: parts, variables, sizes, replacing. Nothing here recurses, so deep terms are no trouble.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use rustc_hash::FxHashMap;
+
+use crate::fold::FloatOp;
+use crate::sort::Sort;
+use crate::terms::{Node, Term, Terms};
+
+impl Terms {
+    /// Calls `each` with the terms that this one is directly made of, in order.
+    pub fn for_each_part(&self, term: Term, mut each: impl FnMut(Term)) {
+        match self.node(term) {
+            Node::Truth(_) | Node::Constant(_) | Node::Variable(_) => {}
+            Node::Not(a)
+            | Node::Neg(a)
+            | Node::BitNot(a)
+            | Node::Extract { of: a, .. }
+            | Node::SignExtend(a)
+            | Node::FloatSqrt(_, a)
+            | Node::FloatFromSigned(_, a)
+            | Node::FloatFromUnsigned(_, a)
+            | Node::FloatToSigned(_, a)
+            | Node::FloatToUnsigned(_, a)
+            | Node::FloatConvert(_, _, a)
+            | Node::ArrayOf(a) => each(a),
+            Node::And(a, b)
+            | Node::Xor(a, b)
+            | Node::Eq(a, b)
+            | Node::Ult(a, b)
+            | Node::Slt(a, b)
+            | Node::MulOverflowsSigned(a, b)
+            | Node::MulOverflowsUnsigned(a, b)
+            | Node::Add(a, b)
+            | Node::Mul(a, b)
+            | Node::Udiv(a, b)
+            | Node::Urem(a, b)
+            | Node::Sdiv(a, b)
+            | Node::Srem(a, b)
+            | Node::BitAnd(a, b)
+            | Node::BitXor(a, b)
+            | Node::Shl(a, b)
+            | Node::Lshr(a, b)
+            | Node::Ashr(a, b)
+            | Node::Concat(a, b)
+            | Node::FloatBinary(_, _, a, b)
+            | Node::Select(a, b) => {
+                each(a);
+                each(b);
+            }
+            Node::Ite(a, b, c) | Node::Store(a, b, c) => {
+                each(a);
+                each(b);
+                each(c);
+            }
+            Node::Apply(_, list) => self.arguments(list).iter().copied().for_each(each),
+        }
+    }
+
+    /// The terms that these are made of, themselves included, each once, parts before what they are part of.
+    pub fn within(&self, roots: &[Term]) -> Vec<Term> {
+        self.within_unless(roots, |_| false)
+    }
+
+    /// As [`Terms::within`], but not looking into those that `stop` names.
+    pub(crate) fn within_unless(&self, roots: &[Term], stop: impl Fn(Term) -> bool) -> Vec<Term> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut open: Vec<Term> = Vec::new();
+        let mut found = Vec::new();
+        for &root in roots {
+            if seen.insert(root) {
+                open.push(root);
+            }
+        }
+        while let Some(term) = open.pop() {
+            found.push(term);
+            if stop(term) {
+                continue;
+            }
+            self.for_each_part(term, |part| {
+                if seen.insert(part) {
+                    open.push(part);
+                }
+            });
+        }
+        // Parts were made before what they are part of.
+        found.sort_unstable();
+        found
+    }
+
+    /// The variables that a term depends on, in the order in which they were made.
+    pub fn variables_of(&self, term: Term) -> Vec<Term> {
+        let mut found = self.within(&[term]);
+        found.retain(|&term| matches!(self.node(term), Node::Variable(_)));
+        found
+    }
+
+    /// How many terms a term is made of, itself included, shared ones counted once.
+    pub fn size(&self, term: Term) -> usize {
+        self.within(&[term]).len()
+    }
+
+    /// The term with the terms of `replacements` (mostly variables) replaced, at once, and simplified again.
+    pub fn substitute<S: BuildHasher>(
+        &mut self,
+        term: Term,
+        replacements: &HashMap<Term, Term, S>,
+    ) -> Term {
+        self.substitute_all(&[term], replacements)[0]
+    }
+
+    /// As [`Terms::substitute`], for several terms, which costs less than one by one.
+    pub fn substitute_all<S: BuildHasher>(
+        &mut self,
+        terms: &[Term],
+        replacements: &HashMap<Term, Term, S>,
+    ) -> Vec<Term> {
+        let order = self.within_unless(terms, |term| replacements.contains_key(&term));
+        let mut made: FxHashMap<Term, Term> = FxHashMap::default();
+        for term in order {
+            let new = match replacements.get(&term) {
+                Some(&new) => {
+                    assert_eq!(self.sort(new), self.sort(term), "replaced by another sort");
+                    new
+                }
+                None => self.rebuild(term, |part| made[&part]),
+            };
+            made.insert(term, new);
+        }
+        terms.iter().map(|term| made[term]).collect()
+    }
+
+    /// The term made again of other parts.
+    pub(crate) fn rebuild(&mut self, term: Term, part: impl Fn(Term) -> Term) -> Term {
+        let mut same = true;
+        self.for_each_part(term, |old| same &= part(old) == old);
+        if same {
+            return term;
+        }
+        match self.node(term) {
+            Node::Truth(_) | Node::Constant(_) | Node::Variable(_) => term,
+            Node::Not(a) => self.not(part(a)),
+            Node::And(a, b) => self.and(part(a), part(b)),
+            Node::Xor(a, b) => self.xor(part(a), part(b)),
+            Node::Ite(a, b, c) => self.ite(part(a), part(b), part(c)),
+            Node::Eq(a, b) => self.eq(part(a), part(b)),
+            Node::Ult(a, b) => self.ult(part(a), part(b)),
+            Node::Slt(a, b) => self.slt(part(a), part(b)),
+            Node::MulOverflowsSigned(a, b) => self.mul_overflows_signed(part(a), part(b)),
+            Node::MulOverflowsUnsigned(a, b) => self.mul_overflows_unsigned(part(a), part(b)),
+            Node::Neg(a) => self.neg(part(a)),
+            Node::Add(a, b) => self.add(part(a), part(b)),
+            Node::Mul(a, b) => self.mul(part(a), part(b)),
+            Node::Udiv(a, b) => self.udiv(part(a), part(b)),
+            Node::Urem(a, b) => self.urem(part(a), part(b)),
+            Node::Sdiv(a, b) => self.sdiv(part(a), part(b)),
+            Node::Srem(a, b) => self.srem(part(a), part(b)),
+            Node::BitNot(a) => self.bit_not(part(a)),
+            Node::BitAnd(a, b) => self.bit_and(part(a), part(b)),
+            Node::BitXor(a, b) => self.bit_xor(part(a), part(b)),
+            Node::Shl(a, b) => self.shl(part(a), part(b)),
+            Node::Lshr(a, b) => self.lshr(part(a), part(b)),
+            Node::Ashr(a, b) => self.ashr(part(a), part(b)),
+            Node::Extract { of, high, low } => self.extract(part(of), high, low),
+            Node::Concat(a, b) => self.concat(part(a), part(b)),
+            Node::SignExtend(a) => {
+                let width = self.width(term);
+                self.sign_extend(part(a), width)
+            }
+            Node::FloatBinary(kind, op, a, b) => {
+                let (a, b) = (part(a), part(b));
+                match op {
+                    FloatOp::Add => self.float_add(kind, a, b),
+                    FloatOp::Mul => self.float_mul(kind, a, b),
+                    FloatOp::Div => self.float_div(kind, a, b),
+                }
+            }
+            Node::FloatSqrt(kind, a) => self.float_sqrt(kind, part(a)),
+            Node::FloatFromSigned(kind, a) => self.float_from_signed(kind, part(a)),
+            Node::FloatFromUnsigned(kind, a) => self.float_from_unsigned(kind, part(a)),
+            Node::FloatToSigned(kind, a) => {
+                let width = self.width(term);
+                self.float_to_signed(kind, part(a), width)
+            }
+            Node::FloatToUnsigned(kind, a) => {
+                let width = self.width(term);
+                self.float_to_unsigned(kind, part(a), width)
+            }
+            Node::FloatConvert(from, to, a) => self.float_convert(from, to, part(a)),
+            Node::Apply(function, list) => {
+                let arguments: Vec<Term> = self.arguments(list).iter().map(|&a| part(a)).collect();
+                let (name, result): (String, Sort) =
+                    (self.symbol_name(function).to_owned(), self.sort(term));
+                self.apply(&name, &arguments, result)
+            }
+            Node::ArrayOf(element) => match self.sort(term) {
+                Sort::Array { index, .. } => self.array_of(index, part(element)),
+                _ => unreachable!("an array has an array's sort"),
+            },
+            Node::Store(a, i, v) => self.store(part(a), part(i), part(v)),
+            Node::Select(a, i) => self.select(part(a), part(i)),
+        }
+    }
+}
