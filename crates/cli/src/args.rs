@@ -43,7 +43,7 @@ Memory is checked for bounds, lifetimes and values; undefined behaviour ends the
 kind and its place. The C library is modelled, in the locale C and the time zone UTC; what has no \
 model is named when it is called.
 
-Exit status: that of the program; 134 after abort; 121 undefined behaviour; 122 something that the \
+Exit status: that of the program; 134 after abort; 120 an assumption (`__VERIFIER_assume`) does not hold; 121 undefined behaviour; 122 something that the \
 interpreter does not support; 123 a limit is reached; 2 the input is wrong.")]
     Run(Box<RunArgs>),
     /// Print a C file in the intermediate representation, or draw a function's control flow

@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs) -> u8 {
 }
 
 /// The statuses of an execution that does not end by itself.
+const ASSUMPTION: u8 = 120;
 const UNDEFINED: u8 = 121;
 const UNSUPPORTED: u8 = 122;
 const LIMIT: u8 = 123;
@@ -35,6 +36,7 @@ fn report(outcome: &Outcome) -> u8 {
     let (status, message) = match &outcome.ending {
         Ending::Exit(status) => return *status as u8,
         Ending::Abort => return ABORT,
+        Ending::Assumption => (ASSUMPTION, "an assumption does not hold".to_owned()),
         Ending::Undefined { kind, message } => (
             UNDEFINED,
             format!("undefined behaviour: {}: {message}", kind.code()),

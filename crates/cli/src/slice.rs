@@ -217,6 +217,7 @@ fn execute(
     let ending = match &outcome.ending {
         Ending::Exit(status) => format!("the program ended with status {status}"),
         Ending::Abort => "the program was aborted".to_owned(),
+        Ending::Assumption => "an assumption does not hold".to_owned(),
         Ending::Undefined { kind, message } => {
             format!("undefined behaviour: {}: {message}", kind.code())
         }

@@ -140,18 +140,21 @@ impl Machine<'_> {
     }
 
     fn native(&mut self, routine: u32, arguments: &[(Type, u128)]) -> Run<u128> {
-        let routine = &self.routines[routine as usize];
-        let Some(native) = routine.native else {
+        let arguments: Vec<Arg> = arguments
+            .iter()
+            .map(|&(ty, bits)| Arg { ty, bits })
+            .collect();
+        let Some(native) = self.routines[routine as usize].native else {
+            if let Some(value) = crate::libc::verify::any(self, routine) {
+                return value;
+            }
+            let routine = &self.routines[routine as usize];
             return Err(Stop::Unsupported(format!(
                 "the function `{}`: no file that was given defines it, and the interpreter has \
                  no model of it",
                 routine.name
             )));
         };
-        let arguments: Vec<Arg> = arguments
-            .iter()
-            .map(|&(ty, bits)| Arg { ty, bits })
-            .collect();
         native(self, &Args(&arguments))
     }
 

@@ -12,6 +12,8 @@ pub(crate) enum Stop {
     Undefined(Undefined, String),
     /// A construct that was not lowered, or a function that has no model.
     Unsupported(String),
+    /// An assumption does not hold.
+    Assumption,
     /// The limit of instructions.
     Limit,
     /// The limit of memory, or of nested calls.
@@ -53,6 +55,8 @@ pub enum Ending {
     Exit(i32),
     /// `abort`, or a failed assertion.
     Abort,
+    /// An assumption (`__VERIFIER_assume`) does not hold: the execution is none of those that are meant.
+    Assumption,
     /// Undefined behaviour.
     Undefined {
         /// What kind.

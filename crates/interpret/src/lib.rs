@@ -30,6 +30,7 @@ mod operate;
 mod world;
 
 pub use fault::{Ending, Outcome, Place, Undefined};
+pub use libc::verify::Answers;
 pub use machine::{Limits, LinkError, Machine};
 pub use observe::{Access, Observer, Step};
 pub use world::{Closed, OpenHow, Status, World};

@@ -8,7 +8,7 @@ use crate::{
     code::Code,
     decode::{Linked, decode},
     fault::{Ending, Outcome, Place, Run, Stop},
-    libc::{self, Library, Native},
+    libc::{self, Library, Native, verify::Answers},
     memory::{Kind, Memory},
     observe::Observer,
     world::World,
@@ -106,6 +106,9 @@ pub struct Machine<'w> {
     pub(crate) library: Library,
     pub(crate) world: &'w mut dyn World,
     main: u32,
+    pub(crate) answers: Answers,
+    /// How many of the answers' inputs were given.
+    pub(crate) answered: usize,
     pub(crate) observer: Option<&'w mut dyn Observer>,
 }
 
@@ -134,6 +137,8 @@ impl<'w> Machine<'w> {
             library: Library::default(),
             world,
             main: 0,
+            answers: Answers::default(),
+            answered: 0,
             observer: None,
         };
         machine.place_routines()?;
@@ -267,6 +272,17 @@ impl<'w> Machine<'w> {
         Some(code)
     }
 
+    /// Answers what the program asks instead of computing it. To be called before [`Machine::run`].
+    pub fn answer(&mut self, answers: Answers) {
+        self.answers = answers;
+        self.answered = 0;
+    }
+
+    /// What a routine returns, as it is declared.
+    pub(crate) fn result_of(&self, routine: RoutineId) -> patchwright_ir::Type {
+        self.program.function(routine).result
+    }
+
     /// Executes the program: `main` with these arguments, the first one being its name, and this
     /// environment.
     pub fn run(&mut self, arguments: &[Vec<u8>], environment: &[Vec<u8>]) -> Outcome {
@@ -379,6 +395,7 @@ fn ending(stop: Stop) -> Ending {
     match stop {
         Stop::Exit(status) => Ending::Exit(status & 0xff),
         Stop::Abort => Ending::Abort,
+        Stop::Assumption => Ending::Assumption,
         Stop::Undefined(kind, message) => Ending::Undefined { kind, message },
         Stop::Unsupported(reason) => Ending::Unsupported(reason),
         Stop::Limit => Ending::Limit("instructions"),

@@ -141,8 +141,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The value of an expression: of a scalar type, or the address of a record.
-    pub(crate) fn rvalue(&mut self, id: ExprId) -> Operand {
+    /// The value of an expression itself: of a scalar type, or the address of a record.
+    pub(crate) fn own_rvalue(&mut self, id: ExprId) -> Operand {
         let source = self.source;
         let expr = source.expr(id);
         let origin = self.at_expr(id);

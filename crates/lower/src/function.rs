@@ -11,7 +11,7 @@ use patchwright_ir::{
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
-use crate::{constant::Scope, prune::prune, types::Class, unit::Lowerer};
+use crate::{alternatives::Choice, constant::Scope, prune::prune, types::Class, unit::Lowerer};
 
 /// A block in the making.
 #[derive(Default)]
@@ -39,6 +39,8 @@ pub(crate) struct SwitchArms {
 pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) lowerer: &'l mut Lowerer<'a>,
     pub(crate) source: &'a c::Function,
+    /// The alternatives of its expressions.
+    pub(crate) choices: Option<&'a FxHashMap<ExprId, Choice>>,
     locals: Vec<Local>,
     temporaries: Vec<Temporary>,
     blocks: Vec<Open>,
@@ -74,6 +76,9 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         };
         let declared = function.prototyped;
         let mut this = FunctionLowerer {
+            choices: lowerer
+                .alternatives
+                .and_then(|all| all.of.get(&source.name)),
             lowerer,
             source,
             locals: Vec::new(),

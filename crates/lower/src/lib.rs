@@ -19,6 +19,7 @@
 //! until the function returns. Compound literals live like that, too.
 
 mod aggregate;
+pub mod alternatives;
 mod builtin;
 mod call;
 mod constant;
@@ -32,4 +33,4 @@ mod statement;
 mod types;
 mod unit;
 
-pub use unit::lower;
+pub use unit::{lower, lower_with};

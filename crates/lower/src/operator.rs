@@ -1,7 +1,7 @@
 //! Operators: arithmetic, comparisons, pointers, compound assignments.
 
 use patchwright_csource::{BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail};
-use patchwright_ir::{InstructionKind, Operand, OriginId, Type, wide};
+use patchwright_ir::{InstructionKind, Operand, OriginId, Type};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use crate::{function::FunctionLowerer, types::Class};
@@ -56,29 +56,7 @@ impl FunctionLowerer<'_, '_> {
         };
         let location = self.location(operand);
         let old = self.load(location, ty, origin);
-        let new = if ty == Type::Ptr {
-            let size = self.stride(source.expr(operand).ty, origin);
-            let one = self.constant(Type::I32, 1, origin);
-            self.advance(old, one, size, !increment, origin)
-        } else {
-            let computed = crate::function::promoted_integer(ty);
-            let one = wide::convert(Type::I32, computed, 1).unwrap_or(1);
-            let one = self.constant(computed, one, origin);
-            let a = self.convert(old, ty, computed, origin);
-            let op = if increment {
-                BinaryOp::Add
-            } else {
-                BinaryOp::Sub
-            };
-            let sum = self.emit_value(computed, origin, |dst| InstructionKind::Binary {
-                dst,
-                op,
-                ty: computed,
-                a,
-                b: one,
-            });
-            self.convert(sum, computed, ty, origin)
-        };
+        let new = self.step_or_other(id, operand, old, increment, ty);
         let stored = self.store(location, ty, new, origin);
         if prefix { stored } else { old }
     }
@@ -124,7 +102,6 @@ impl FunctionLowerer<'_, '_> {
         left: ExprId,
         right: ExprId,
     ) -> Operand {
-        let origin = self.at_expr(id);
         let Some(op) = BinaryOp::from_spelling(operator.spelling()) else {
             if operator == BinaryOperator::Comma {
                 self.effect(left);
@@ -137,7 +114,7 @@ impl FunctionLowerer<'_, '_> {
         };
         let a = self.rvalue(left);
         let b = self.rvalue(right);
-        self.combine(op, (left, a), (right, b), result, origin)
+        self.combine_or_other(id, op, (left, a), (right, b), result)
     }
 
     /// A binary operator on evaluated operands, pointers included.
@@ -194,7 +171,7 @@ impl FunctionLowerer<'_, '_> {
         let location = self.location(target);
         let old = self.load(location, ty, origin);
         let a = self.convert(old, ty, left, origin);
-        let new = self.combine(op, (target, a), (value, b), result, origin);
+        let new = self.combine_or_other(id, op, (target, a), (value, b), result);
         let new = self.convert(new, result, ty, origin);
         self.store(location, ty, new, origin)
     }

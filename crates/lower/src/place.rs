@@ -1,7 +1,7 @@
 //! Places of objects: what lvalues designate.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator,
+    BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, VarId,
     detail::Detail,
     types::{TypeId, TypeKind},
 };
@@ -48,19 +48,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let expr = source.expr(id);
         match &expr.kind {
             ExprKind::Paren(inner) => self.location(*inner),
-            ExprKind::Variable(variable) => {
-                if self.is_automatic(*variable) {
-                    let local = self.local(*variable);
-                    if let LocalKind::Register(ty) = self.local_kind(local) {
-                        return Location::Register(local, ty);
-                    }
-                    let address = self.local_address(local, origin);
-                    return self.memory(id, address);
-                }
-                let global = self.lowerer.object(*variable);
-                let address = self.address_constant(Target::Global(global), origin);
-                self.memory(id, address)
-            }
+            ExprKind::Variable(variable) => self.variable_location(*variable, origin),
             ExprKind::Member { base, arrow, .. } => self.member(id, *base, *arrow),
             ExprKind::Subscript { base, index } => {
                 let address = self.element(*base, *index, origin);
@@ -140,6 +128,26 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
+    /// Where a variable is.
+    pub(crate) fn variable_location(&mut self, variable: VarId, origin: OriginId) -> Location {
+        let unit = self.lowerer.unit;
+        let volatile = unit
+            .types
+            .qualifiers(unit.variable(variable).ty)
+            .is_volatile;
+        let address = if self.is_automatic(variable) {
+            let local = self.local(variable);
+            if let LocalKind::Register(ty) = self.local_kind(local) {
+                return Location::Register(local, ty);
+            }
+            self.local_address(local, origin)
+        } else {
+            let global = self.lowerer.object(variable);
+            self.address_constant(Target::Global(global), origin)
+        };
+        Location::Memory { address, volatile }
+    }
+
     /// A record that is no lvalue (the result of a call) as an object.
     fn rvalue_in_memory(&mut self, id: ExprId) -> Location {
         let address = match self.class(id) {
@@ -163,7 +171,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
     /// The address of an object that is not in a register.
     pub(crate) fn address_of(&mut self, id: ExprId) -> Operand {
         let origin = self.at_expr(id);
-        match self.location(id) {
+        let location = self.location(id);
+        self.location_address(location, origin)
+    }
+
+    /// The address of what is not in a register.
+    pub(crate) fn location_address(&mut self, location: Location, origin: OriginId) -> Operand {
+        match location {
             Location::Memory { address, .. } => address,
             Location::Register(..) | Location::Bits { .. } => {
                 self.unsupported_value(origin, "the address of what has none", Type::Ptr)

@@ -333,9 +333,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// Lowers a condition: control goes to `then` when it holds. `&&` and `||` are control flow;
+    /// Lowers a condition itself: control goes to `then` when it holds. `&&` and `||` are control flow;
     /// their own truth is never a value here.
-    pub(crate) fn condition(&mut self, id: ExprId, then: Edge, otherwise: Edge) {
+    pub(crate) fn own_condition(&mut self, id: ExprId, then: Edge, otherwise: Edge) {
         use patchwright_csource::BinaryOperator::{LogicalAnd, LogicalOr};
         let source = self.source;
         match source.expr(id).kind {

@@ -11,6 +11,7 @@ use patchwright_text::LineMap;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    alternatives::Alternatives,
     constant::Scope,
     data::{Image, initialize},
     function::FunctionLowerer,
@@ -21,9 +22,23 @@ use crate::{
 /// functions that they use, those that headers define included. `path` is how the compile command names its main
 /// file, which becomes file 0 of the module.
 pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
+    lower_all(unit, path, None)
+}
+
+/// Lowers a translation unit as [`lower`] does, as a meta-program with these alternatives.
+pub fn lower_with(unit: &TranslationUnit, path: &str, alternatives: &Alternatives) -> Module {
+    lower_all(unit, path, Some(alternatives))
+}
+
+fn lower_all<'a>(
+    unit: &'a TranslationUnit,
+    path: &str,
+    alternatives: Option<&'a Alternatives>,
+) -> Module {
     let main_file = unit.files.iter().position(|name| name == path);
     let mut lowerer = Lowerer {
         unit,
+        alternatives,
         main_file: main_file.unwrap_or(0) as u32,
         lines: LineMap::new(&unit.source),
         module: Module::default(),
@@ -64,6 +79,7 @@ pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
 
 pub(crate) struct Lowerer<'a> {
     pub(crate) unit: &'a TranslationUnit,
+    pub(crate) alternatives: Option<&'a Alternatives>,
     pub(crate) main_file: u32,
     /// The lines of the main file.
     pub(crate) lines: LineMap,

@@ -16,6 +16,7 @@ mod stdlib;
 mod stream;
 mod string;
 mod time;
+pub(crate) mod verify;
 mod wide_chars;
 
 use patchwright_ir::{Type, wide};
@@ -124,6 +125,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| time::find(name))
         .or_else(|| wide_chars::find(name))
         .or_else(|| misc::find(name))
+        .or_else(|| verify::find(name))
 }
 
 /// The address of an object of the library.

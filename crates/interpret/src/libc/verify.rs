@@ -1,0 +1,71 @@
+//! What verifiers of programs understand: assumptions, assertions, numbers that may be anything; and
+//! the questions of meta-programs.
+
+use std::collections::BTreeMap;
+
+use patchwright_ir::{RoutineId, Type, wide};
+
+use super::{Native, int};
+use crate::{
+    fault::{Run, Stop},
+    machine::Machine,
+};
+
+/// The answers to what a program asks instead of computing it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// What `__VERIFIER_nondet_int()` and the like give, call by call: bits, of which each call takes those that its
+    /// type has.
+    pub inputs: Vec<u128>,
+    /// Which alternative is meant at each place of a meta-program; at others it is the original.
+    pub choices: BTreeMap<u32, u32>,
+    /// The numbers that a meta-program leaves open; others are 0.
+    pub constants: BTreeMap<u32, i64>,
+}
+
+pub(super) fn find(name: &str) -> Option<Native> {
+    Some(match name {
+        "__VERIFIER_assume" | "__CPROVER_assume" => |_, a| match a.get(0)?.bits {
+            0 => Err(Stop::Assumption),
+            _ => int(0),
+        },
+        "__VERIFIER_assert" | "__CPROVER_assert" => |_, a| match a.get(0)?.bits {
+            0 => Err(Stop::Abort),
+            _ => int(0),
+        },
+        "reach_error" | "__VERIFIER_error" => |_, _| Err(Stop::Abort),
+        "__patchwright_choice" => |m, a| {
+            let number = a.int(0)? as u32;
+            let chosen = m.answers.choices.get(&number).copied();
+            int(i64::from(chosen.unwrap_or(0)))
+        },
+        "__patchwright_constant" => |m, a| {
+            let number = a.int(0)? as u32;
+            int(m.answers.constants.get(&number).copied().unwrap_or(0))
+        },
+        _ => return None,
+    })
+}
+
+/// A number that may be anything, if the routine is called like a function that gives one.
+pub(crate) fn any(machine: &mut Machine<'_>, routine: u32) -> Option<Run<u128>> {
+    let name = machine.routines[routine as usize].name.clone();
+    if !name.starts_with("__VERIFIER_nondet_") && !name.starts_with("nondet_") {
+        return None;
+    }
+    let ty = machine.result_of(RoutineId(routine));
+    if !ty.is_integer() && !matches!(ty, Type::F32 | Type::F64) {
+        let reason = format!("an answer of the function `{name}`, whose type is {ty}");
+        return Some(Err(Stop::Unsupported(reason)));
+    }
+    Some(match machine.answers.inputs.get(machine.answered) {
+        Some(bits) => {
+            machine.answered += 1;
+            Ok(wide::canonical(ty, *bits))
+        }
+        None => Err(Stop::Unsupported(format!(
+            "the function `{name}`: there is no answer for call {} of functions that may give anything",
+            machine.answered + 1
+        ))),
+    })
+}

@@ -1,0 +1,1024 @@
+//! The expressions of a source file that can be changed, and what they can be changed to.
+
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Scope, ScopeMap, StmtId, StmtKind,
+    Storage, TranslationUnit, UnaryOperator, VarId,
+    detail::Detail,
+    scopes,
+    types::{IntegerKind, TypeId, TypeKind},
+};
+use patchwright_lower::alternatives::{Alternative, Atom, Choice};
+use patchwright_text::{LineMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    level::{Level, Operands, others},
+    mutation::{Mutation, Mutations, Piece, Site, Text, literal},
+    syntax::{Binding, binding, needs_parentheses, operator_between, written},
+    trusted::{self, Trusted},
+};
+
+/// What the value of an expression is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It decides where control goes.
+    Condition,
+    /// It is not used.
+    Effect,
+    /// It is used.
+    Value,
+}
+
+/// An expression that is no part of another one.
+struct Root {
+    id: ExprId,
+    role: Role,
+    scope: Option<Scope>,
+}
+
+/// The mutations of a source file at a level; `source` is its position among the sources, and expressions and open
+/// constants are numbered from `next` on.
+pub fn enumerate(
+    unit: &TranslationUnit,
+    source: usize,
+    level: Level,
+    trusted: &Trusted,
+    next: &mut u32,
+) -> Mutations {
+    let mut all = Mutations::default();
+    let spans = trusted::spans(trusted, unit);
+    let lines = LineMap::new(&unit.source);
+    for function in &unit.functions {
+        if trusted::is_trusted(trusted, &function.name) || function.refusal.is_some() {
+            continue;
+        }
+        let mut walker = Walker {
+            unit,
+            function,
+            level,
+            scopes: scopes(unit, function),
+            spans: &spans,
+            roots: Vec::new(),
+            parents: FxHashMap::default(),
+            roles: FxHashMap::default(),
+            found: Vec::new(),
+            mentioned: Vec::new(),
+            out_of_reach: 0,
+            next,
+        };
+        walker.statement(function.body);
+        walker.mention();
+        let roots = std::mem::take(&mut walker.roots);
+        for root in &roots {
+            walker.root(root);
+        }
+        let Walker {
+            found,
+            out_of_reach,
+            ..
+        } = walker;
+        all.out_of_reach += out_of_reach;
+        gather(&mut all, function, source, &lines, found, next);
+    }
+    all
+}
+
+/// An expression with alternatives, before it has a number.
+struct Found {
+    id: ExprId,
+    span: Span,
+    alternatives: Vec<(Alternative, Mutation)>,
+}
+
+/// Gives the expressions numbers. Those that are one text, in several copies of a macro's argument, share one; if they
+/// differ in what they can become, they become nothing.
+fn gather(
+    all: &mut Mutations,
+    function: &Function,
+    source: usize,
+    lines: &LineMap,
+    found: Vec<Found>,
+    next: &mut u32,
+) {
+    let mut by_text: Vec<(Span, std::mem::Discriminant<ExprKind>, Vec<Found>)> = Vec::new();
+    for one in found {
+        let kind = std::mem::discriminant(&function.expr(one.id).kind);
+        match by_text
+            .iter_mut()
+            .find(|(span, other, _)| *span == one.span && *other == kind)
+        {
+            Some((_, _, group)) => group.push(one),
+            None => by_text.push((one.span, kind, vec![one])),
+        }
+    }
+    let choices = all
+        .alternatives
+        .of
+        .entry(function.name.clone())
+        .or_default();
+    for (span, _, group) in by_text {
+        let first = &group[0];
+        let shape = |one: &Found| -> Vec<Alternative> {
+            let all = one.alternatives.iter();
+            all.map(|(alternative, _)| closed(alternative)).collect()
+        };
+        if group.iter().any(|one| shape(one) != shape(first)) {
+            all.out_of_reach += 1;
+            continue;
+        }
+        let number = *next;
+        *next += 1;
+        let alternatives: Vec<Alternative> =
+            first.alternatives.iter().map(|(a, _)| a.clone()).collect();
+        all.sites.push(Site {
+            number,
+            source,
+            function: function.name.clone(),
+            line: lines.line(span.start),
+            span,
+            mutations: first.alternatives.iter().map(|(_, m)| m.clone()).collect(),
+        });
+        for one in &group {
+            choices.insert(
+                one.id,
+                Choice {
+                    number,
+                    alternatives: alternatives.clone(),
+                },
+            );
+        }
+    }
+}
+
+/// An alternative without the numbers of open constants.
+fn closed(alternative: &Alternative) -> Alternative {
+    let atom = |atom: &Atom| match atom {
+        Atom::Open(_) => Atom::Open(0),
+        other => other.clone(),
+    };
+    match alternative {
+        Alternative::Open(_) => Alternative::Open(0),
+        Alternative::Beside {
+            operator,
+            before,
+            left,
+            comparison,
+            right,
+        } => Alternative::Beside {
+            operator: *operator,
+            before: *before,
+            left: atom(left),
+            comparison: *comparison,
+            right: atom(right),
+        },
+        other => other.clone(),
+    }
+}
+
+struct Walker<'a> {
+    unit: &'a TranslationUnit,
+    function: &'a Function,
+    level: Level,
+    scopes: ScopeMap,
+    spans: &'a [Span],
+    roots: Vec<Root>,
+    /// The written expression around each one.
+    parents: FxHashMap<ExprId, ExprId>,
+    roles: FxHashMap<ExprId, Role>,
+    found: Vec<Found>,
+    /// Variables that the function mentions.
+    mentioned: Vec<VarId>,
+    out_of_reach: usize,
+    next: &'a mut u32,
+}
+
+impl Walker<'_> {
+    fn statement(&mut self, id: StmtId) {
+        let function = self.function;
+        match &function.stmt(id).kind {
+            StmtKind::Compound(inner) => inner.iter().for_each(|&inner| self.statement(inner)),
+            StmtKind::Declaration(variables) => {
+                for &variable in variables {
+                    let declared = self.unit.variable(variable);
+                    if let (Some(value), Storage::Local) = (declared.initializer, declared.storage)
+                    {
+                        self.push(value, Role::Value);
+                    }
+                }
+            }
+            StmtKind::Expression(expr) => self.push(*expr, Role::Effect),
+            StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let asserts = [Some(*then), *otherwise].into_iter().flatten();
+                if !asserts
+                    .into_iter()
+                    .any(|arm| trusted::reports_error(function, arm))
+                {
+                    self.push(*condition, Role::Condition);
+                }
+                self.statement(*then);
+                if let Some(otherwise) = otherwise {
+                    self.statement(*otherwise);
+                }
+            }
+            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
+                self.push(*condition, Role::Condition);
+                self.statement(*body);
+            }
+            StmtKind::For {
+                init,
+                condition,
+                increment,
+                body,
+            } => {
+                if let Some(init) = init {
+                    self.statement(*init);
+                }
+                if let Some(condition) = condition {
+                    self.push(*condition, Role::Condition);
+                }
+                if let Some(increment) = increment {
+                    self.push(*increment, Role::Effect);
+                }
+                self.statement(*body);
+            }
+            StmtKind::Switch { condition, body } => {
+                self.push(*condition, Role::Value);
+                self.statement(*body);
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
+                self.statement(*body);
+            }
+            StmtKind::Return(Some(value)) => self.push(*value, Role::Value),
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, id: ExprId, role: Role) {
+        let scope = self.scopes.at_expr(id).cloned();
+        self.roots.push(Root { id, role, scope });
+    }
+
+    fn mention(&mut self) {
+        let mut seen = FxHashSet::default();
+        for expr in &self.function.exprs {
+            if let ExprKind::Variable(variable) = expr.kind
+                && seen.insert(variable)
+            {
+                self.mentioned.push(variable);
+            }
+        }
+    }
+
+    fn root(&mut self, root: &Root) {
+        self.roles.insert(root.id, root.role);
+        self.visit(root.id, None, root);
+    }
+
+    /// Visits an expression; `parent` is the written one around it.
+    fn visit(&mut self, id: ExprId, parent: Option<ExprId>, root: &Root) {
+        let function = self.function;
+        let expr = function.expr(id);
+        if !expr.evaluated || trusted::is_in_assertion(self.unit, expr.place) {
+            return;
+        }
+        if let Some(parent) = parent {
+            self.parents.insert(id, parent);
+        }
+        let is_implicit = matches!(expr.kind, ExprKind::Cast { implicit: true, .. });
+        let around = if is_implicit { parent } else { Some(id) };
+        let role = self.roles.get(&id).copied().unwrap_or(Role::Value);
+        match &expr.kind {
+            ExprKind::Paren(inner) => {
+                self.roles.insert(*inner, role);
+                self.visit(*inner, around, root);
+            }
+            ExprKind::Cast { operand, cast, .. } => {
+                match cast {
+                    CastKind::ToVoid => {
+                        self.roles.insert(*operand, Role::Effect);
+                    }
+                    CastKind::NullToPointer => return,
+                    _ => {}
+                }
+                self.visit(*operand, around, root);
+            }
+            ExprKind::Binary {
+                operator,
+                left,
+                right,
+            } => {
+                match operator {
+                    BinaryOperator::Comma => {
+                        self.roles.insert(*left, Role::Effect);
+                        self.roles.insert(*right, role);
+                    }
+                    BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
+                        self.roles.insert(*left, Role::Condition);
+                        self.roles.insert(*right, Role::Condition);
+                    }
+                    _ => {}
+                }
+                self.visit(*left, around, root);
+                self.visit(*right, around, root);
+            }
+            ExprKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.roles.insert(*condition, Role::Condition);
+                for part in [*condition, *then, *otherwise] {
+                    self.visit(part, around, root);
+                }
+            }
+            ExprKind::Call {
+                callee, arguments, ..
+            } => {
+                if trusted::is_statement_call(function, *callee) {
+                    return;
+                }
+                self.visit(*callee, around, root);
+                for &argument in arguments {
+                    self.visit(argument, around, root);
+                }
+            }
+            ExprKind::CompilerConstant => return,
+            ExprKind::Other { body, .. } => {
+                if let Some(body) = body {
+                    let before = self.roots.len();
+                    self.statement(*body);
+                    for inner in self.roots.split_off(before) {
+                        self.root(&inner);
+                    }
+                }
+                for child in function.children(id) {
+                    self.visit(child, around, root);
+                }
+            }
+            _ => {
+                for child in function.children(id) {
+                    self.visit(child, around, root);
+                }
+            }
+        }
+        self.consider(id, parent, role, root);
+    }
+
+    /// The text of an expression, if it can be changed.
+    fn editable(&mut self, id: ExprId) -> Option<Span> {
+        let place = self.function.expr(id).place;
+        let span = match place.editable() {
+            Some(span) if !self.function.is_typed_argument(span) => span,
+            _ => {
+                self.out_of_reach += 1;
+                return None;
+            }
+        };
+        let allowed = !self.spans.iter().any(|trusted| trusted.overlaps(span))
+            && self.function.body_span.contains_span(span);
+        allowed.then_some(span)
+    }
+
+    fn add(&mut self, id: ExprId, span: Span, alternatives: Vec<(Alternative, Mutation)>) {
+        if alternatives.is_empty() {
+            return;
+        }
+        match self.found.iter_mut().find(|one| one.id == id) {
+            Some(one) => one.alternatives.extend(alternatives),
+            None => self.found.push(Found {
+                id,
+                span,
+                alternatives,
+            }),
+        }
+    }
+
+    fn consider(&mut self, id: ExprId, parent: Option<ExprId>, role: Role, root: &Root) {
+        let function = self.function;
+        match &function.expr(id).kind {
+            ExprKind::Binary {
+                operator,
+                left,
+                right,
+            } => {
+                if *operator != BinaryOperator::Comma {
+                    self.binary(id, parent, *operator, *left, *right, role);
+                }
+                if self.level == Level::Three && is_comparison(*operator) {
+                    self.off_by_one(*right);
+                }
+            }
+            ExprKind::Assign {
+                operator: Some(operator),
+                target,
+                value,
+            } => self.compound(id, *operator, *target, *value),
+            ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand,
+            } => self.step(id, *operand, role),
+            ExprKind::Integer {
+                value, character, ..
+            } if self.level >= Level::Two => self.integer(id, parent, *value, *character),
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::LValueToRValue | CastKind::ArrayToPointer,
+                ..
+            } if self.level == Level::Three => {
+                if let ExprKind::Variable(variable) = function.expr(*operand).kind {
+                    self.variable(id, variable, root);
+                }
+            }
+            ExprKind::Subscript { index, .. } if self.level == Level::Three => {
+                self.off_by_one(*index);
+            }
+            _ => {}
+        }
+        if self.level == Level::Three {
+            self.beside(id, parent, role, root);
+        }
+    }
+
+    fn operands(&self, left: ExprId, right: ExprId) -> Operands {
+        let types = &self.unit.types;
+        let kind = |id: ExprId| types.kind(self.function.expr(id).ty);
+        let is_integer = |id: ExprId| types.integer_kind(self.function.expr(id).ty).is_some();
+        let is_float = |id: ExprId| matches!(kind(id), TypeKind::Float(_));
+        let is_pointer = |id: ExprId| matches!(kind(id), TypeKind::Pointer(_));
+        match (is_pointer(left), is_pointer(right)) {
+            (true, true) => Operands::Pointers,
+            (true, false) if is_integer(right) => Operands::PointerAndInteger,
+            (false, false) if is_integer(left) && is_integer(right) => Operands::Integers,
+            (false, false)
+                if (is_float(left) || is_integer(left))
+                    && (is_float(right) || is_integer(right)) =>
+            {
+                Operands::Floats
+            }
+            _ => Operands::Others,
+        }
+    }
+
+    fn binary(
+        &mut self,
+        id: ExprId,
+        parent: Option<ExprId>,
+        operator: BinaryOperator,
+        left: ExprId,
+        right: ExprId,
+        role: Role,
+    ) {
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let (Some(first), Some(second)) = (self.place(left), self.place(right)) else {
+            return;
+        };
+        let Some(token) = operator_between(self.unit, first.end, second.start, operator.spelling())
+        else {
+            self.out_of_reach += 1;
+            return;
+        };
+        let mut found = Vec::new();
+        let mut operands = self.operands(left, right);
+        if is_pointer_difference(operator, operands) {
+            operands = Operands::Others;
+        }
+        for other in others(operator, self.level, operands) {
+            let mut pieces = vec![replace(token, other.spelling())];
+            let new = Binding::of(other);
+            for (operand, place, is_right) in [(left, first, false), (right, second, true)] {
+                let own = binding(self.function, operand);
+                let weaker = own < new || own == new && is_right;
+                let cautious = !weaker || Binding::of(operator) == new;
+                if own < Binding::PRIMARY {
+                    pieces.extend(parentheses(place, cautious));
+                }
+            }
+            let cautious =
+                Binding::of(operator) == new || !needs_parentheses(self.function, id, parent, new);
+            pieces.extend(parentheses(span, cautious));
+            found.push((Alternative::Operator(other), Mutation::new(pieces)));
+        }
+        let logical = matches!(
+            operator,
+            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
+        );
+        if logical && self.level == Level::Three {
+            for (alternative, kept, place) in [
+                (Alternative::Left, left, first),
+                (Alternative::Right, right, second),
+            ] {
+                let mut pieces = vec![
+                    replace(Span::new(span.start, place.start), ""),
+                    replace(Span::new(place.end, span.end), ""),
+                ];
+                pieces.retain(|piece| !piece.span.is_empty());
+                if role != Role::Condition && !self.is_truth_value(kept) {
+                    let weak = binding(self.function, kept) < Binding::of(BinaryOperator::Ne);
+                    pieces.extend(parentheses(place, !weak));
+                    pieces.push(behind(place, " != 0", place.len() + 1));
+                    let whole = needs_parentheses(
+                        self.function,
+                        id,
+                        parent,
+                        Binding::of(BinaryOperator::Ne),
+                    );
+                    let mut outer = parentheses(place, !whole);
+                    outer.iter_mut().for_each(|piece| piece.extent += 2);
+                    pieces.extend(outer);
+                }
+                found.push((alternative, Mutation::new(pieces)));
+            }
+        }
+        self.add(id, span, found);
+    }
+
+    /// Its value is 0 or 1, an `int`.
+    fn is_truth_value(&self, id: ExprId) -> bool {
+        let id = self.function.without_parens(written(self.function, id));
+        match &self.function.expr(id).kind {
+            ExprKind::Binary { operator, .. } => {
+                is_comparison(*operator)
+                    || matches!(
+                        operator,
+                        BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
+                    )
+            }
+            ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
+            _ => false,
+        }
+    }
+
+    fn place(&self, id: ExprId) -> Option<Span> {
+        self.function.expr(id).place.editable()
+    }
+
+    fn compound(&mut self, id: ExprId, operator: BinaryOperator, target: ExprId, value: ExprId) {
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let (Some(first), Some(second)) = (self.place(target), self.place(value)) else {
+            return;
+        };
+        let spelling = format!("{}=", operator.spelling());
+        let Some(token) = operator_between(self.unit, first.end, second.start, &spelling) else {
+            self.out_of_reach += 1;
+            return;
+        };
+        let operands = self.operands(target, value);
+        let found = others(operator, self.level, operands)
+            .into_iter()
+            .map(|other| {
+                let text = format!("{}=", other.spelling());
+                let pieces = vec![replace(token, &text)];
+                (Alternative::Operator(other), Mutation::new(pieces))
+            })
+            .collect();
+        self.add(id, span, found);
+    }
+
+    fn step(&mut self, id: ExprId, operand: ExprId, role: Role) {
+        let Some(&Detail::Step { increment, prefix }) = self.function.details.of.get(&id) else {
+            return;
+        };
+        let (Some(span), Some(place)) = (self.editable(id), self.place(operand)) else {
+            return;
+        };
+        let own: i64 = if increment { 1 } else { -1 };
+        let token = match prefix {
+            true => Span::new(span.start, place.start),
+            false => Span::new(place.end, span.end),
+        };
+        let turned = if increment { "--" } else { "++" };
+        let mut found = vec![(
+            Alternative::Step(-own),
+            Mutation::new(vec![replace(token, turned)]),
+        )];
+        if self.level >= Level::Two && role == Role::Effect {
+            for by in [2 * own, 0] {
+                let operator = if increment { "+=" } else { "-=" };
+                let mut pieces = vec![
+                    replace(token, ""),
+                    behind(place, &format!(" {operator} {}", by.abs()), span.len()),
+                ];
+                if !prefix {
+                    pieces = vec![replace(token, &format!(" {operator} {}", by.abs()))];
+                }
+                found.push((Alternative::Step(by), Mutation::new(pieces)));
+            }
+        }
+        self.add(id, span, found);
+    }
+
+    fn integer(&mut self, id: ExprId, parent: Option<ExprId>, value: i128, character: bool) {
+        let Some(kind) = self.unit.types.integer_kind(self.function.expr(id).ty) else {
+            return;
+        };
+        let Some((low, high)) = range(kind) else {
+            return;
+        };
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let is_unsigned = low == 0;
+        let tight = matches!(
+            parent.map(|parent| &self.function.expr(parent).kind),
+            Some(ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Cast { .. })
+        );
+        // `2[a]`
+        if let Some(parent) = parent
+            && let ExprKind::Other { kind, .. } = &self.function.expr(parent).kind
+            && kind == "ArraySubscriptExpr"
+        {
+            return;
+        }
+        if self.level == Level::Three {
+            let number = *self.next;
+            *self.next += 1;
+            let text = Text::Open {
+                number,
+                kind,
+                parenthesised: tight,
+            };
+            let piece = Piece {
+                span,
+                text,
+                extent: span.len(),
+                closing: false,
+                cautious: false,
+            };
+            let mutation = Mutation::new(vec![piece]);
+            self.add(id, span, vec![(Alternative::Open(number), mutation)]);
+            return;
+        }
+        let mut values: Vec<i128> = Vec::new();
+        for other in [value + 1, value - 1, -value, 0] {
+            let wrapped = match is_unsigned {
+                true => other.rem_euclid(high + 1),
+                false => other,
+            };
+            if wrapped != value && (low..=high).contains(&wrapped) && !values.contains(&wrapped) {
+                values.push(wrapped);
+            }
+        }
+        let source_text = self.unit.text(span).into_owned();
+        let found = values
+            .into_iter()
+            .map(|other| {
+                let text = match character && source_text.starts_with('\'') {
+                    true => character_literal(other),
+                    false => None,
+                };
+                let text = text.unwrap_or_else(|| literal(other, kind, tight));
+                let mutation = Mutation::new(vec![replace(span, &text)]);
+                // The canonical form of crate `semantics`: sign-extended for signed types.
+                (Alternative::Constant(other as u64), mutation)
+            })
+            .collect();
+        self.add(id, span, found);
+    }
+
+    /// `x + 1` and `x - 1` in place of `x`.
+    fn off_by_one(&mut self, bound: ExprId) {
+        let mut id = bound;
+        while let ExprKind::Cast {
+            operand,
+            implicit: true,
+            cast: CastKind::Arithmetic,
+        } = self.function.expr(id).kind
+        {
+            id = operand;
+        }
+        let expr = self.function.expr(id);
+        let is_constant = matches!(
+            self.function.expr(self.function.stripped(id)).kind,
+            ExprKind::Integer { .. } | ExprKind::CompilerConstant
+        );
+        let promoted = match self.unit.types.kind(expr.ty) {
+            TypeKind::Pointer(_) => true,
+            _ => {
+                let kind = self.unit.types.integer_kind(expr.ty);
+                kind.is_some_and(|kind| range(kind).is_some())
+            }
+        };
+        if is_constant || !promoted || !expr.evaluated {
+            return;
+        }
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let parent = self.parents.get(&id).copied();
+        let weak = binding(self.function, id) < Binding::of(BinaryOperator::Add);
+        let whole = needs_parentheses(self.function, id, parent, Binding::of(BinaryOperator::Add));
+        let found = [1, -1]
+            .into_iter()
+            .map(|by: i64| {
+                let text = if by > 0 { " + 1" } else { " - 1" };
+                let mut pieces = Vec::from(parentheses(span, !weak));
+                pieces.push(behind(span, text, span.len() + 1));
+                let mut outer = parentheses(span, !whole);
+                outer.iter_mut().for_each(|piece| piece.extent += 2);
+                pieces.extend(outer);
+                (Alternative::Plus(by), Mutation::new(pieces))
+            })
+            .collect();
+        self.add(id, span, found);
+    }
+
+    /// Variables that can be named where the root stands, those of the function first.
+    fn visible(&self, root: &Root) -> Vec<VarId> {
+        let Some(scope) = &root.scope else {
+            return Vec::new();
+        };
+        let unit = self.unit;
+        let name = |id: &VarId| unit.variable(*id).name.as_str();
+        let hidden: FxHashSet<&str> = scope.visible.iter().map(name).collect();
+        let mut found: Vec<VarId> = scope.visible.clone();
+        let mut named = hidden.clone();
+        for &global in &unit.globals {
+            let variable = unit.variable(global);
+            let before = variable
+                .declared_at
+                .is_some_and(|at| at < self.function.span.start);
+            if before && !variable.in_system_header && named.insert(&variable.name) {
+                found.push(global);
+            }
+        }
+        found.retain(|&id| {
+            let variable = unit.variable(id);
+            !unit.types.qualifiers(variable.ty).is_volatile
+                && !unit.types.qualifiers(variable.ty).is_atomic
+                && !variable.name.is_empty()
+                && !unit.replaced_names.contains(&variable.name)
+        });
+        found
+    }
+
+    /// The declaration that stands for a variable with a name at file scope, of which there may be several.
+    fn same_variable(&self, a: VarId, b: VarId) -> bool {
+        let (x, y) = (self.unit.variable(a), self.unit.variable(b));
+        a == b || x.storage == Storage::Global && y.storage == Storage::Global && x.name == y.name
+    }
+
+    fn same_type(&self, a: TypeId, b: TypeId) -> bool {
+        let types = &self.unit.types;
+        a == b || types.kind(a) == types.kind(b)
+    }
+
+    fn variable(&mut self, id: ExprId, variable: VarId, root: &Root) {
+        let ty = self.unit.variable(variable).ty;
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let all = self.visible(root);
+        let found = all
+            .into_iter()
+            .filter(|&other| {
+                !self.same_variable(other, variable)
+                    && self.same_type(self.unit.variable(other).ty, ty)
+            })
+            .map(|other| {
+                let name = &self.unit.variable(other).name;
+                let mutation = Mutation::new(vec![replace(span, name)]);
+                (Alternative::Variable(other), mutation)
+            })
+            .collect();
+        self.add(id, span, found);
+    }
+
+    /// Conditions beside a condition.
+    fn beside(&mut self, id: ExprId, parent: Option<ExprId>, role: Role, root: &Root) {
+        let function = self.function;
+        let logical = matches!(
+            function.expr(id).kind,
+            ExprKind::Binary {
+                operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
+                ..
+            }
+        );
+        let inner = matches!(
+            function.expr(id).kind,
+            ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. }
+        );
+        let in_logical = parent.is_some_and(|parent| {
+            matches!(
+                function.expr(parent).kind,
+                ExprKind::Binary {
+                    operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
+                    ..
+                }
+            )
+        });
+        // The condition itself: not what is inside of its conversions, nor a part of a larger one.
+        let whole = match role {
+            Role::Condition => !in_logical,
+            _ => logical && !in_logical,
+        };
+        let is_read = matches!(
+            function.expr(id).kind,
+            ExprKind::Cast {
+                implicit: true,
+                cast: CastKind::LValueToRValue,
+                ..
+            }
+        );
+        if !whole || inner && !is_read {
+            return;
+        }
+        let Some(span) = self.editable(id) else {
+            return;
+        };
+        let own = binding(function, id);
+        let before = self.is_pure(id);
+        let number = *self.next;
+        let mut found = Vec::new();
+        let comparisons = self.comparisons(root, number);
+        for operator in [BinaryOperator::LogicalAnd, BinaryOperator::LogicalOr] {
+            let new = Binding::of(operator);
+            let whole = needs_parentheses(function, id, parent, new);
+            for (left, comparison, right, text) in &comparisons {
+                let mut pieces = Vec::from(parentheses(span, own >= new));
+                let spelled = operator.spelling();
+                let at = if before { span.start } else { span.end };
+                let added = match before {
+                    true => vec![text.clone(), Text::Is(format!(" {spelled} "))],
+                    false => vec![Text::Is(format!(" {spelled} ")), text.clone()],
+                };
+                pieces.push(Piece {
+                    span: Span::empty(at),
+                    text: Text::All(added),
+                    extent: span.len() + 1,
+                    closing: !before,
+                    cautious: false,
+                });
+                let mut outer = parentheses(span, !whole);
+                outer.iter_mut().for_each(|piece| piece.extent += 2);
+                pieces.extend(outer);
+                found.push((
+                    Alternative::Beside {
+                        operator,
+                        before,
+                        left: left.clone(),
+                        comparison: *comparison,
+                        right: right.clone(),
+                    },
+                    Mutation::new(pieces),
+                ));
+            }
+        }
+        *self.next += 1;
+        self.add(id, span, found);
+    }
+
+    /// What can be asked where the root stands: variables against numbers, against each other, and functions
+    /// without parameters.
+    fn comparisons(&self, root: &Root, open: u32) -> Vec<(Atom, BinaryOperator, Atom, Text)> {
+        use BinaryOperator::*;
+        let unit = self.unit;
+        let all = self.visible(root);
+        let name = |id: VarId| unit.variable(id).name.clone();
+        let integer = |id: VarId| unit.types.integer_kind(unit.variable(id).ty);
+        let mut found = Vec::new();
+        for &id in &all {
+            if integer(id).is_some_and(|kind| size_of(kind).is_some()) {
+                for op in [Le, Ge, Eq, Ne] {
+                    let text = Text::All(vec![
+                        Text::Is(format!("{} {} ", name(id), op.spelling())),
+                        Text::Open {
+                            number: open,
+                            kind: IntegerKind::Int,
+                            parenthesised: false,
+                        },
+                    ]);
+                    found.push((Atom::Variable(id), op, Atom::Open(open), text));
+                }
+            } else if matches!(unit.types.kind(unit.variable(id).ty), TypeKind::Pointer(_)) {
+                for op in [Ne, Eq] {
+                    let text = Text::Is(format!("{} {} 0", name(id), op.spelling()));
+                    found.push((Atom::Variable(id), op, Atom::Constant(0), text));
+                }
+            }
+        }
+        let near: Vec<VarId> = all
+            .iter()
+            .copied()
+            .filter(|&id| {
+                let mut mentioned = self.mentioned.iter();
+                mentioned.any(|&other| self.same_variable(id, other))
+            })
+            .collect();
+        for (index, &a) in near.iter().enumerate() {
+            for &b in &near[index + 1..] {
+                let same = self.same_type(unit.variable(a).ty, unit.variable(b).ty);
+                if !same || integer(a).is_none_or(|kind| size_of(kind).is_none()) {
+                    continue;
+                }
+                for op in [Lt, Le, Gt, Ge, Eq, Ne] {
+                    let text = Text::Is(format!("{} {} {}", name(a), op.spelling(), name(b)));
+                    found.push((Atom::Variable(a), op, Atom::Variable(b), text));
+                }
+            }
+        }
+        for other in &unit.functions {
+            let kind = unit.types.integer_kind(other.return_type);
+            let declared = unit.declarations.get(&other.name);
+            let fits = other.parameters.is_empty()
+                && other.span.end <= self.function.span.start
+                && other.name != "main"
+                && kind.is_some_and(|kind| size_of(kind).is_some())
+                && declared.is_none_or(|declared| !declared.variadic);
+            if fits {
+                for op in [Ne, Eq] {
+                    let text = Text::Is(format!("{}() {} 0", other.name, op.spelling()));
+                    found.push((Atom::Call(other.name.clone()), op, Atom::Constant(0), text));
+                }
+            }
+        }
+        found
+    }
+
+    /// Evaluating it changes nothing.
+    fn is_pure(&self, id: ExprId) -> bool {
+        let own = match &self.function.expr(id).kind {
+            ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => false,
+            ExprKind::Unary { operator, .. } => *operator != UnaryOperator::Step,
+            _ => true,
+        };
+        own && self
+            .function
+            .children(id)
+            .into_iter()
+            .all(|child| self.is_pure(child))
+    }
+}
+
+fn is_comparison(operator: BinaryOperator) -> bool {
+    use BinaryOperator::*;
+    matches!(operator, Lt | Le | Gt | Ge | Eq | Ne)
+}
+
+fn is_pointer_difference(operator: BinaryOperator, operands: Operands) -> bool {
+    operator == BinaryOperator::Sub && operands == Operands::Pointers
+}
+
+fn replace(span: Span, text: &str) -> Piece {
+    Piece {
+        span,
+        text: Text::Is(text.to_owned()),
+        extent: span.len(),
+        closing: false,
+        cautious: false,
+    }
+}
+
+/// Text behind an expression.
+fn behind(place: Span, text: &str, extent: u32) -> Piece {
+    Piece {
+        span: Span::empty(place.end),
+        text: Text::Is(text.to_owned()),
+        extent,
+        closing: true,
+        cautious: false,
+    }
+}
+
+fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
+    let piece = |at: u32, text: &str, closing: bool| Piece {
+        span: Span::empty(at),
+        text: Text::Is(text.to_owned()),
+        extent: place.len(),
+        closing,
+        cautious,
+    };
+    [piece(place.start, "(", false), piece(place.end, ")", true)]
+}
+
+fn size_of(kind: IntegerKind) -> Option<u64> {
+    (kind.size() <= 8).then(|| kind.size())
+}
+
+/// The values of a type that literals can have.
+fn range(kind: IntegerKind) -> Option<(i128, i128)> {
+    use IntegerKind::*;
+    Some(match kind {
+        Int => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        UnsignedInt => (0, i128::from(u32::MAX)),
+        Long | LongLong => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        UnsignedLong | UnsignedLongLong => (0, i128::from(u64::MAX)),
+        _ => return None,
+    })
+}
+
+fn character_literal(value: i128) -> Option<String> {
+    let byte = u8::try_from(value).ok()?;
+    match byte {
+        b'\'' | b'\\' => Some(format!("'\\{}'", byte as char)),
+        b' '..=b'~' => Some(format!("'{}'", byte as char)),
+        _ => None,
+    }
+}

@@ -1,0 +1,14 @@
+//! Proofs and repairs of programs with assertions: for all inputs, within an unwinding bound.
+//!
+//! The paper is "Must Fault Localization for Program Repair" (AllRepair and FL-AllRepair).
+
+mod enumerate;
+mod level;
+mod mutation;
+mod syntax;
+mod trusted;
+
+pub use enumerate::enumerate;
+pub use level::Level;
+pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
+pub use trusted::Trusted;

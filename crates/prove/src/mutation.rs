@@ -1,0 +1,208 @@
+//! Mutations: alternatives of a program's expressions, and the text that says the same.
+
+use std::collections::BTreeMap;
+
+use patchwright_csource::types::IntegerKind;
+use patchwright_lower::alternatives::Alternatives;
+use patchwright_text::{Edit, EditError, Span, apply_edits};
+
+/// A piece of text that a mutation changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) span: Span,
+    pub(crate) text: Text,
+    /// Length of the expression around which this stands; insertions at one place are ordered by it.
+    pub(crate) extent: u32,
+    /// It stands behind the expression.
+    pub(crate) closing: bool,
+    /// Only needed where another mutation changes what is beside or around it.
+    pub(crate) cautious: bool,
+}
+
+/// The text of a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    Is(String),
+    /// The constant that this number leaves open.
+    Open {
+        number: u32,
+        /// The type of the literal.
+        kind: IntegerKind,
+        /// Parentheses for negative numbers.
+        parenthesised: bool,
+    },
+    /// Pieces of text one after the other.
+    All(Vec<Text>),
+}
+
+impl Text {
+    fn print(&self, constants: &BTreeMap<u32, i64>) -> String {
+        match self {
+            Text::Is(text) => text.clone(),
+            Text::Open {
+                number,
+                kind,
+                parenthesised,
+            } => {
+                let value = constants.get(number).copied().unwrap_or(0);
+                literal(i128::from(value), *kind, *parenthesised)
+            }
+            Text::All(all) => all.iter().map(|text| text.print(constants)).collect(),
+        }
+    }
+
+    fn open(&self) -> Option<u32> {
+        match self {
+            Text::Is(_) => None,
+            Text::Open { number, .. } => Some(*number),
+            Text::All(all) => all.iter().find_map(Text::open),
+        }
+    }
+}
+
+/// A number as C writes it, in this type; of a number that the type cannot hold the low bits.
+pub(crate) fn literal(value: i128, kind: IntegerKind, parenthesised: bool) -> String {
+    let suffix = suffix(kind);
+    let text = match kind {
+        IntegerKind::UnsignedInt => format!("{}{suffix}", value as u32),
+        IntegerKind::UnsignedLong | IntegerKind::UnsignedLongLong => {
+            format!("{}{suffix}", value as u64)
+        }
+        // The least numbers have no literal of their type.
+        IntegerKind::Long | IntegerKind::LongLong if value as i64 == i64::MIN => {
+            return format!("(-{}{suffix} - 1)", i64::MAX);
+        }
+        IntegerKind::Long | IntegerKind::LongLong => format!("{}{suffix}", value as i64),
+        _ if value as i32 == i32::MIN => return format!("(-{} - 1)", i32::MAX),
+        _ => format!("{}", value as i32),
+    };
+    match parenthesised && text.starts_with('-') {
+        true => format!("({text})"),
+        false => text,
+    }
+}
+
+fn suffix(kind: IntegerKind) -> &'static str {
+    match kind {
+        IntegerKind::UnsignedInt => "U",
+        IntegerKind::Long => "L",
+        IntegerKind::UnsignedLong => "UL",
+        IntegerKind::LongLong => "LL",
+        IntegerKind::UnsignedLongLong => "ULL",
+        _ => "",
+    }
+}
+
+/// One way to change an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutation {
+    pub(crate) pieces: Vec<Piece>,
+    /// The constant that is left open, if it has one.
+    pub open: Option<u32>,
+}
+
+impl Mutation {
+    pub(crate) fn new(pieces: Vec<Piece>) -> Mutation {
+        let open = pieces.iter().find_map(|piece| piece.text.open());
+        Mutation { pieces, open }
+    }
+}
+
+/// An expression that can be changed.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The number of its choice.
+    pub number: u32,
+    /// The source file that it stands in, by its position among the sources.
+    pub source: usize,
+    /// The function that it stands in.
+    pub function: String,
+    /// Its line, counted from 1.
+    pub line: u32,
+    /// Its text.
+    pub span: Span,
+    /// What it can be changed to; the first is chosen by 1.
+    pub mutations: Vec<Mutation>,
+}
+
+/// The mutations of a source file.
+#[derive(Clone, Debug, Default)]
+pub struct Mutations {
+    /// The expressions that can be changed; their numbers ascend.
+    pub sites: Vec<Site>,
+    /// The same for the meta-program.
+    pub alternatives: Alternatives,
+    /// How many expressions cannot be changed because their text comes from a macro.
+    pub out_of_reach: usize,
+}
+
+/// One change of a patch: the number of the expression, and which of its mutations (the first is 1).
+pub type Change = (u32, u32);
+
+/// Several texts do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the changes do not fit together: {0}")]
+pub struct Unfit(#[from] EditError);
+
+/// The edits of a source file that make the changes; all `sites` stand in it.
+pub fn edits(sites: &[Site], changes: &[Change], constants: &BTreeMap<u32, i64>) -> Vec<Edit> {
+    let chosen: Vec<(&Site, &Mutation)> = changes
+        .iter()
+        .filter_map(|&(number, which)| {
+            let site = sites.iter().find(|site| site.number == number)?;
+            let mutation = site.mutations.get((which as usize).checked_sub(1)?)?;
+            Some((site, mutation))
+        })
+        .collect();
+    let mut pieces: Vec<&Piece> = Vec::new();
+    for (index, (site, mutation)) in chosen.iter().enumerate() {
+        let near = chosen.iter().enumerate().any(|(other, (beside, _))| {
+            other != index
+                && (beside.span.contains_span(site.span) || site.span.contains_span(beside.span))
+        });
+        let wanted = mutation.pieces.iter();
+        pieces.extend(wanted.filter(|piece| near || !piece.cautious));
+    }
+    pieces.sort_by_key(|piece| {
+        let order = match piece.closing {
+            true => i64::from(piece.extent),
+            false => -i64::from(piece.extent),
+        };
+        (piece.span.start, !piece.closing, order)
+    });
+    pieces
+        .iter()
+        .map(|piece| Edit::replace(piece.span, piece.text.print(constants)))
+        .collect()
+}
+
+/// A source file with the changes made.
+///
+/// # Errors
+/// When a change replaces text that another one changes too.
+pub fn changed(
+    source: &[u8],
+    sites: &[Site],
+    changes: &[Change],
+    constants: &BTreeMap<u32, i64>,
+) -> Result<Vec<u8>, Unfit> {
+    Ok(apply_edits(source, &edits(sites, changes, constants))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_of_their_type_also_the_least_ones() {
+        use IntegerKind::*;
+        assert_eq!(literal(-5, Int, true), "(-5)");
+        assert_eq!(literal(-5, Int, false), "-5");
+        assert_eq!(
+            literal(i128::from(i32::MIN), Int, false),
+            "(-2147483647 - 1)"
+        );
+        assert_eq!(literal(-1, UnsignedLong, false), "18446744073709551615UL");
+        assert_eq!(literal(7, Long, false), "7L");
+    }
+}

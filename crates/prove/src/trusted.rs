@@ -1,0 +1,115 @@
+//! What is not to be changed.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit};
+use patchwright_text::Span;
+
+/// What a repair of a source file leaves alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trusted {
+    /// All of it.
+    pub everything: bool,
+    /// These functions.
+    pub functions: BTreeSet<String>,
+    /// These lines, both ends included, counted from 1.
+    pub lines: Vec<(u32, u32)>,
+}
+
+/// Functions that state what shall hold, and what is assumed.
+const STATEMENTS: &[&str] = &[
+    "__VERIFIER_assert",
+    "__VERIFIER_assume",
+    "__CPROVER_assert",
+    "__CPROVER_assume",
+    "__VERIFIER_error",
+    "__assert_fail",
+    "assume_abort_if_not",
+    "reach_error",
+    "assert",
+    "assume",
+    "abort",
+];
+
+/// Functions that are reached only when something is wrong.
+const ERRORS: &[&str] = &["reach_error", "__VERIFIER_error", "__assert_fail", "abort"];
+
+/// Whether a function says what shall hold, is trusted by its name, or is named as trusted.
+pub(crate) fn is_trusted(trusted: &Trusted, name: &str) -> bool {
+    trusted.everything
+        || trusted.functions.contains(name)
+        || name.starts_with("AllRepair_correct_")
+        || STATEMENTS.contains(&name)
+}
+
+/// Spans of the source that AllRepair's comments mark as correct, or that `trusted` names by lines.
+pub(crate) fn spans(trusted: &Trusted, unit: &TranslationUnit) -> Vec<Span> {
+    const OPEN: &[u8] = b"//<ASSUME_CORRECT>";
+    const CLOSE: &[u8] = b"//</ASSUME_CORRECT>";
+    let source = &unit.source;
+    let find = |what: &[u8], from: usize| {
+        let rest = source.get(from..)?;
+        let at = rest.windows(what.len()).position(|text| text == what)?;
+        Some(from + at)
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = find(OPEN, at) {
+        let end = find(CLOSE, start).unwrap_or(source.len());
+        found.push(Span::new(start as u32, end as u32));
+        at = end.max(start + OPEN.len());
+    }
+    let lines = patchwright_text::LineMap::new(source);
+    for &(first, last) in &trusted.lines {
+        let start = lines.line_span(first.max(1));
+        let end = lines.line_span(last.min(lines.line_count()));
+        if let (Some(start), Some(end)) = (start, end) {
+            found.push(Span::new(start.start, end.end.max(start.start)));
+        }
+    }
+    found
+}
+
+/// Whether a call states what shall hold or what is assumed.
+pub(crate) fn is_statement_call(function: &Function, callee: ExprId) -> bool {
+    match &function.expr(function.stripped(callee)).kind {
+        ExprKind::Function(name) => STATEMENTS.contains(&name.as_str()),
+        _ => false,
+    }
+}
+
+/// Whether what comes from a macro comes from an assertion.
+pub(crate) fn is_in_assertion(unit: &TranslationUnit, place: Place) -> bool {
+    let invocation = match place {
+        Place::MacroArgument { invocation, .. }
+        | Place::MacroBody { invocation }
+        | Place::Stringified { invocation }
+        | Place::SeveralMeanings { invocation } => invocation,
+        _ => return false,
+    };
+    let text = unit.text(invocation);
+    let name = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next();
+    name.is_some_and(|name| STATEMENTS.contains(&name) || name == "static_assert")
+}
+
+/// Whether a statement does nothing but report an error: the condition in front of it is an assertion.
+pub(crate) fn reports_error(function: &Function, id: StmtId) -> bool {
+    match &function.stmt(id).kind {
+        StmtKind::Compound(inner) => inner
+            .first()
+            .is_some_and(|&first| reports_error(function, first)),
+        StmtKind::Label { body, .. } => reports_error(function, *body),
+        StmtKind::Expression(expr) => match &function.expr(function.stripped(*expr)).kind {
+            ExprKind::Call { callee, .. } => {
+                match &function.expr(function.stripped(*callee)).kind {
+                    ExprKind::Function(name) => ERRORS.contains(&name.as_str()),
+                    _ => false,
+                }
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
