@@ -5,7 +5,7 @@ use patchwright_csource::{
     Storage, TranslationUnit, UnaryOperator, VarId,
     detail::Detail,
     scopes,
-    types::{IntegerKind, TypeId, TypeKind},
+    types::{IntegerKind, TypeKind},
 };
 use patchwright_lower::alternatives::{Alternative, Atom, Choice};
 use patchwright_text::{LineMap, Span};
@@ -20,7 +20,7 @@ use crate::{
 
 /// What the value of an expression is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     /// It decides where control goes.
     Condition,
     /// It is not used.
@@ -30,10 +30,10 @@ enum Role {
 }
 
 /// An expression that is no part of another one.
-struct Root {
+pub(crate) struct Root {
     id: ExprId,
     role: Role,
-    scope: Option<Scope>,
+    pub(crate) scope: Option<Scope>,
 }
 
 /// The mutations of a source file at a level; `source` is its position among the sources, and expressions and open
@@ -175,21 +175,21 @@ fn closed(alternative: &Alternative) -> Alternative {
     }
 }
 
-struct Walker<'a> {
-    unit: &'a TranslationUnit,
-    function: &'a Function,
+pub(crate) struct Walker<'a> {
+    pub(crate) unit: &'a TranslationUnit,
+    pub(crate) function: &'a Function,
     level: Level,
     scopes: ScopeMap,
     spans: &'a [Span],
     roots: Vec<Root>,
     /// The written expression around each one.
-    parents: FxHashMap<ExprId, ExprId>,
+    pub(crate) parents: FxHashMap<ExprId, ExprId>,
     roles: FxHashMap<ExprId, Role>,
     found: Vec<Found>,
     /// Variables that the function mentions.
-    mentioned: Vec<VarId>,
+    pub(crate) mentioned: Vec<VarId>,
     out_of_reach: usize,
-    next: &'a mut u32,
+    pub(crate) next: &'a mut u32,
 }
 
 impl Walker<'_> {
@@ -369,7 +369,7 @@ impl Walker<'_> {
     }
 
     /// The text of an expression, if it can be changed.
-    fn editable(&mut self, id: ExprId) -> Option<Span> {
+    pub(crate) fn editable(&mut self, id: ExprId) -> Option<Span> {
         let place = self.function.expr(id).place;
         let span = match place.editable() {
             Some(span) if !self.function.is_typed_argument(span) => span,
@@ -383,7 +383,12 @@ impl Walker<'_> {
         allowed.then_some(span)
     }
 
-    fn add(&mut self, id: ExprId, span: Span, alternatives: Vec<(Alternative, Mutation)>) {
+    pub(crate) fn add(
+        &mut self,
+        id: ExprId,
+        span: Span,
+        alternatives: Vec<(Alternative, Mutation)>,
+    ) {
         if alternatives.is_empty() {
             return;
         }
@@ -682,279 +687,6 @@ impl Walker<'_> {
             .collect();
         self.add(id, span, found);
     }
-
-    /// `x + 1` and `x - 1` in place of `x`.
-    fn off_by_one(&mut self, bound: ExprId) {
-        let mut id = bound;
-        while let ExprKind::Cast {
-            operand,
-            implicit: true,
-            cast: CastKind::Arithmetic,
-        } = self.function.expr(id).kind
-        {
-            id = operand;
-        }
-        let expr = self.function.expr(id);
-        let is_constant = matches!(
-            self.function.expr(self.function.stripped(id)).kind,
-            ExprKind::Integer { .. } | ExprKind::CompilerConstant
-        );
-        let promoted = match self.unit.types.kind(expr.ty) {
-            TypeKind::Pointer(_) => true,
-            _ => {
-                let kind = self.unit.types.integer_kind(expr.ty);
-                kind.is_some_and(|kind| range(kind).is_some())
-            }
-        };
-        if is_constant || !promoted || !expr.evaluated {
-            return;
-        }
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let parent = self.parents.get(&id).copied();
-        let weak = binding(self.function, id) < Binding::of(BinaryOperator::Add);
-        let whole = needs_parentheses(self.function, id, parent, Binding::of(BinaryOperator::Add));
-        let found = [1, -1]
-            .into_iter()
-            .map(|by: i64| {
-                let text = if by > 0 { " + 1" } else { " - 1" };
-                let mut pieces = Vec::from(parentheses(span, !weak));
-                pieces.push(behind(span, text, span.len() + 1));
-                let mut outer = parentheses(span, !whole);
-                outer.iter_mut().for_each(|piece| piece.extent += 2);
-                pieces.extend(outer);
-                (Alternative::Plus(by), Mutation::new(pieces))
-            })
-            .collect();
-        self.add(id, span, found);
-    }
-
-    /// Variables that can be named where the root stands, those of the function first.
-    fn visible(&self, root: &Root) -> Vec<VarId> {
-        let Some(scope) = &root.scope else {
-            return Vec::new();
-        };
-        let unit = self.unit;
-        let name = |id: &VarId| unit.variable(*id).name.as_str();
-        let hidden: FxHashSet<&str> = scope.visible.iter().map(name).collect();
-        let mut found: Vec<VarId> = scope.visible.clone();
-        let mut named = hidden.clone();
-        for &global in &unit.globals {
-            let variable = unit.variable(global);
-            let before = variable
-                .declared_at
-                .is_some_and(|at| at < self.function.span.start);
-            if before && !variable.in_system_header && named.insert(&variable.name) {
-                found.push(global);
-            }
-        }
-        found.retain(|&id| {
-            let variable = unit.variable(id);
-            !unit.types.qualifiers(variable.ty).is_volatile
-                && !unit.types.qualifiers(variable.ty).is_atomic
-                && !variable.name.is_empty()
-                && !unit.replaced_names.contains(&variable.name)
-        });
-        found
-    }
-
-    /// The declaration that stands for a variable with a name at file scope, of which there may be several.
-    fn same_variable(&self, a: VarId, b: VarId) -> bool {
-        let (x, y) = (self.unit.variable(a), self.unit.variable(b));
-        a == b || x.storage == Storage::Global && y.storage == Storage::Global && x.name == y.name
-    }
-
-    fn same_type(&self, a: TypeId, b: TypeId) -> bool {
-        let types = &self.unit.types;
-        a == b || types.kind(a) == types.kind(b)
-    }
-
-    fn variable(&mut self, id: ExprId, variable: VarId, root: &Root) {
-        let ty = self.unit.variable(variable).ty;
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let all = self.visible(root);
-        let found = all
-            .into_iter()
-            .filter(|&other| {
-                !self.same_variable(other, variable)
-                    && self.same_type(self.unit.variable(other).ty, ty)
-            })
-            .map(|other| {
-                let name = &self.unit.variable(other).name;
-                let mutation = Mutation::new(vec![replace(span, name)]);
-                (Alternative::Variable(other), mutation)
-            })
-            .collect();
-        self.add(id, span, found);
-    }
-
-    /// Conditions beside a condition.
-    fn beside(&mut self, id: ExprId, parent: Option<ExprId>, role: Role, root: &Root) {
-        let function = self.function;
-        let logical = matches!(
-            function.expr(id).kind,
-            ExprKind::Binary {
-                operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
-                ..
-            }
-        );
-        let inner = matches!(
-            function.expr(id).kind,
-            ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. }
-        );
-        let in_logical = parent.is_some_and(|parent| {
-            matches!(
-                function.expr(parent).kind,
-                ExprKind::Binary {
-                    operator: BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr,
-                    ..
-                }
-            )
-        });
-        // The condition itself: not what is inside of its conversions, nor a part of a larger one.
-        let whole = match role {
-            Role::Condition => !in_logical,
-            _ => logical && !in_logical,
-        };
-        let is_read = matches!(
-            function.expr(id).kind,
-            ExprKind::Cast {
-                implicit: true,
-                cast: CastKind::LValueToRValue,
-                ..
-            }
-        );
-        if !whole || inner && !is_read {
-            return;
-        }
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let own = binding(function, id);
-        let before = self.is_pure(id);
-        let number = *self.next;
-        let mut found = Vec::new();
-        let comparisons = self.comparisons(root, number);
-        for operator in [BinaryOperator::LogicalAnd, BinaryOperator::LogicalOr] {
-            let new = Binding::of(operator);
-            let whole = needs_parentheses(function, id, parent, new);
-            for (left, comparison, right, text) in &comparisons {
-                let mut pieces = Vec::from(parentheses(span, own >= new));
-                let spelled = operator.spelling();
-                let at = if before { span.start } else { span.end };
-                let added = match before {
-                    true => vec![text.clone(), Text::Is(format!(" {spelled} "))],
-                    false => vec![Text::Is(format!(" {spelled} ")), text.clone()],
-                };
-                pieces.push(Piece {
-                    span: Span::empty(at),
-                    text: Text::All(added),
-                    extent: span.len() + 1,
-                    closing: !before,
-                    cautious: false,
-                });
-                let mut outer = parentheses(span, !whole);
-                outer.iter_mut().for_each(|piece| piece.extent += 2);
-                pieces.extend(outer);
-                found.push((
-                    Alternative::Beside {
-                        operator,
-                        before,
-                        left: left.clone(),
-                        comparison: *comparison,
-                        right: right.clone(),
-                    },
-                    Mutation::new(pieces),
-                ));
-            }
-        }
-        *self.next += 1;
-        self.add(id, span, found);
-    }
-
-    /// What can be asked where the root stands: variables against numbers, against each other, and functions
-    /// without parameters.
-    fn comparisons(&self, root: &Root, open: u32) -> Vec<(Atom, BinaryOperator, Atom, Text)> {
-        use BinaryOperator::*;
-        let unit = self.unit;
-        let all = self.visible(root);
-        let name = |id: VarId| unit.variable(id).name.clone();
-        let integer = |id: VarId| unit.types.integer_kind(unit.variable(id).ty);
-        let mut found = Vec::new();
-        for &id in &all {
-            if integer(id).is_some_and(|kind| size_of(kind).is_some()) {
-                for op in [Le, Ge, Eq, Ne] {
-                    let text = Text::All(vec![
-                        Text::Is(format!("{} {} ", name(id), op.spelling())),
-                        Text::Open {
-                            number: open,
-                            kind: IntegerKind::Int,
-                            parenthesised: false,
-                        },
-                    ]);
-                    found.push((Atom::Variable(id), op, Atom::Open(open), text));
-                }
-            } else if matches!(unit.types.kind(unit.variable(id).ty), TypeKind::Pointer(_)) {
-                for op in [Ne, Eq] {
-                    let text = Text::Is(format!("{} {} 0", name(id), op.spelling()));
-                    found.push((Atom::Variable(id), op, Atom::Constant(0), text));
-                }
-            }
-        }
-        let near: Vec<VarId> = all
-            .iter()
-            .copied()
-            .filter(|&id| {
-                let mut mentioned = self.mentioned.iter();
-                mentioned.any(|&other| self.same_variable(id, other))
-            })
-            .collect();
-        for (index, &a) in near.iter().enumerate() {
-            for &b in &near[index + 1..] {
-                let same = self.same_type(unit.variable(a).ty, unit.variable(b).ty);
-                if !same || integer(a).is_none_or(|kind| size_of(kind).is_none()) {
-                    continue;
-                }
-                for op in [Lt, Le, Gt, Ge, Eq, Ne] {
-                    let text = Text::Is(format!("{} {} {}", name(a), op.spelling(), name(b)));
-                    found.push((Atom::Variable(a), op, Atom::Variable(b), text));
-                }
-            }
-        }
-        for other in &unit.functions {
-            let kind = unit.types.integer_kind(other.return_type);
-            let declared = unit.declarations.get(&other.name);
-            let fits = other.parameters.is_empty()
-                && other.span.end <= self.function.span.start
-                && other.name != "main"
-                && kind.is_some_and(|kind| size_of(kind).is_some())
-                && declared.is_none_or(|declared| !declared.variadic);
-            if fits {
-                for op in [Ne, Eq] {
-                    let text = Text::Is(format!("{}() {} 0", other.name, op.spelling()));
-                    found.push((Atom::Call(other.name.clone()), op, Atom::Constant(0), text));
-                }
-            }
-        }
-        found
-    }
-
-    /// Evaluating it changes nothing.
-    fn is_pure(&self, id: ExprId) -> bool {
-        let own = match &self.function.expr(id).kind {
-            ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => false,
-            ExprKind::Unary { operator, .. } => *operator != UnaryOperator::Step,
-            _ => true,
-        };
-        own && self
-            .function
-            .children(id)
-            .into_iter()
-            .all(|child| self.is_pure(child))
-    }
 }
 
 fn is_comparison(operator: BinaryOperator) -> bool {
@@ -966,7 +698,7 @@ fn is_pointer_difference(operator: BinaryOperator, operands: Operands) -> bool {
     operator == BinaryOperator::Sub && operands == Operands::Pointers
 }
 
-fn replace(span: Span, text: &str) -> Piece {
+pub(crate) fn replace(span: Span, text: &str) -> Piece {
     Piece {
         span,
         text: Text::Is(text.to_owned()),
@@ -977,7 +709,7 @@ fn replace(span: Span, text: &str) -> Piece {
 }
 
 /// Text behind an expression.
-fn behind(place: Span, text: &str, extent: u32) -> Piece {
+pub(crate) fn behind(place: Span, text: &str, extent: u32) -> Piece {
     Piece {
         span: Span::empty(place.end),
         text: Text::Is(text.to_owned()),
@@ -987,7 +719,7 @@ fn behind(place: Span, text: &str, extent: u32) -> Piece {
     }
 }
 
-fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
+pub(crate) fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
     let piece = |at: u32, text: &str, closing: bool| Piece {
         span: Span::empty(at),
         text: Text::Is(text.to_owned()),
@@ -998,12 +730,12 @@ fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
     [piece(place.start, "(", false), piece(place.end, ")", true)]
 }
 
-fn size_of(kind: IntegerKind) -> Option<u64> {
+pub(crate) fn size_of(kind: IntegerKind) -> Option<u64> {
     (kind.size() <= 8).then(|| kind.size())
 }
 
 /// The values of a type that literals can have.
-fn range(kind: IntegerKind) -> Option<(i128, i128)> {
+pub(crate) fn range(kind: IntegerKind) -> Option<(i128, i128)> {
     use IntegerKind::*;
     Some(match kind {
         Int => (i128::from(i32::MIN), i128::from(i32::MAX)),

@@ -7,6 +7,7 @@ mod level;
 mod mutation;
 mod syntax;
 mod trusted;
+mod wider;
 
 pub use enumerate::enumerate;
 pub use level::Level;

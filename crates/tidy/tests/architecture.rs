@@ -42,6 +42,18 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "prove",
+        &[
+            "text",
+            "solve",
+            "semantics",
+            "ir",
+            "csource",
+            "lower",
+            "interpret",
+        ],
+    ),
+    (
         "schemata",
         &["text", "exec", "csource", "probe-image", "weave", "patches"],
     ),
@@ -49,7 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "changes", "exec", "ir", "patches", "localize", "repair", "validate",
+            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "validate",
         ],
     ),
     (
@@ -72,6 +84,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "patches",
             "localize",
             "repair",
+            "prove",
             "validate",
             "report",
         ],
@@ -96,6 +109,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "patches",
             "localize",
             "repair",
+            "prove",
             "validate",
             "report",
         ],
