@@ -1,6 +1,7 @@
 //! From the compiler's dump to the typed tree.
 
 mod declarations;
+mod derived;
 mod uses;
 
 use patchwright_text::Span;
@@ -13,7 +14,7 @@ use crate::{
     macros::MacroTable,
     raw::{Location, Node, RawId},
     tree::*,
-    types::{TypeKind, TypeTable},
+    types::{TypeId, TypeKind, TypeTable},
 };
 
 /// Everything that is known of the file-level declarations while functions are converted.
@@ -31,7 +32,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) enumerations: Vec<Vec<(String, i128)>>,
     bit_fields: FxHashMap<RawId, ()>,
     records: FxHashMap<RawId, crate::types::RecordId>,
-    enums: FxHashMap<RawId, crate::types::IntegerKind>,
+    enums: FxHashMap<RawId, TypeId>,
+    typedefs: FxHashMap<RawId, TypeId>,
     pub(crate) fields: FxHashMap<RawId, (crate::types::RecordId, usize)>,
     pub(crate) functions_in_headers: Vec<Function>,
     pub(crate) files: Vec<String>,
@@ -64,6 +66,9 @@ pub(crate) struct FunctionBuilder<'u, 'a> {
     refusal: Option<Refusal>,
     pub(crate) evaluated: bool,
     details: Details,
+    return_type: Option<TypeId>,
+    /// The type of the member whose base was converted last.
+    member_type: Option<TypeId>,
     /// What converting the children of an expression tells about it.
     pub(crate) noted: Option<Detail>,
 }
@@ -86,16 +91,23 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             refusal: None,
             evaluated: true,
             details: Details::default(),
+            return_type: None,
+            member_type: None,
             noted: None,
         }
     }
 
     /// The expression of an initialiser at file scope, and the arena that holds it.
-    pub(crate) fn initializer(unit: &'u mut UnitBuilder<'a>, node: &Node) -> (ExprId, Function) {
+    pub(crate) fn initializer(
+        unit: &'u mut UnitBuilder<'a>,
+        ty: TypeId,
+        node: &Node,
+    ) -> (ExprId, Function) {
         let return_type = unit.types.plain(TypeKind::Void);
         let mut builder = FunctionBuilder::new(unit);
         builder.evaluated = false;
         let value = builder.expr(node);
+        builder.tell(value, ty);
         builder.places();
         let empty = Span { start: 0, end: 0 };
         let arena = Function {
@@ -118,6 +130,13 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
     }
 
     fn build(unit: &'u mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
+        unit.types.open_scope();
+        let built = Self::build_inside(unit, node, body);
+        unit.types.close_scope();
+        built
+    }
+
+    fn build_inside(unit: &mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
         let return_type = {
             // `int (struct s *, int)`: what stands before the parameters, which come last.
             let text = spelled(node).to_owned();
@@ -125,12 +144,13 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 Some(spelled) => spelled.to_owned(),
                 None => String::from("?"),
             };
-            unit.types.parse(&spelled)
+            unit.types.parse_here(&spelled)
         };
         let declaration = unit.declarations.get(&node.name).cloned();
         let mut builder = FunctionBuilder::new(unit);
         builder.details.declaration = declaration.unwrap_or_default();
         builder.details.position = builder.unit.position;
+        builder.return_type = Some(return_type);
         let mut parameters = Vec::new();
         if node.is_inline && node.storage_class != "static" {
             builder.refuse(Refusal::ExternInline);
@@ -279,6 +299,10 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         }
         let entered = self.locator.enter(node);
         let inner = &node.inner;
+        let has_scope = matches!(node.kind.as_str(), "CompoundStmt" | "ForStmt");
+        if has_scope {
+            self.unit.types.open_scope();
+        }
         let kind = match node.kind.as_str() {
             "CompoundStmt" => StmtKind::Compound(inner.iter().map(|n| self.stmt(n)).collect()),
             "DeclStmt" => StmtKind::Declaration(self.local_declarations(inner)),
@@ -334,7 +358,13 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             }
             "BreakStmt" => StmtKind::Break,
             "ContinueStmt" => StmtKind::Continue,
-            "ReturnStmt" => StmtKind::Return(inner.first().map(|n| self.expr(n))),
+            "ReturnStmt" => {
+                let value = inner.first().map(|n| self.expr(n));
+                if let (Some(value), Some(ty)) = (value, self.return_type) {
+                    self.tell(value, ty);
+                }
+                StmtKind::Return(value)
+            }
             other => {
                 match other {
                     "GCCAsmStmt" | "MSAsmStmt" => self.refuse(Refusal::InlineAssembly),
@@ -356,6 +386,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 }
             }
         };
+        if has_scope {
+            self.unit.types.close_scope();
+        }
         self.push_stmt(node, entered, kind)
     }
 
@@ -381,6 +414,10 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                         let expr = self.expr(initializer);
                         self.evaluated = evaluated;
                         self.unit.variables[id.0 as usize].initializer = Some(expr);
+                        let value = &self.exprs[expr.0 as usize];
+                        self.unit.settle(id, node, value);
+                        let ty = self.unit.variables[id.0 as usize].ty;
+                        self.tell(expr, ty);
                     }
                     self.locator.leave(entered);
                     self.locals.push(id);
@@ -411,7 +448,8 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         let noted = self.noted.take();
         let detail = noted.or_else(|| self.detail(node));
         self.locator.leave(entered);
-        let ty = self.unit.ty(node);
+        self.tell_operands(&kind);
+        let ty = self.type_of(node, &kind);
         let id = ExprId(self.exprs.len() as u32);
         self.exprs.push(Expr {
             kind,
@@ -451,8 +489,10 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 if let Some(range) = &node.range {
                     self.locator.names(&range.begin, &range.end);
                 }
+                let base = self.expr(&inner[0]);
+                self.tell_record(base, node.is_arrow, node.referenced_member);
                 ExprKind::Member {
-                    base: self.expr(&inner[0]),
+                    base,
                     arrow: node.is_arrow,
                     name: node.name.clone(),
                     bit_field: self.unit.bit_fields.contains_key(&node.referenced_member),
@@ -773,6 +813,12 @@ fn return_spelling(text: &str) -> Option<&str> {
 
 /// Parameters with a declared type in the spelling of a function's (or function pointer's) type.
 fn parameter_count(text: &str) -> usize {
+    parameter_spellings(text).len()
+}
+
+/// The spellings of the parameters in that of a function's (or function pointer's) type.
+pub(crate) fn parameter_spellings(text: &str) -> Vec<&str> {
+    let text = text.split(" __attribute__").next().unwrap_or_default();
     let bytes = text.as_bytes();
     // The last group of parentheses at depth 0 are the parameters of the function itself,
     // unless it returns a function pointer, which has further groups inside.
@@ -791,13 +837,13 @@ fn parameter_count(text: &str) -> usize {
         }
     }
     let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
-        return 0;
+        return Vec::new();
     };
     arguments
         .iter()
         .map(|&(start, end)| text[start..end].trim())
         .filter(|text| !text.is_empty() && *text != "void" && *text != "...")
-        .count()
+        .collect()
 }
 
 #[cfg(test)]

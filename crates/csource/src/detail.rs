@@ -10,7 +10,7 @@ use crate::{
     build::{FunctionBuilder, UnitBuilder},
     raw::Node,
     tree::{CastKind, ExprId, ExprKind, Function, StmtId, VarId},
-    types::{RecordId, TypeId, TypeKind},
+    types::{FloatKind, RecordId, TypeId, TypeKind},
 };
 
 /// More about an expression.
@@ -217,7 +217,7 @@ impl UnitBuilder<'_> {
         let result = match result_spelling(&spelled) {
             Some(result) => {
                 let result = result.to_owned();
-                let id = self.types.parse(&result);
+                let id = self.types.parse_here(&result);
                 (!matches!(self.types.kind(id), TypeKind::Other(_))).then_some(id)
             }
             // `int (*(int))(char)`
@@ -227,11 +227,16 @@ impl UnitBuilder<'_> {
             }
             None => None,
         };
+        let passed = crate::build::parameter_spellings(&spelled);
         let parameters: Vec<TypeId> = node
             .inner
             .iter()
             .filter(|n| n.kind == "ParmVarDecl")
-            .map(|n| self.ty(n))
+            .enumerate()
+            .map(|(index, n)| {
+                let own = self.written(n);
+                self.passed(own, passed.get(index).copied())
+            })
             .collect();
         Declaration {
             name: node.name.clone(),
@@ -256,12 +261,33 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// The type that a parameter is passed as: in the type of an old-style definition the compiler has it promoted.
+    fn passed(&mut self, own: TypeId, spelled: Option<&str>) -> TypeId {
+        let promoted = match self.types.kind(own) {
+            TypeKind::Float(FloatKind::Float) => "double",
+            _ if self
+                .types
+                .integer_kind(own)
+                .is_some_and(|kind| kind.size() < 4) =>
+            {
+                "int"
+            }
+            _ => return own,
+        };
+        match spelled == Some(promoted) {
+            true => self.types.parse(promoted),
+            false => own,
+        }
+    }
+
     /// Converts the initialiser of a variable at file scope.
     pub(crate) fn file_initializer(&mut self, variable: VarId, node: &Node) {
         let Some(value) = node.inner.iter().find(|n| crate::build::is_expression(n)) else {
             return;
         };
-        let (value, arena) = FunctionBuilder::initializer(self, value);
+        let ty = self.variables[variable.0 as usize].ty;
+        let (value, arena) = FunctionBuilder::initializer(self, ty, value);
+        self.settle(variable, node, arena.expr(value));
         self.initializers.push(FileInitializer {
             variable,
             value,
@@ -284,8 +310,8 @@ impl FunctionBuilder<'_, '_> {
                 _ => return None,
             },
             "CompoundAssignOperator" => Detail::Compute {
-                left: self.unit.qualified(node.compute_left.as_ref()?),
-                result: self.unit.qualified(node.compute_result.as_ref()?),
+                left: self.unit.spelled_type(node.compute_left.as_ref()?, false),
+                result: self.unit.spelled_type(node.compute_result.as_ref()?, false),
             },
             "StringLiteral" => Detail::String(unescape(&node.value.as_ref()?.0)?),
             "PredefinedExpr" => {
@@ -367,7 +393,7 @@ impl FunctionBuilder<'_, '_> {
             return;
         }
         let ty = match (&node.arg_type, operand) {
-            (Some(ty), _) => self.unit.qualified(&ty.clone()),
+            (Some(ty), _) => self.unit.spelled_type(ty, true),
             (None, Some(operand)) => self.exprs[operand.0 as usize].ty,
             (None, None) => return,
         };

@@ -46,12 +46,12 @@ impl TypeTable {
         }
     }
 
-    /// The layout of a record; `None` when its definition is not known, ambiguous, or has an
+    /// The layout of a record; `None` when its definition is not known or has an
     /// attribute whose effect is not known.
     pub fn layout(&self, id: RecordId) -> Option<RecordLayout> {
         let record = self.record(id);
         let notes = self.layout_notes(id);
-        if record.ambiguous || notes.is_some_and(|notes| notes.unknown) {
+        if notes.is_some_and(|notes| notes.unknown) {
             return None;
         }
         let fields = record.fields.as_ref()?;

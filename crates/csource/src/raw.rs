@@ -79,6 +79,9 @@ pub(crate) struct QualType {
     pub spelled: String,
     #[serde(rename = "desugaredQualType")]
     pub desugared: Option<String>,
+    /// The typedef that it is, if it is one.
+    #[serde(rename = "typeAliasDeclId")]
+    pub alias: Option<RawId>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -151,6 +154,15 @@ pub(crate) struct Node {
     pub tls: Option<String>,
     #[serde(rename = "tagUsed", default)]
     pub tag_used: String,
+    /// An earlier declaration of the same thing.
+    #[serde(rename = "previousDecl", default)]
+    pub previous: RawId,
+    /// Elements of the array type that a node is.
+    #[serde(default)]
+    pub size: Option<u64>,
+    /// The qualifiers that a node adds to a type.
+    #[serde(default)]
+    pub qualifiers: String,
     #[serde(rename = "completeDefinition", default)]
     pub complete_definition: bool,
     #[serde(rename = "targetLabelDeclId", default)]

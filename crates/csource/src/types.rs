@@ -1,6 +1,11 @@
 //! C types, read from the compiler's spelling of them.
 
+mod names;
+mod parse;
+
 use rustc_hash::FxHashMap;
+
+pub(crate) use parse::unnamed_at;
 
 /// Names a type of a [`TypeTable`]; equal ids mean the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,7 +140,7 @@ pub struct Record {
     pub is_union: bool,
     /// Its members, if the definition is visible.
     pub fields: Option<Vec<Field>>,
-    /// Two definitions in different scopes share the name: nothing is known of it.
+    /// Several records of different scopes have its tag, so no text names it everywhere.
     pub ambiguous: bool,
 }
 
@@ -145,21 +150,15 @@ pub struct TypeTable {
     entries: Vec<Entry>,
     index: FxHashMap<Entry, TypeId>,
     records: Vec<Record>,
-    tags: FxHashMap<String, RecordId>,
-    typedefs: FxHashMap<String, TypedefTarget>,
+    names: names::Names,
     /// What integers enumerations are.
     enums: FxHashMap<String, IntegerKind>,
-    spelled: FxHashMap<String, TypeId>,
+    /// Types that were read, by their text and whether it was read where it is written.
+    spelled: FxHashMap<(String, bool), TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
     layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
     /// Size and alignment of records whose definition the dump does not show.
     told_sizes: FxHashMap<RecordId, (u64, u64)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum TypedefTarget {
-    Type(TypeId),
-    Ambiguous,
 }
 
 impl TypeTable {
@@ -195,6 +194,13 @@ impl TypeTable {
         self.intern(kind, Qualifiers::default())
     }
 
+    pub(crate) fn set_enum_kind(&mut self, id: TypeId, kind: IntegerKind) {
+        if let TypeKind::Enum { name } = self.kind(id) {
+            let name = name.clone();
+            self.enums.insert(name, kind);
+        }
+    }
+
     /// The record that `id` names.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
@@ -207,34 +213,8 @@ impl TypeTable {
         known.unwrap_or(IntegerKind::UnsignedInt)
     }
 
-    pub(crate) fn set_enum_kind(&mut self, name: &str, kind: IntegerKind) {
-        self.enums.insert(name.to_owned(), kind);
-    }
-
-    pub(crate) fn declare_record(&mut self, name: &str, is_union: bool) -> RecordId {
-        if let Some(&id) = self.tags.get(name) {
-            return id;
-        }
-        let id = RecordId(self.records.len() as u32);
-        let spellable = !name.is_empty() && !name.contains('(');
-        self.records.push(Record {
-            name: name.to_owned(),
-            spelling: spellable
-                .then(|| format!("{} {name}", if is_union { "union" } else { "struct" })),
-            is_union,
-            fields: None,
-            ambiguous: false,
-        });
-        self.tags.insert(name.to_owned(), id);
-        id
-    }
-
     pub(crate) fn define_record(&mut self, id: RecordId, fields: Vec<Field>) {
-        let record = &mut self.records[id.0 as usize];
-        if record.fields.is_some() {
-            record.ambiguous = true;
-        }
-        record.fields = Some(fields);
+        self.records[id.0 as usize].fields = Some(fields);
     }
 
     pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: crate::detail::LayoutNotes) {
@@ -278,35 +258,7 @@ impl TypeTable {
         self.layout_notes.values().any(|notes| notes.unknown)
     }
 
-    pub(crate) fn alias_record(&mut self, alias: &str, id: RecordId) {
-        self.tags.entry(alias.to_owned()).or_insert(id);
-        let record = &mut self.records[id.0 as usize];
-        if record.spelling.is_none() {
-            record.spelling = Some(alias.to_owned());
-        }
-    }
-
-    pub(crate) fn record_by_name(&self, name: &str) -> Option<RecordId> {
-        self.tags.get(name).copied()
-    }
-
-    /// Declares a typedef; a second one of the same name with another meaning makes the name
-    /// ambiguous (it is local to some scope), and types that use it become [`TypeKind::Other`].
-    pub(crate) fn declare_typedef(&mut self, name: &str, target: TypeId) {
-        match self.typedefs.get(name) {
-            Some(TypedefTarget::Type(known)) if *known == target => {}
-            Some(_) => {
-                self.typedefs
-                    .insert(name.to_owned(), TypedefTarget::Ambiguous);
-            }
-            None => {
-                self.typedefs
-                    .insert(name.to_owned(), TypedefTarget::Type(target));
-            }
-        }
-    }
-
-    fn with_qualifiers(&mut self, id: TypeId, more: Qualifiers) -> TypeId {
+    pub(crate) fn with_qualifiers(&mut self, id: TypeId, more: Qualifiers) -> TypeId {
         let Entry { kind, qualifiers } = self.entries[id.0 as usize].clone();
         self.intern(
             kind,
@@ -354,9 +306,7 @@ impl TypeTable {
             TypeKind::Float(FloatKind::LongDouble) => 16,
             TypeKind::Pointer(_) => 8,
             TypeKind::Array(of, Some(length)) => self.size(*of)?.checked_mul(*length)?,
-            TypeKind::Record(record) if !self.record(*record).ambiguous => {
-                *self.record_sizes.get(record)?
-            }
+            TypeKind::Record(record) => *self.record_sizes.get(record)?,
             _ => return None,
         })
     }
@@ -389,7 +339,9 @@ impl TypeTable {
         let base = match &entry.kind {
             TypeKind::Void => "void".to_owned(),
             TypeKind::Integer(kind) => kind.spelling().to_owned(),
-            TypeKind::Enum { name } if !name.contains('(') => format!("enum {name}"),
+            TypeKind::Enum { name } if !name.contains('(') && self.is_tag_of_one(name) => {
+                format!("enum {name}")
+            }
             TypeKind::Float(FloatKind::Float) => "float".to_owned(),
             TypeKind::Float(FloatKind::Double) => "double".to_owned(),
             TypeKind::Float(FloatKind::LongDouble) => "long double".to_owned(),
@@ -414,20 +366,19 @@ impl TypeTable {
         })
     }
 
-    /// The type that the compiler spells `text`.
+    /// The type that the compiler spells `text`, of something that may be declared anywhere.
     pub fn parse(&mut self, text: &str) -> TypeId {
-        if let Some(&id) = self.spelled.get(text) {
+        self.parse_as(text, false)
+    }
+
+    fn parse_as(&mut self, text: &str, here: bool) -> TypeId {
+        let key = (text.to_owned(), here);
+        if let Some(&id) = self.spelled.get(&key) {
             return id;
         }
-        let parsed = Parser {
-            table: self,
-            tokens: tokenize(text),
-            at: 0,
-        }
-        .type_name();
-        match parsed {
+        match self.parse_type_name(text, here) {
             Some(id) => {
-                self.spelled.insert(text.to_owned(), id);
+                self.spelled.insert(key, id);
                 id
             }
             None => self.plain(TypeKind::Other(text.to_owned())),
@@ -455,428 +406,5 @@ impl IntegerKind {
             Int128 => "__int128",
             UnsignedInt128 => "unsigned __int128",
         }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(String),
-    /// `(unnamed struct at f.c:3:1)`: one token, with what stands in the parentheses.
-    Unnamed(String),
-    Number(u64),
-    Punct(char),
-    Ellipsis,
-}
-
-fn tokenize(text: &str) -> Vec<Token> {
-    let bytes = text.as_bytes();
-    let mut tokens = Vec::new();
-    let mut i = 0;
-    while i < bytes.len() {
-        let c = bytes[i] as char;
-        if c.is_ascii_whitespace() {
-            i += 1;
-        } else if c.is_ascii_alphabetic() || c == '_' || c == '$' || !c.is_ascii() {
-            let start = i;
-            while i < bytes.len()
-                && (bytes[i].is_ascii_alphanumeric()
-                    || bytes[i] == b'_'
-                    || bytes[i] == b'$'
-                    || !bytes[i].is_ascii())
-            {
-                i += 1;
-            }
-            tokens.push(Token::Word(text[start..i].to_owned()));
-        } else if c.is_ascii_digit() {
-            let start = i;
-            while i < bytes.len() && bytes[i].is_ascii_alphanumeric() {
-                i += 1;
-            }
-            let digits = text[start..i].trim_end_matches(|c: char| !c.is_ascii_digit());
-            tokens.push(Token::Number(digits.parse().unwrap_or(0)));
-        } else if c == '('
-            && (text[i..].starts_with("(unnamed ") || text[i..].starts_with("(anonymous "))
-        {
-            let end = closing(text, i);
-            tokens.push(Token::Unnamed(text[i..end].to_owned()));
-            i = end;
-        } else if text[i..].starts_with("...") {
-            tokens.push(Token::Ellipsis);
-            i += 3;
-        } else {
-            tokens.push(Token::Punct(c));
-            i += 1;
-        }
-    }
-    tokens
-}
-
-fn closing(text: &str, open: usize) -> usize {
-    let mut depth = 0;
-    for (offset, c) in text[open..].char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return open + offset + 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-struct Parser<'a> {
-    table: &'a mut TypeTable,
-    tokens: Vec<Token>,
-    at: usize,
-}
-
-/// The name that a record or enumeration without a tag has in the table: where it is declared.
-/// `text` is what stands in parentheses after `struct`.
-fn unnamed(text: &str) -> String {
-    match text.find(" at ") {
-        Some(at) => unnamed_at(text[at + 4..].trim_end_matches(')')),
-        None => text.to_owned(),
-    }
-}
-
-/// The same from the place, `FILE:LINE:COLUMN`.
-pub(crate) fn unnamed_at(place: &str) -> String {
-    format!("(unnamed at {place})")
-}
-
-/// A declarator, outermost derivation last.
-enum Derivation {
-    Pointer(Qualifiers),
-    Array(Option<u64>, bool),
-    Function,
-}
-
-impl Parser<'_> {
-    fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at)
-    }
-
-    fn eat(&mut self, c: char) -> bool {
-        if self.peek() == Some(&Token::Punct(c)) {
-            self.at += 1;
-            true
-        } else {
-            false
-        }
-    }
-
-    fn type_name(mut self) -> Option<TypeId> {
-        let base = self.specifiers()?;
-        let derivations = self.declarator()?;
-        if self.at != self.tokens.len() {
-            return None;
-        }
-        Some(self.derive(base, derivations))
-    }
-
-    fn derive(&mut self, base: TypeId, derivations: Vec<Derivation>) -> TypeId {
-        let mut ty = base;
-        for derivation in derivations {
-            ty = match derivation {
-                Derivation::Pointer(qualifiers) => {
-                    self.table.intern(TypeKind::Pointer(ty), qualifiers)
-                }
-                Derivation::Array(length, false) => self.table.plain(TypeKind::Array(ty, length)),
-                Derivation::Array(_, true) => self.table.plain(TypeKind::VariableArray(ty)),
-                Derivation::Function => self.table.plain(TypeKind::Function),
-            };
-        }
-        ty
-    }
-
-    /// Derivations in the order in which they apply to the base type.
-    fn declarator(&mut self) -> Option<Vec<Derivation>> {
-        let mut pointers = Vec::new();
-        while self.eat('*') || self.eat('^') {
-            let mut qualifiers = Qualifiers::default();
-            while let Some(Token::Word(word)) = self.peek() {
-                match word.as_str() {
-                    "const" => qualifiers.is_const = true,
-                    "volatile" => qualifiers.is_volatile = true,
-                    "_Atomic" => qualifiers.is_atomic = true,
-                    "restrict" | "__restrict" | "_Nonnull" | "_Nullable" => {}
-                    _ => return None,
-                }
-                self.at += 1;
-            }
-            pointers.push(Derivation::Pointer(qualifiers));
-        }
-        // A parenthesis opens an inner declarator if a pointer follows, else parameters.
-        let mut inner = Vec::new();
-        if self.peek() == Some(&Token::Punct('('))
-            && matches!(
-                self.tokens.get(self.at + 1),
-                Some(Token::Punct('*' | '^' | '('))
-            )
-        {
-            self.at += 1;
-            inner = self.declarator()?;
-            if !self.eat(')') {
-                return None;
-            }
-        }
-        let mut suffixes = Vec::new();
-        loop {
-            if self.eat('[') {
-                let mut length = None;
-                let mut variable = false;
-                match self.peek().cloned() {
-                    Some(Token::Number(n)) => {
-                        self.at += 1;
-                        length = Some(n);
-                    }
-                    Some(Token::Punct(']')) => {}
-                    _ => {
-                        variable = true;
-                        let mut depth = 0;
-                        while let Some(token) = self.peek() {
-                            match token {
-                                Token::Punct('[') => depth += 1,
-                                Token::Punct(']') if depth == 0 => break,
-                                Token::Punct(']') => depth -= 1,
-                                _ => {}
-                            }
-                            self.at += 1;
-                        }
-                    }
-                }
-                if !self.eat(']') {
-                    return None;
-                }
-                suffixes.push(Derivation::Array(length, variable));
-            } else if self.peek() == Some(&Token::Punct('(')) {
-                self.skip_parentheses()?;
-                suffixes.push(Derivation::Function);
-            } else {
-                break;
-            }
-        }
-        if let Some(Token::Word(word)) = self.peek()
-            && word == "__attribute__"
-        {
-            self.at += 1;
-            self.skip_parentheses()?;
-        }
-        suffixes.reverse();
-        pointers.extend(suffixes);
-        pointers.extend(inner);
-        Some(pointers)
-    }
-
-    fn skip_parentheses(&mut self) -> Option<()> {
-        let mut depth = 0;
-        while let Some(token) = self.peek() {
-            match token {
-                Token::Punct('(') => depth += 1,
-                Token::Punct(')') => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return Some(());
-            }
-        }
-        None
-    }
-
-    fn specifiers(&mut self) -> Option<TypeId> {
-        let mut qualifiers = Qualifiers::default();
-        let mut words: Vec<String> = Vec::new();
-        let mut named: Option<TypeId> = None;
-        loop {
-            let token = self.peek().cloned();
-            match token {
-                Some(Token::Word(word)) => {
-                    match word.as_str() {
-                        "const" => qualifiers.is_const = true,
-                        "volatile" => qualifiers.is_volatile = true,
-                        "_Atomic" => {
-                            qualifiers.is_atomic = true;
-                            if self.tokens.get(self.at + 1) == Some(&Token::Punct('(')) {
-                                // _Atomic(T): the inner type does not matter, it is never used.
-                                self.at += 1;
-                                self.skip_parentheses()?;
-                                named =
-                                    Some(self.table.plain(TypeKind::Other("_Atomic".to_owned())));
-                                continue;
-                            }
-                        }
-                        "restrict" | "__restrict" => {}
-                        "struct" | "union" | "enum" => {
-                            self.at += 1;
-                            let name = match self.peek()? {
-                                Token::Word(name) => name.clone(),
-                                Token::Unnamed(name) => unnamed(name),
-                                _ => return None,
-                            };
-                            // `struct s::(unnamed at f.c:3:1)`
-                            let name = match self.tokens.get(self.at + 1..self.at + 4) {
-                                Some(
-                                    [Token::Punct(':'), Token::Punct(':'), Token::Unnamed(inner)],
-                                ) => {
-                                    let name = unnamed(inner);
-                                    self.at += 3;
-                                    name
-                                }
-                                _ => name,
-                            };
-                            named = Some(if word == "enum" {
-                                self.table.plain(TypeKind::Enum { name })
-                            } else {
-                                let record = self.table.declare_record(&name, word == "union");
-                                self.table.plain(TypeKind::Record(record))
-                            });
-                        }
-                        "void" | "_Bool" | "bool" | "char" | "short" | "int" | "long"
-                        | "signed" | "unsigned" | "float" | "double" | "__int128" | "_Complex"
-                        | "_Float16" | "__bf16" | "__float128" | "_Float128" => {
-                            words.push(word.clone());
-                        }
-                        "typeof" | "__typeof__" | "__attribute__" => return None,
-                        _ if words.is_empty() && named.is_none() => {
-                            match self.table.typedefs.get(&word) {
-                                Some(TypedefTarget::Type(ty)) => named = Some(*ty),
-                                Some(TypedefTarget::Ambiguous) => return None,
-                                None => match self.table.record_by_name(&word) {
-                                    // clang spells an anonymous record by its typedef's name.
-                                    Some(record) => {
-                                        named = Some(self.table.plain(TypeKind::Record(record)));
-                                    }
-                                    None => return None,
-                                },
-                            }
-                        }
-                        _ => return None,
-                    }
-                    self.at += 1;
-                }
-                _ => break,
-            }
-        }
-        let base = match named {
-            Some(ty) if words.is_empty() => ty,
-            Some(_) => return None,
-            None => {
-                let kind = builtin(&words)?;
-                self.table.plain(kind)
-            }
-        };
-        Some(self.table.with_qualifiers(base, qualifiers))
-    }
-}
-
-fn builtin(words: &[String]) -> Option<TypeKind> {
-    let count = |word: &str| words.iter().filter(|w| *w == word).count();
-    let unsigned = count("unsigned") > 0;
-    let kind =
-        |signed, unsigned_kind| TypeKind::Integer(if unsigned { unsigned_kind } else { signed });
-    use IntegerKind::*;
-    Some(if count("_Complex") > 0 {
-        return None;
-    } else if count("void") > 0 {
-        TypeKind::Void
-    } else if count("_Bool") + count("bool") > 0 {
-        TypeKind::Integer(Bool)
-    } else if count("__int128") > 0 {
-        kind(Int128, UnsignedInt128)
-    } else if count("float") > 0 {
-        TypeKind::Float(FloatKind::Float)
-    } else if count("double") > 0 {
-        TypeKind::Float(if count("long") > 0 {
-            FloatKind::LongDouble
-        } else {
-            FloatKind::Double
-        })
-    } else if count("char") > 0 {
-        if count("signed") > 0 {
-            TypeKind::Integer(SignedChar)
-        } else {
-            kind(Char, UnsignedChar)
-        }
-    } else if count("short") > 0 {
-        kind(Short, UnsignedShort)
-    } else if count("long") >= 2 {
-        kind(LongLong, UnsignedLongLong)
-    } else if count("long") == 1 {
-        kind(Long, UnsignedLong)
-    } else if count("int") + count("signed") + count("unsigned") > 0 {
-        kind(Int, UnsignedInt)
-    } else if words.is_empty() {
-        return None;
-    } else {
-        TypeKind::Float(FloatKind::Other)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spelled(text: &str) -> Option<String> {
-        let mut table = TypeTable::default();
-        let int = table.parse("int");
-        table.declare_typedef("my_int", int);
-        let id = table.parse(text);
-        table.spelling(id)
-    }
-
-    #[test]
-    fn types_are_read_and_spelled_again() {
-        for text in [
-            "int",
-            "unsigned char",
-            "const char *",
-            "char *const *",
-            "struct s *",
-            "enum e",
-            "double [4]",
-            "int (*)[3]",
-            "long long",
-            "void *",
-        ] {
-            let again = spelled(text).map(|s| s.replace(' ', ""));
-            assert_eq!(again.as_deref(), Some(text.replace(' ', "").as_str()));
-        }
-    }
-
-    #[test]
-    fn typedef_names_are_resolved() {
-        assert_eq!(spelled("const my_int *").as_deref(), Some("const int *"));
-    }
-
-    #[test]
-    fn a_pointer_to_a_function_is_a_pointer() {
-        let mut table = TypeTable::default();
-        let id = table.parse("int (*)(const char *, ...)");
-        let TypeKind::Pointer(to) = table.kind(id).clone() else {
-            panic!("{:?}", table.kind(id));
-        };
-        assert_eq!(table.kind(to), &TypeKind::Function);
-    }
-
-    #[test]
-    fn an_array_of_arrays_nests_in_the_right_order() {
-        let mut table = TypeTable::default();
-        let id = table.parse("int [2][3]");
-        let TypeKind::Array(row, Some(2)) = table.kind(id).clone() else {
-            panic!("{:?}", table.kind(id));
-        };
-        assert!(matches!(table.kind(row), TypeKind::Array(_, Some(3))));
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_kept_as_it_is() {
-        let mut table = TypeTable::default();
-        let id = table.parse("unknown_t *");
-        assert!(matches!(table.kind(id), TypeKind::Other(_)));
     }
 }

@@ -109,5 +109,8 @@ macro_rules! programs {
 }
 
 programs! {
+    bool_as_typedef
     members_of_results
+    old_style_definitions
+    types_by_declaration
 }

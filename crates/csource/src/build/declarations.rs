@@ -7,9 +7,9 @@ use super::{FunctionBuilder, UnitBuilder, spelled};
 use crate::{
     locate,
     macros::MacroTable,
-    raw::{Node, RawId},
+    raw::Node,
     tree::*,
-    types::{Field, IntegerKind, TypeId, TypeKind, TypeTable},
+    types::{Field, IntegerKind, TypeKind, TypeTable},
 };
 
 impl<'a> UnitBuilder<'a> {
@@ -38,6 +38,7 @@ impl<'a> UnitBuilder<'a> {
             bit_fields: FxHashMap::default(),
             records: FxHashMap::default(),
             enums: FxHashMap::default(),
+            typedefs: FxHashMap::default(),
             fields: FxHashMap::default(),
             functions_in_headers: Vec::new(),
             files: files.names().to_vec(),
@@ -47,6 +48,13 @@ impl<'a> UnitBuilder<'a> {
             offsets: files.offsets,
             position: 0,
         };
+        if macros
+            .definitions("bool")
+            .iter()
+            .any(|one| one.body.trim() == "_Bool")
+        {
+            builder.types.set_bool_is_macro();
+        }
         let is_own = |node: &Node| file_of(node) == Some(main_file);
         let last = root.inner.iter().rposition(is_own);
         for (position, node) in root.inner.iter().enumerate() {
@@ -167,7 +175,10 @@ impl<'a> UnitBuilder<'a> {
         } else {
             node.name.clone()
         };
-        let id = self.types.declare_record(&name, node.tag_used == "union");
+        let id = match self.records.get(&node.previous) {
+            Some(&known) => known,
+            None => self.types.declare_record(&name, node.tag_used == "union"),
+        };
         self.records.insert(node.id, id);
         if !node.complete_definition {
             return;
@@ -192,7 +203,7 @@ impl<'a> UnitBuilder<'a> {
                             self.types.plain(TypeKind::Record(record))
                         }
                         _ => {
-                            let ty = self.ty(child);
+                            let ty = self.written(child);
                             match (self.types.kind(ty), last_nested) {
                                 // `struct { … } name;`: the compiler has no name for the type.
                                 (TypeKind::Other(_), Some(record))
@@ -245,13 +256,18 @@ impl<'a> UnitBuilder<'a> {
         self.enumerations.push(members);
         let packed = node.inner.iter().any(|child| child.kind == "PackedAttr");
         let kind = IntegerKind::of_enumeration(least, greatest, packed);
-        if node.name.is_empty() {
-            let name = self.unnamed(node);
-            self.types.set_enum_kind(&name, kind);
-        } else {
-            self.types.set_enum_kind(&node.name, kind);
+        let id = match self.enums.get(&node.previous) {
+            Some(&known) => known,
+            None if node.name.is_empty() => {
+                let name = self.unnamed(node);
+                self.types.declare_enum(&name, kind)
+            }
+            None => self.types.declare_enum(&node.name, kind),
+        };
+        if !node.inner.is_empty() {
+            self.types.set_enum_kind(id, kind);
         }
-        self.enums.insert(node.id, kind);
+        self.enums.insert(node.id, id);
     }
 
     /// The name of a record or enumeration without a tag: where it is declared.
@@ -270,60 +286,8 @@ impl<'a> UnitBuilder<'a> {
         }
     }
 
-    /// A type that is no node's own.
-    pub(crate) fn qualified(&mut self, ty: &crate::raw::QualType) -> TypeId {
-        let id = self.types.parse(&ty.spelled);
-        match (self.types.kind(id), &ty.desugared) {
-            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
-            _ => id,
-        }
-    }
-
-    pub(super) fn typedef(&mut self, node: &Node) {
-        let Some(ty) = &node.ty else { return };
-        // So does an anonymous enumeration.
-        if let Some(target) = node.inner.first().and_then(tag_below)
-            && let Some(&kind) = self.enums.get(&target)
-            && !ty.spelled.contains(['*', '[', '('])
-            && let Some(name) = ty.spelled.strip_prefix("enum ")
-        {
-            self.types.set_enum_kind(name, kind);
-        }
-        // An anonymous structure takes the typedef's name.
-        if let Some(target) = node.inner.first().and_then(tag_below)
-            && let Some(&record) = self.records.get(&target)
-            && self.types.record(record).spelling.is_none()
-            && !ty.spelled.contains(['*', '[', '('])
-        {
-            self.types.alias_record(&node.name, record);
-            let id = self.types.plain(TypeKind::Record(record));
-            self.types.declare_typedef(&node.name, id);
-            return;
-        }
-        let id = self.types.parse(&ty.spelled);
-        let id = match (self.types.kind(id), &ty.desugared) {
-            (TypeKind::Other(_), Some(desugared)) => {
-                let desugared = desugared.clone();
-                self.types.parse(&desugared)
-            }
-            _ => id,
-        };
-        self.types.declare_typedef(&node.name, id);
-    }
-
-    pub(crate) fn ty(&mut self, node: &Node) -> TypeId {
-        let Some(ty) = &node.ty else {
-            return self.types.plain(TypeKind::Void);
-        };
-        let id = self.types.parse(&ty.spelled);
-        match (self.types.kind(id), &ty.desugared) {
-            (TypeKind::Other(_), Some(desugared)) => self.types.parse(desugared),
-            _ => id,
-        }
-    }
-
     pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
-        let ty = self.ty(node);
+        let ty = self.written(node);
         let id = VarId(self.variables.len() as u32);
         self.declared.push(crate::detail::declared(node));
         self.variables.push(Variable {
@@ -349,15 +313,6 @@ fn file_of(node: &Node) -> Option<u32> {
     match &loc.expansion {
         Some(expansion) => expansion.file_id,
         None => loc.file_id,
-    }
-}
-
-/// The tag that a type node of the dump stands for.
-fn tag_below(node: &Node) -> Option<RawId> {
-    match node.kind.as_str() {
-        "ElaboratedType" => node.inner.first().and_then(tag_below),
-        "RecordType" | "EnumType" => node.decl.as_ref().map(|decl| decl.id),
-        _ => None,
     }
 }
 
