@@ -1,0 +1,265 @@
+//! Calls: of routines with bodies, of models of the library, of what nobody knows.
+
+use patchwright_ir::{Callee, Instruction, InstructionKind, OriginId, RoutineId, Type, Undefined};
+use patchwright_solve::Term;
+
+use crate::{
+    encoder::{Dead, Encoder, Frame, Go, State, World},
+    encoding::{InputKind, Place},
+    library, meaning,
+    memory::Kind,
+    run::Returned,
+};
+
+/// A call as a model of the library sees it.
+pub(crate) struct Call<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a [(Type, Option<Term>)],
+    /// The type of the value, as the caller sees it.
+    pub(crate) result: Type,
+    /// Somebody uses the value.
+    pub(crate) used: bool,
+    pub(crate) place: &'a Place,
+}
+
+impl Call<'_> {
+    /// An argument that must be there and be a value.
+    pub(crate) fn argument(&self, index: usize) -> Option<(Type, Term)> {
+        let (ty, value) = *self.arguments.get(index)?;
+        Some((ty, value?))
+    }
+}
+
+impl<'p> Encoder<'p> {
+    pub(crate) fn call(
+        &mut self,
+        frame: &mut Frame<'p>,
+        state: &mut State,
+        instruction: &'p Instruction,
+        place: &Place,
+    ) -> Go<()> {
+        let InstructionKind::Call {
+            dst,
+            callee,
+            arguments,
+            result,
+            result_address,
+            ..
+        } = &instruction.kind
+        else {
+            return Ok(());
+        };
+        let values: Vec<(Type, Option<Term>)> = arguments
+            .iter()
+            .map(|argument| (argument.ty, self.operand(frame, state, argument.value)))
+            .collect();
+        let result_address = match result_address {
+            Some(address) => Some(self.value(frame, state, *address, place)?),
+            None => None,
+        };
+        let ways: Vec<(Term, RoutineId)> = match callee {
+            Callee::Direct(function) => {
+                let always = self.terms.truth(true);
+                vec![(always, self.program.routine_of(frame.module, *function))]
+            }
+            Callee::Indirect(operand) => {
+                let pointer = self.value(frame, state, *operand, place)?;
+                self.callees(&state.world, pointer, place)
+            }
+        };
+        let used = dst.is_some_and(|dst| is_used(frame, dst));
+        let mut met: Option<Returned> = None;
+        for (condition, routine) in ways {
+            let Some(path) = state.world.path.and(self.terms, condition) else {
+                continue;
+            };
+            let world = World {
+                path,
+                ..state.world.clone()
+            };
+            let name = self.program.routine(routine).name.as_str();
+            let call = Call {
+                name,
+                arguments: &values,
+                result: *result,
+                used,
+                place,
+            };
+            let Ok(returned) = self.dispatch(routine, &call, world, result_address) else {
+                continue;
+            };
+            met = Some(match met.take() {
+                None => returned,
+                Some(other) => {
+                    let (world, first) = self.meet(&other.world, &returned.world, place);
+                    let value = match (other.value, returned.value) {
+                        (Some(a), Some(b)) => Some(self.pointers.ite(self.terms, first, a, b)),
+                        (a, b) => a.or(b),
+                    };
+                    Returned {
+                        world,
+                        value,
+                        written: self.terms.ite(first, other.written, returned.written),
+                    }
+                }
+            });
+        }
+        let returned = met.ok_or(Dead)?;
+        state.world = returned.world;
+        if let Some(dst) = dst {
+            if used {
+                let not = self.terms.not(returned.written);
+                self.undefined(
+                    &state.world,
+                    not,
+                    Undefined::MissingReturn,
+                    || "the value of a function that returned none is used".to_owned(),
+                    place,
+                );
+            }
+            let value = match (returned.value, *result) {
+                (None, Type::F80 | Type::Void) => None,
+                (None, ty) => self.anything(ty),
+                (value, _) => value,
+            };
+            self.define(frame, state, *dst, value);
+        }
+        Ok(())
+    }
+
+    /// The functions that a pointer may lead to.
+    fn callees(&mut self, world: &World, pointer: Term, place: &Place) -> Vec<(Term, RoutineId)> {
+        let targets = self.targets(world, pointer, place);
+        let mut ways = Vec::new();
+        for leaf in &targets.leaves {
+            let kind = self.numbers.get(leaf.object as usize).copied();
+            let zero = self.word(0);
+            let at_start = self.terms.eq(leaf.offset, zero);
+            match kind {
+                Some(Kind::Function(routine))
+                    if leaf.object != 0 && self.terms.as_truth(at_start) == Some(true) =>
+                {
+                    ways.push((leaf.condition, RoutineId(routine)));
+                }
+                _ => {
+                    let null = leaf.object == 0
+                        && self.terms.as_constant(leaf.offset).is_none_or(|at| at == 0);
+                    let (kind, message) = match null {
+                        true => (Undefined::NullPointer, "a call through a null pointer"),
+                        false => (
+                            Undefined::WildPointer,
+                            "a call through a pointer to no function",
+                        ),
+                    };
+                    self.undefined(world, leaf.condition, kind, || message.to_owned(), place);
+                }
+            }
+        }
+        ways
+    }
+
+    fn dispatch(
+        &mut self,
+        routine: RoutineId,
+        call: &Call<'_>,
+        mut world: World,
+        result_address: Option<Term>,
+    ) -> Go<Returned> {
+        let written = self.terms.truth(true);
+        let of_library = self.is_of_library(routine);
+        if let Some(model) = library::model(call.name)
+            && (model.always || of_library)
+            && let Some(value) = (model.run)(self, call, &mut world)?
+        {
+            return Ok(Returned {
+                world,
+                value,
+                written,
+            });
+        }
+        if self.program.body(routine).is_some() {
+            return self.call_body(routine, call.arguments, world, result_address, call.place);
+        }
+        self.unknown_function(call, &mut world)?;
+        let value = self.returned_by_unknown(call, &world);
+        Ok(Returned {
+            world,
+            value,
+            written,
+        })
+    }
+
+    /// No body was given, or it is one of our models.
+    fn is_of_library(&self, routine: RoutineId) -> bool {
+        let program = self.program;
+        let entry = program.routine(routine);
+        if !entry.defined {
+            return true;
+        }
+        let files = &program.modules[entry.module].files;
+        files
+            .first()
+            .is_some_and(|file| crate::encoder::is_library(&file.path))
+    }
+
+    /// A function without a body: it is taken to return any value, and to change nothing.
+    fn unknown_function(&mut self, call: &Call<'_>, world: &mut World) -> Go<()> {
+        if let Some(reason) = library::unsupported(call.name) {
+            self.unknown(world, reason, call.place);
+            return Err(Dead);
+        }
+        if let Type::Aggregate { .. } | Type::Ptr | Type::F80 = call.result {
+            self.unknown(
+                world,
+                format!(
+                    "`{}` has no body, and what it returns is not a number",
+                    call.name
+                ),
+                call.place,
+            );
+            return Err(Dead);
+        }
+        self.note(format!(
+            "`{}` has no body: it is taken to return any value and to change nothing",
+            call.name
+        ));
+        Ok(())
+    }
+
+    fn returned_by_unknown(&mut self, call: &Call<'_>, world: &World) -> Option<Term> {
+        let sort = meaning::sort(call.result)?;
+        let kind = InputKind::Returned {
+            function: call.name.to_owned(),
+            ty: call.result,
+        };
+        let value = self.input(call.name, kind, sort, world, call.place.clone());
+        Some(self.narrowed(call.result, value))
+    }
+
+    /// Any value of a type: a `_Bool` is 0 or 1.
+    pub(crate) fn narrowed(&mut self, ty: Type, value: Term) -> Term {
+        match ty {
+            Type::Bool => {
+                let one = self.terms.constant(8, 1);
+                self.terms.bit_and(value, one)
+            }
+            _ => value,
+        }
+    }
+}
+
+/// Whether the value of a call is used anywhere.
+fn is_used(frame: &Frame<'_>, dst: patchwright_ir::TempId) -> bool {
+    let value = patchwright_ir::Value::Temp(dst);
+    frame.function.blocks.iter().any(|block| {
+        block
+            .instructions
+            .iter()
+            .flat_map(Instruction::operands)
+            .chain(block.terminator.operand())
+            .any(|operand| operand.value == value)
+    })
+}
+
+/// The origin of what belongs to no instruction.
+pub(crate) const NO_ORIGIN: OriginId = OriginId(0);

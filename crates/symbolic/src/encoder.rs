@@ -1,0 +1,466 @@
+//! The encoder: what is kept for all paths, and how things are recorded.
+
+use std::rc::Rc;
+
+use patchwright_ir::{Function, OriginId, Program, RoutineId, Type, Undefined};
+use patchwright_solve::{Sort, Term, Terms};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    encoding::{
+        Counts, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome, Output, Piece,
+        Place, Step, Unknown, Unwinding,
+    },
+    meaning,
+    memory::{Kind, Memory, Object},
+    options::{Check, Options},
+    order::Order,
+    path::Path,
+    pointer::{Number, Pointers},
+};
+
+/// What a path has done to the world.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) path: Path,
+    pub(crate) memory: Memory,
+    /// Bytes of standard input that were read; 32 bits.
+    pub(crate) input_at: Term,
+    /// The most that `input_at` can be.
+    pub(crate) input_most: u32,
+    /// `scanf` has found the end of the input.
+    pub(crate) input_over: Term,
+}
+
+/// Why a path is followed no further; what is to be told of it has been recorded.
+pub(crate) struct Dead;
+
+/// The result of what can end a path.
+pub(crate) type Go<T> = Result<T, Dead>;
+
+/// A call that is being encoded.
+pub(crate) struct Frame<'p> {
+    pub(crate) module: usize,
+    pub(crate) function: &'p Function,
+    pub(crate) order: Rc<Order>,
+    /// The number of the call.
+    pub(crate) serial: u64,
+    /// The arguments that are not declared.
+    pub(crate) varargs: Vec<(Type, Option<Term>)>,
+    /// The place for a record that is returned.
+    pub(crate) result_address: Option<Term>,
+    /// Objects that live until the function returns.
+    pub(crate) allocations: Vec<Number>,
+    /// The values of temporaries.
+    pub(crate) temporaries: Vec<Option<Term>>,
+}
+
+/// A register local, or a temporary that several blocks use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Register {
+    /// `None`: nothing yet, or a type that terms do not have.
+    pub(crate) value: Option<Term>,
+    pub(crate) written: Term,
+}
+
+/// The state of a path between two blocks.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) world: World,
+    pub(crate) registers: Vec<Register>,
+}
+
+/// Encodes a program.
+pub(crate) struct Encoder<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) options: &'p Options,
+    pub(crate) terms: &'p mut Terms,
+    pub(crate) pointers: Pointers,
+    /// What each number was given to, and its name.
+    pub(crate) numbers: Vec<Kind>,
+    pub(crate) names: Vec<Rc<str>>,
+    /// The standard streams, by their objects: whether it is standard error; `None` for standard input.
+    pub(crate) streams: FxHashMap<Number, Option<bool>>,
+    /// `scanf` has been used.
+    pub(crate) scanned: bool,
+    /// The address of `errno`.
+    pub(crate) errno: Option<Term>,
+    /// The object of each object and each routine of the program.
+    pub(crate) globals: Vec<Number>,
+    pub(crate) routines: Vec<Number>,
+    pub(crate) orders: FxHashMap<RoutineId, Rc<Order>>,
+    /// The calls that are being encoded.
+    pub(crate) stack: Vec<(RoutineId, Place)>,
+    pub(crate) frames: FxHashMap<u64, Vec<(Type, Option<Term>)>>,
+    pub(crate) calls: u64,
+    pub(crate) violated: Vec<Term>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) unwinding: Vec<Unwinding>,
+    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) output: Vec<Output>,
+    pub(crate) locations: Vec<Location>,
+    pub(crate) location_of: FxHashMap<(String, u32), usize>,
+    pub(crate) reached: Vec<Term>,
+    pub(crate) exits: Vec<(Term, Term, World)>,
+    pub(crate) counts: Counts,
+    /// Names that were given, so that each is used once.
+    pub(crate) named: FxHashMap<String, u32>,
+    /// Bytes of standard input that are variables already.
+    pub(crate) bytes: Vec<Term>,
+    pub(crate) length: Option<Term>,
+    pub(crate) interrupt: &'p dyn Fn() -> bool,
+    pub(crate) stopped: bool,
+    /// Everything is given up: the limit was said once.
+    pub(crate) exhausted: bool,
+}
+
+impl<'p> Encoder<'p> {
+    pub(crate) fn new(
+        program: &'p Program,
+        options: &'p Options,
+        terms: &'p mut Terms,
+        interrupt: &'p dyn Fn() -> bool,
+    ) -> Encoder<'p> {
+        Encoder {
+            program,
+            options,
+            terms,
+            pointers: Pointers::default(),
+            // Number 0 is no object.
+            numbers: vec![Kind::Global],
+            names: vec!["".into()],
+            streams: FxHashMap::default(),
+            scanned: false,
+            errno: None,
+            globals: Vec::new(),
+            routines: Vec::new(),
+            orders: FxHashMap::default(),
+            stack: Vec::new(),
+            frames: FxHashMap::default(),
+            calls: 0,
+            violated: Vec::new(),
+            inputs: Vec::new(),
+            failures: Vec::new(),
+            unwinding: Vec::new(),
+            unknown: Vec::new(),
+            notes: Vec::new(),
+            steps: Vec::new(),
+            output: Vec::new(),
+            locations: Vec::new(),
+            location_of: FxHashMap::default(),
+            reached: Vec::new(),
+            exits: Vec::new(),
+            counts: Counts::default(),
+            named: FxHashMap::default(),
+            bytes: Vec::new(),
+            length: None,
+            interrupt,
+            stopped: false,
+            exhausted: false,
+        }
+    }
+
+    pub(crate) fn finish(self, outcome: Outcome) -> Encoding {
+        let violated = self.terms.or_all(self.violated.iter().copied());
+        Encoding {
+            assumption: self.terms.not(violated),
+            inputs: self.inputs,
+            failures: self.failures,
+            unwinding: self.unwinding,
+            unknown: self.unknown,
+            notes: self.notes,
+            outcome,
+            steps: self.steps,
+            locations: self.locations,
+            reached: self.reached,
+            counts: self.counts,
+        }
+    }
+
+    /// The order of a routine's blocks.
+    pub(crate) fn order(&mut self, routine: RoutineId, function: &Function) -> Rc<Order> {
+        let orders = &mut self.orders;
+        orders
+            .entry(routine)
+            .or_insert_with(|| Rc::new(Order::of(function)))
+            .clone()
+    }
+
+    /// The place of an origin of a function.
+    pub(crate) fn place(&self, module: usize, function: &Function, origin: OriginId) -> Place {
+        let origin = function.origin(origin);
+        let (file, line) = match origin.line.or(function.origins[0].line) {
+            Some((file, line)) => {
+                let files = &self.program.modules[module].files;
+                (files[file.index()].path.clone(), line)
+            }
+            None => (String::new(), 0),
+        };
+        // What happens in a model of the library is told of the call.
+        if is_library(&file)
+            && let Some((_, place)) = self
+                .stack
+                .iter()
+                .rev()
+                .find(|(_, place)| !is_library(&place.file))
+        {
+            return place.clone();
+        }
+        Place {
+            function: function.name.clone(),
+            file,
+            line,
+            origin: Some(origin),
+        }
+    }
+
+    /// A name that nothing else has: `base`, or with a number behind it.
+    pub(crate) fn unique(&mut self, base: &str) -> String {
+        let count = self.named.entry(base.to_owned()).or_insert(0);
+        *count += 1;
+        match *count {
+            1 => base.to_owned(),
+            count => format!("{base}#{count}"),
+        }
+    }
+
+    /// A name for what is no input.
+    pub(crate) fn internal(&mut self, base: &str) -> String {
+        let base = format!("{}{base}", self.options.prefix);
+        self.unique(&base)
+    }
+
+    /// A new input.
+    pub(crate) fn input(
+        &mut self,
+        name: &str,
+        kind: InputKind,
+        sort: Sort,
+        world: &World,
+        place: Place,
+    ) -> Term {
+        let name = match kind {
+            InputKind::Unwritten(_) => self.internal(name),
+            _ => self.unique(name),
+        };
+        let term = self.terms.variable(&format!("input.{name}"), sort);
+        self.inputs.push(Input {
+            name,
+            kind,
+            term,
+            condition: world.path.term(),
+            place,
+        });
+        term
+    }
+
+    /// Records something that must not happen.
+    pub(crate) fn fail(
+        &mut self,
+        world: &World,
+        condition: Term,
+        kind: FailureKind,
+        message: impl FnOnce() -> String,
+        place: &Place,
+    ) {
+        let condition = self.terms.and(world.path.term(), condition);
+        if self.terms.as_truth(condition) == Some(false) {
+            return;
+        }
+        self.failures.push(Failure {
+            kind,
+            message: message(),
+            place: place.clone(),
+            condition,
+        });
+    }
+
+    /// Records undefined behaviour, if it is looked for.
+    pub(crate) fn undefined(
+        &mut self,
+        world: &World,
+        condition: Term,
+        kind: Undefined,
+        message: impl FnOnce() -> String,
+        place: &Place,
+    ) {
+        if self.options.checks.contains(&Check::of(kind)) {
+            self.fail(
+                world,
+                condition,
+                FailureKind::Undefined(kind),
+                message,
+                place,
+            );
+        }
+    }
+
+    /// Records that something is not known from here on.
+    pub(crate) fn unknown(&mut self, world: &World, reason: impl Into<String>, place: &Place) {
+        self.unknown_where(world, world.path.term(), reason, place);
+    }
+
+    pub(crate) fn unknown_where(
+        &mut self,
+        world: &World,
+        condition: Term,
+        reason: impl Into<String>,
+        place: &Place,
+    ) {
+        let condition = self.terms.and(world.path.term(), condition);
+        if self.terms.as_truth(condition) == Some(false) {
+            return;
+        }
+        self.unknown.push(Unknown {
+            reason: reason.into(),
+            place: place.clone(),
+            condition,
+        });
+    }
+
+    /// Records once what is taken for granted.
+    pub(crate) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Records that a variable got a value.
+    pub(crate) fn step(
+        &mut self,
+        world: &World,
+        place: &Place,
+        name: Option<&str>,
+        value: Option<(Type, Term)>,
+    ) {
+        self.steps.push(Step {
+            place: place.clone(),
+            condition: world.path.term(),
+            name: name.map(str::to_owned),
+            value,
+        });
+    }
+
+    /// Records a part of what is printed.
+    pub(crate) fn print(&mut self, world: &World, error: bool, piece: Piece) {
+        self.output.push(Output {
+            condition: world.path.term(),
+            error,
+            piece,
+        });
+    }
+
+    /// The value of a statement, which is free where its location is.
+    pub(crate) fn located(&mut self, value: Term, place: &Place) -> Term {
+        if !self.options.locations || place.line == 0 {
+            return value;
+        }
+        let key = (place.file.clone(), place.line);
+        let index = match self.location_of.get(&key) {
+            Some(&index) => index,
+            None => {
+                let index = self.locations.len();
+                let variable = self
+                    .terms
+                    .variable(&format!("location.{index}"), Sort::Bool);
+                self.locations.push(Location {
+                    place: place.clone(),
+                    variable,
+                });
+                self.location_of.insert(key, index);
+                index
+            }
+        };
+        let variable = self.locations[index].variable;
+        let sort = self.terms.sort(value);
+        let name = self.internal("free");
+        let free = self.terms.variable(&name, sort);
+        self.terms.ite(variable, free, value)
+    }
+
+    /// A new object.
+    pub(crate) fn allocate(&mut self, world: &mut World, object: Object) -> Number {
+        let number = self.numbers.len() as Number;
+        self.numbers.push(object.kind);
+        self.names.push(object.name.clone());
+        world.memory.put(number, Rc::new(object));
+        number
+    }
+
+    /// A constant of 64 bits.
+    pub(crate) fn word(&mut self, value: u64) -> Term {
+        self.terms.constant(64, u128::from(value))
+    }
+
+    /// A value of a type that may be anything and is no input.
+    pub(crate) fn anything(&mut self, ty: Type) -> Option<Term> {
+        let sort = meaning::sort(ty)?;
+        let name = self.internal("any");
+        Some(self.terms.variable(&name, sort))
+    }
+
+    /// The world of executions that come from one of two.
+    pub(crate) fn meet(&mut self, a: &World, b: &World, place: &Place) -> (World, Term) {
+        self.counts.meetings += 1;
+        let meeting = a.path.meet(&b.path, self.terms);
+        let first = meeting.first;
+        let (memory, lost) = a.memory.merge(&b.memory, self.terms, first);
+        let world = World {
+            path: meeting.path,
+            memory,
+            input_at: self.terms.ite(first, a.input_at, b.input_at),
+            input_most: a.input_most.max(b.input_most),
+            input_over: self.terms.ite(first, a.input_over, b.input_over),
+        };
+        for reason in lost {
+            self.unknown(&world, reason, place);
+        }
+        (world, first)
+    }
+
+    /// Whether encoding has to end here: it is too much, or somebody asked for it.
+    pub(crate) fn spent(&mut self, world: &World, place: &Place) -> bool {
+        if self.exhausted {
+            // All other paths end as well, each under its own condition.
+            self.unknown(world, "the limit of the encoding was reached before", place);
+            return true;
+        }
+        if self.counts.instructions.is_multiple_of(1024) && (self.interrupt)() {
+            self.stopped = true;
+            self.exhausted = true;
+            self.unknown(world, "interrupted", place);
+            return true;
+        }
+        if self.counts.instructions > self.options.instructions {
+            self.exhausted = true;
+            let reason = format!(
+                "more than {} instructions would have to be encoded",
+                self.options.instructions
+            );
+            self.unknown(world, reason, place);
+            return true;
+        }
+        if self.terms.len() > self.options.terms {
+            self.exhausted = true;
+            let reason = format!("the formula has more than {} terms", self.options.terms);
+            self.unknown(world, reason, place);
+            return true;
+        }
+        false
+    }
+
+    /// Whether an execution can get here that has not failed before; `true` where the solver cannot
+    /// tell quickly.
+    pub(crate) fn feasible(&mut self, world: &World) -> bool {
+        let _ = world;
+        true
+    }
+}
+
+/// The file is that of the library's models.
+pub(crate) fn is_library(file: &str) -> bool {
+    file.ends_with(crate::LIBRARY_FILE)
+}

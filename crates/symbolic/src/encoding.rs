@@ -1,0 +1,256 @@
+//! What comes out: conditions over inputs, and what they are conditions of.
+
+use patchwright_ir::{Origin, Type, Undefined};
+use patchwright_solve::Term;
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The function.
+    pub function: String,
+    /// The file, as the compiler names it.
+    pub file: String,
+    /// The line, counted from 1; 0 when it is not known.
+    pub line: u32,
+    /// The node of the C tree, and its span in the main file.
+    pub origin: Option<Origin>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{} in {}", self.file, self.line, self.function)
+    }
+}
+
+/// What an input is, and so how it is given to a real execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// Part of the argument of the function that is encoded; the path to it (`p[3]`, `s->x`).
+    Argument(Type),
+    /// The pointer argument with this name is null where the term (a truth value) holds.
+    Null,
+    /// The value of a call of this function (`__VERIFIER_nondet_int`, or one without a body).
+    Returned {
+        /// The function.
+        function: String,
+        /// The type of its value.
+        ty: Type,
+    },
+    /// What a conversion of `scanf` reads.
+    Scanned {
+        /// The conversion, without `%` and what suppresses or limits it: `d`, `lf`, `s`…
+        conversion: String,
+        /// The type of the object that it is stored in.
+        ty: Type,
+    },
+    /// There is something left for a conversion of `scanf` to read, where the term (a truth value)
+    /// holds.
+    Present,
+    /// A byte of standard input, by its position.
+    Byte(u32),
+    /// The length of standard input in bytes.
+    Length,
+    /// A byte of an argument of the program: its number, counted from 1, and the byte's position.
+    ArgumentByte(u32, u32),
+    /// The initial value of an object that has none in the source.
+    Initial(Type),
+    /// The value of a variable or of memory that none was written to.
+    Unwritten(Type),
+}
+
+/// An input: a variable of the terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The name, for people.
+    pub name: String,
+    /// What it is.
+    pub kind: InputKind,
+    /// The variable.
+    pub term: Term,
+    /// The condition under which it is consumed; inputs are listed in the order in which
+    /// executions consume them.
+    pub condition: Term,
+    /// Where it is consumed.
+    pub place: Place,
+}
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureKind {
+    /// An assertion, or a function that must not be reached.
+    Assertion,
+    /// `abort`.
+    Abort,
+    /// Undefined behaviour.
+    Undefined(Undefined),
+    /// Memory is not freed when the program ends.
+    Leak,
+}
+
+/// Something that must not happen, and when it does.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What.
+    pub kind: FailureKind,
+    /// In words.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// The condition: control gets there, what was assumed before holds, and this fails. Failures are
+    /// listed in the order in which an execution meets them; the first one that holds is what happens.
+    pub condition: Term,
+}
+
+/// Where the bound ends an unwinding.
+#[derive(Clone, Debug)]
+pub struct Unwinding {
+    /// The loop, or the call.
+    pub place: Place,
+    /// It is a call that is nested too deeply, not a loop.
+    pub recursion: bool,
+    /// The condition under which an execution goes on there.
+    pub condition: Term,
+}
+
+/// What could not be encoded.
+#[derive(Clone, Debug)]
+pub struct Unknown {
+    /// Why.
+    pub reason: String,
+    /// Where.
+    pub place: Place,
+    /// The condition under which an execution gets there; what happens from then on is not known.
+    pub condition: Term,
+}
+
+/// A step of an execution: something got a value, or a condition decided.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Where.
+    pub place: Place,
+    /// The condition under which it is executed.
+    pub condition: Term,
+    /// What got the value: a variable's name; `None` for a decision.
+    pub name: Option<String>,
+    /// Type and value.
+    pub value: Option<(Type, Term)>,
+}
+
+/// A part of what a program prints.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// These bytes.
+    Text(Vec<u8>),
+    /// A value in a conversion of `printf`: the conversion as it is written (`%5d`), the type and the
+    /// value.
+    Value(String, Type, Term),
+    /// A byte, as a value of 8 bits.
+    Byte(Term),
+}
+
+/// Something that is printed.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The condition under which it is.
+    pub condition: Term,
+    /// To standard error, not standard output.
+    pub error: bool,
+    /// What.
+    pub piece: Piece,
+}
+
+/// What is left when the program, or the function, has ended.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The condition under which it returns to its caller or exits.
+    pub ends: Option<Term>,
+    /// Its result, or the exit status of a program; `None` where it has none.
+    pub result: Option<(Type, Term)>,
+    /// The condition under which it exits by `exit`, and the status.
+    pub exits: Vec<(Term, Term)>,
+    /// The objects that a caller can see, by name: globals, and those that arguments point to. Their
+    /// bytes in order.
+    pub objects: Vec<(String, Vec<Term>)>,
+    /// What is printed, in order.
+    pub output: Vec<Output>,
+}
+
+/// A statement's place, for the localization of faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Its place.
+    pub place: Place,
+    /// The variable: where it holds, the statement's value is any.
+    pub variable: Term,
+}
+
+/// What is counted while encoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Instructions of the IR, unwound and inlined.
+    pub instructions: u64,
+    /// Calls that were inlined.
+    pub calls: u64,
+    /// Rounds of loops.
+    pub rounds: u64,
+    /// Times that paths met.
+    pub meetings: u64,
+    /// Questions to the solver whether a loop goes on.
+    pub questions: u64,
+}
+
+/// A program, or a function of one, as conditions over its inputs.
+#[derive(Clone, Debug)]
+pub struct Encoding {
+    /// The inputs, in the order of consumption.
+    pub inputs: Vec<Input>,
+    /// The condition under which an execution satisfies all assumptions that it meets.
+    pub assumption: Term,
+    /// What must not happen.
+    pub failures: Vec<Failure>,
+    /// Where the bound ended the unwinding.
+    pub unwinding: Vec<Unwinding>,
+    /// What is not known.
+    pub unknown: Vec<Unknown>,
+    /// What is taken for granted: functions without a body return anything, and the like.
+    pub notes: Vec<String>,
+    /// What is left at the end.
+    pub outcome: Outcome,
+    /// What happens on the way, in order.
+    pub steps: Vec<Step>,
+    /// Statements whose values can be set free.
+    pub locations: Vec<Location>,
+    /// The conditions under which assertions are reached.
+    pub reached: Vec<Term>,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+/// Why a program cannot be encoded at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// No such function with a body.
+    #[error("no file that was given defines `{0}`")]
+    NoFunction(String),
+    /// Several functions have the name.
+    #[error("{count} functions are called `{name}`")]
+    Several {
+        /// The name.
+        name: String,
+        /// How many.
+        count: usize,
+    },
+    /// The shapes are not those of the parameters.
+    #[error("`{name}` takes {expected} arguments, and {given} were described")]
+    Parameters {
+        /// The function.
+        name: String,
+        /// Parameters that it has.
+        expected: usize,
+        /// Shapes that were given.
+        given: usize,
+    },
+    /// Somebody asked for an end.
+    #[error("interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,652 @@
+//! The instructions of the IR.
+
+use patchwright_ir::{Instruction, InstructionKind, LocalId, LocalKind, Type, Undefined};
+use patchwright_semantics::BinaryOp;
+use patchwright_solve::Term;
+
+use crate::{
+    content::Read,
+    encoder::{Dead, Encoder, Frame, Go, Register, State},
+    encoding::{InputKind, Place},
+    meaning::{self, Meaning},
+    pointer::Leaf,
+    run::no_term,
+};
+
+impl<'p> Encoder<'p> {
+    /// Encodes an instruction.
+    pub(crate) fn instruction(
+        &mut self,
+        frame: &mut Frame<'p>,
+        state: &mut State,
+        instruction: &'p Instruction,
+    ) -> Go<()> {
+        use InstructionKind::*;
+        let place = self.place(frame.module, frame.function, instruction.origin);
+        match &instruction.kind {
+            Read { dst, local } => {
+                let value = self.read_register(frame, state, *local, &place);
+                self.define(frame, state, *dst, value);
+            }
+            Write { local, value } => {
+                let value = self.operand(frame, state, *value);
+                let value = value.map(|value| self.located(value, &place));
+                let written = self.terms.truth(true);
+                state.registers[local.index()] = Register { value, written };
+                let declared = frame.function.local(*local);
+                if let (false, Some(value), LocalKind::Register(ty)) =
+                    (declared.name.is_empty(), value, declared.kind)
+                {
+                    self.step(
+                        &state.world,
+                        &place,
+                        Some(&declared.name),
+                        Some((ty, value)),
+                    );
+                }
+            }
+            Live { local } | Dead { local } => {
+                self.end_local(frame, state, *local);
+            }
+            LocalAddress { dst, local } => {
+                let address = self.local_address(frame, state, *local);
+                self.define(frame, state, *dst, Some(address));
+            }
+            Load {
+                dst, ty, address, ..
+            } => {
+                let address = self.pointer(frame, state, *address, &place)?;
+                let value = self.load(&mut state.world, *ty, address, &place)?;
+                self.define(frame, state, *dst, value);
+            }
+            Store {
+                ty, address, value, ..
+            } => {
+                let value = self.operand(frame, state, *value);
+                let value = value.map(|value| self.located(value, &place));
+                let to = self.pointer(frame, state, *address, &place)?;
+                self.store(&mut state.world, *ty, to, value, &place)?;
+                if let Some(value) = value {
+                    let name = self.object_name(to);
+                    self.step(&state.world, &place, name.as_deref(), Some((*ty, value)));
+                }
+            }
+            LoadBits {
+                dst,
+                ty,
+                address,
+                offset,
+                width,
+            } => {
+                let address = self.pointer(frame, state, *address, &place)?;
+                let value = self.load_bits(state, *ty, address, (*offset, *width), &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            StoreBits {
+                address,
+                value,
+                offset,
+                width,
+                ..
+            } => {
+                let value = self.value(frame, state, *value, &place)?;
+                let value = self.located(value, &place);
+                let address = self.pointer(frame, state, *address, &place)?;
+                self.store_bits(state, address, value, (*offset, *width), &place)?;
+            }
+            Extend {
+                dst,
+                ty,
+                value,
+                width,
+            } => {
+                let value = self.value(frame, state, *value, &place)?;
+                let value = meaning::extend(self.terms, *ty, value, *width);
+                self.define(frame, state, *dst, value);
+            }
+            Unary { dst, op, ty, a } => {
+                let a = self.value(frame, state, *a, &place)?;
+                let meaning = meaning::unary(self.terms, *op, *ty, a);
+                let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            Binary { dst, op, ty, a, b } => {
+                let a = self.value(frame, state, *a, &place)?;
+                let b = self.value(frame, state, *b, &place)?;
+                let meaning = match (ty, op) {
+                    (Type::Ptr, BinaryOp::Eq | BinaryOp::Ne) => {
+                        let equal = self.same_address(a, b);
+                        let holds = match op {
+                            BinaryOp::Eq => equal,
+                            _ => self.terms.not(equal),
+                        };
+                        Some(Meaning {
+                            value: meaning::int_of(self.terms, holds),
+                            undefined: Vec::new(),
+                        })
+                    }
+                    _ => meaning::binary(self.terms, *op, *ty, a, b),
+                };
+                let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            Shift {
+                dst,
+                op,
+                ty,
+                count,
+                a,
+                b,
+            } => {
+                let a = self.value(frame, state, *a, &place)?;
+                let b = self.value(frame, state, *b, &place)?;
+                let meaning = meaning::shift(self.terms, *op, (*ty, a), (*count, b));
+                let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            Convert { dst, from, to, a } => {
+                if let Type::F80 = to {
+                    self.unknown(&state.world, no_term(*to), &place);
+                    return Err(Dead);
+                }
+                let a = self.value(frame, state, *a, &place)?;
+                let meaning = meaning::convert(self.terms, *from, *to, a);
+                let value = self.meant(state, meaning, *to, "a conversion", &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            PointerAdd {
+                dst,
+                a,
+                index,
+                ty,
+                size,
+                negative,
+            } => {
+                let a = self.pointer(frame, state, *a, &place)?;
+                let index = self.value(frame, state, *index, &place)?;
+                let size = self.value(frame, state, *size, &place)?;
+                let value = self.pointer_add(state, a, (*ty, index), size, *negative, &place)?;
+                self.define(frame, state, *dst, Some(value));
+            }
+            PointerDifference { dst, a, b, size } => {
+                let a = self.pointer(frame, state, *a, &place)?;
+                let b = self.pointer(frame, state, *b, &place)?;
+                let size = self.value(frame, state, *size, &place)?;
+                let value = self.difference(state, a, b, size, &place);
+                self.define(frame, state, *dst, Some(value));
+            }
+            MemberAddress { dst, a, offset } => {
+                let a = self.pointer(frame, state, *a, &place)?;
+                let null = self.is_null(a);
+                self.undefined(
+                    &state.world,
+                    null,
+                    Undefined::NullPointer,
+                    || "a member of the record that a null pointer points to".to_owned(),
+                    &place,
+                );
+                let value = self.moved(a, *offset);
+                self.define(frame, state, *dst, Some(value));
+            }
+            Copy { to, from, size } => {
+                let to = self.pointer(frame, state, *to, &place)?;
+                let from = self.pointer(frame, state, *from, &place)?;
+                self.copy(&mut state.world, to, from, *size, &place)?;
+            }
+            Zero { address, size } => {
+                let address = self.pointer(frame, state, *address, &place)?;
+                self.zero(&mut state.world, address, *size, &place)?;
+            }
+            Call { .. } => self.call(frame, state, instruction, &place)?,
+            VaStart { list } => {
+                let list = self.pointer(frame, state, *list, &place)?;
+                for (offset, value) in [(0, frame.serial), (8, 0), (16, 0)] {
+                    let at = self.moved(list, offset);
+                    let value = self.word(value);
+                    self.store(&mut state.world, Type::U64, at, Some(value), &place)?;
+                }
+            }
+            VaArg { dst, ty, list } => {
+                let list = self.pointer(frame, state, *list, &place)?;
+                let value = self.next_argument(state, list, *ty, &place)?;
+                self.define(frame, state, *dst, value);
+            }
+            VaCopy { to, from } => {
+                let to = self.pointer(frame, state, *to, &place)?;
+                let from = self.pointer(frame, state, *from, &place)?;
+                self.copy(&mut state.world, to, from, 24, &place)?;
+            }
+            Allocate { dst, size, scope } => {
+                let size = self.value(frame, state, *size, &place)?;
+                let address = self.sized_object(
+                    &mut state.world,
+                    crate::memory::Kind::Stack,
+                    size,
+                    false,
+                    &place,
+                );
+                if scope.is_none() {
+                    frame.allocations.extend(self.number_of(address));
+                }
+                self.define(frame, state, *dst, Some(address));
+            }
+            Unsupported { reason, .. } => {
+                self.unknown(&state.world, reason.clone(), &place);
+                return Err(Dead);
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of an operand; where terms cannot have it, that is recorded, and the path ends.
+    pub(crate) fn value(
+        &mut self,
+        frame: &Frame<'p>,
+        state: &State,
+        operand: patchwright_ir::Operand,
+        place: &Place,
+    ) -> Go<Term> {
+        match self.operand(frame, state, operand) {
+            Some(value) => Ok(value),
+            None => {
+                let reason = "a value of a type that is not encoded, as `long double`";
+                self.unknown(&state.world, reason, place);
+                Err(Dead)
+            }
+        }
+    }
+
+    /// The value of an operand that is an address.
+    fn pointer(
+        &mut self,
+        frame: &Frame<'p>,
+        state: &State,
+        operand: patchwright_ir::Operand,
+        place: &Place,
+    ) -> Go<Term> {
+        self.value(frame, state, operand, place)
+    }
+
+    /// The value of an operation, with what is undefined about it recorded.
+    fn meant(
+        &mut self,
+        state: &State,
+        meaning: Option<Meaning>,
+        ty: Type,
+        name: &str,
+        place: &Place,
+    ) -> Go<Term> {
+        let Some(meaning) = meaning else {
+            let reason = format!("{name} of values of type {ty} is not encoded");
+            self.unknown(&state.world, reason, place);
+            return Err(Dead);
+        };
+        for (kind, condition) in meaning.undefined {
+            self.undefined(
+                &state.world,
+                condition,
+                kind,
+                || match kind {
+                    Undefined::DivisionByZero => format!("{name} by zero"),
+                    Undefined::BadShift => {
+                        format!("{name} by too much, or out of a value of type {ty}")
+                    }
+                    Undefined::BadConversion => format!("a float that does not fit {ty}"),
+                    _ => format!("{name} of values of type {ty} overflows"),
+                },
+                place,
+            );
+        }
+        Ok(meaning.value)
+    }
+
+    fn read_register(
+        &mut self,
+        frame: &Frame<'p>,
+        state: &mut State,
+        local: LocalId,
+        place: &Place,
+    ) -> Option<Term> {
+        let declared = frame.function.local(local);
+        let register = state.registers[local.index()];
+        let not = self.terms.not(register.written);
+        self.undefined(
+            &state.world,
+            not,
+            Undefined::UninitializedRead,
+            || format!("a read of `{}`, which has no value", declared.name),
+            place,
+        );
+        if register.value.is_some() {
+            return register.value;
+        }
+        // It has no value: any, and the same one each time.
+        let LocalKind::Register(ty) = declared.kind else {
+            return None;
+        };
+        let sort = meaning::sort(ty)?;
+        let kind = InputKind::Unwritten(ty);
+        let value = self.input(&declared.name, kind, sort, &state.world, place.clone());
+        let value = match ty {
+            Type::Bool => {
+                let one = self.terms.constant(8, 1);
+                self.terms.bit_and(value, one)
+            }
+            _ => value,
+        };
+        state.registers[local.index()].value = Some(value);
+        Some(value)
+    }
+
+    /// The life of a local ends; if it begins again, it has no value.
+    fn end_local(&mut self, frame: &Frame<'p>, state: &mut State, local: LocalId) {
+        let index = local.index();
+        match frame.function.local(local).kind {
+            LocalKind::Register(_) => {
+                state.registers[index] = Register {
+                    value: None,
+                    written: self.terms.truth(false),
+                };
+            }
+            LocalKind::Memory { .. } => {
+                let null = self.word(0);
+                let old = state.registers[index].value.replace(null);
+                let Some(old) = old.filter(|&old| old != null) else {
+                    return;
+                };
+                let targets = self.pointers.targets(self.terms, old);
+                for leaf in targets.leaves.iter().filter(|leaf| leaf.object != 0) {
+                    if self.terms.as_truth(leaf.condition) == Some(true) {
+                        state.world.memory.forget(leaf.object);
+                        continue;
+                    }
+                    let not = self.terms.not(leaf.condition);
+                    if let Some(object) = state.world.memory.change(leaf.object) {
+                        object.alive = self.terms.and(object.alive, not);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of a local in memory, which comes to life where it is not alive.
+    fn local_address(&mut self, frame: &mut Frame<'p>, state: &mut State, local: LocalId) -> Term {
+        let index = local.index();
+        let null = self.word(0);
+        let address = state.registers[index].value.unwrap_or(null);
+        let targets = self.pointers.targets(self.terms, address);
+        let missing = targets.leaves.iter().find(|leaf| leaf.object == 0).copied();
+        let Some(missing) = missing else {
+            return address;
+        };
+        let declared = frame.function.local(local);
+        let LocalKind::Memory { size, .. } = declared.kind else {
+            return address;
+        };
+        let fresh = self.new_local(&mut state.world, size, &declared.name);
+        frame.allocations.extend(self.number_of(fresh));
+        let address = self
+            .pointers
+            .ite(self.terms, missing.condition, fresh, address);
+        // The null pointer is no longer among what it can be.
+        let targets = self.pointers.targets(self.terms, address);
+        let leaves: Vec<Leaf> = targets
+            .leaves
+            .iter()
+            .filter(|leaf| leaf.object != 0)
+            .copied()
+            .collect();
+        let address = self.pointers.of_leaves(self.terms, leaves);
+        state.registers[index].value = Some(address);
+        address
+    }
+
+    fn load_bits(
+        &mut self,
+        state: &mut State,
+        ty: Type,
+        address: Term,
+        (offset, width): (u32, u32),
+        place: &Place,
+    ) -> Go<Term> {
+        let bytes = (offset + width).div_ceil(8);
+        let read = self.read(&mut state.world, address, bytes, place)?;
+        self.must_be_written(&state.world, read.written, place);
+        let bits = self.terms.extract(read.value, offset + width - 1, offset);
+        let size = meaning::width(ty).unwrap_or(64);
+        Ok(meaning::resize(
+            self.terms,
+            bits,
+            width,
+            size,
+            ty.is_signed(),
+        ))
+    }
+
+    fn store_bits(
+        &mut self,
+        state: &mut State,
+        address: Term,
+        value: Term,
+        (offset, width): (u32, u32),
+        place: &Place,
+    ) -> Go<()> {
+        let bytes = (offset + width).div_ceil(8);
+        let old = self.read(&mut state.world, address, bytes, place)?;
+        let whole = bytes * 8;
+        let mut new = self.terms.extract(value, width - 1, 0);
+        if offset > 0 {
+            // Bits around it that have no value become zero, as in the interpreter.
+            let low = self.terms.extract(old.value, offset - 1, 0);
+            new = self.terms.concat(new, low);
+        }
+        if offset + width < whole {
+            let high = self.terms.extract(old.value, whole - 1, offset + width);
+            new = self.terms.concat(high, new);
+        }
+        let written = self.terms.truth(true);
+        let value = Read {
+            value: new,
+            written,
+        };
+        self.write(&mut state.world, address, bytes, value, place)
+    }
+
+    fn pointer_add(
+        &mut self,
+        state: &State,
+        a: Term,
+        (ty, index): (Type, Term),
+        size: Term,
+        negative: bool,
+        place: &Place,
+    ) -> Go<Term> {
+        let width = meaning::width(ty).unwrap_or(64);
+        let index = meaning::resize(self.terms, index, width, 64, ty.is_signed());
+        let mut by = self.terms.mul(index, size);
+        if negative {
+            by = self.terms.neg(by);
+        }
+        // Far out of the object: the interpreter's addresses have 32 bits for what is within one.
+        let bounds = match self.terms.as_constant(index) {
+            Some(_) => None,
+            None => {
+                let (low, high) = (self.word((-(1i64 << 31)) as u64), self.word(1 << 31));
+                let above = self.terms.sle(low, index);
+                let below = self.terms.slt(index, high);
+                Some(self.terms.and(above, below))
+            }
+        };
+        if let Some(near) = bounds {
+            let far = self.terms.not(near);
+            self.undefined(
+                &state.world,
+                far,
+                Undefined::BadPointerArithmetic,
+                || "a pointer is moved far out of its object".to_owned(),
+                place,
+            );
+        }
+        let zero = self.word(0);
+        let stays = self.terms.eq(by, zero);
+        let moves = self.terms.not(stays);
+        let null = self.is_null(a);
+        let bad = self.terms.and(null, moves);
+        self.undefined(
+            &state.world,
+            bad,
+            Undefined::BadPointerArithmetic,
+            || "arithmetic on a null pointer".to_owned(),
+            place,
+        );
+        Ok(self.advanced(a, by))
+    }
+
+    /// Whether a pointer is null.
+    pub(crate) fn is_null(&mut self, pointer: Term) -> Term {
+        let targets = self.pointers.targets(self.terms, pointer);
+        if targets.opaque.is_none() {
+            let zero = self.word(0);
+            let mut null = self.terms.truth(false);
+            for leaf in targets.leaves.iter().filter(|leaf| leaf.object == 0) {
+                let at_zero = self.terms.eq(leaf.offset, zero);
+                let here = self.terms.and(leaf.condition, at_zero);
+                null = self.terms.or(null, here);
+            }
+            return null;
+        }
+        let zero = self.word(0);
+        self.terms.eq(pointer, zero)
+    }
+
+    /// Whether two pointers are equal; those to different objects never are.
+    fn same_address(&mut self, a: Term, b: Term) -> Term {
+        if a == b {
+            return self.terms.truth(true);
+        }
+        let (x, y) = (
+            self.pointers.targets(self.terms, a),
+            self.pointers.targets(self.terms, b),
+        );
+        if x.opaque.is_some() || y.opaque.is_some() {
+            return self.terms.eq(a, b);
+        }
+        let mut equal = self.terms.truth(false);
+        for one in &x.leaves {
+            for other in y.leaves.iter().filter(|other| other.object == one.object) {
+                let both = self.terms.and(one.condition, other.condition);
+                let same = self.terms.eq(one.offset, other.offset);
+                let here = self.terms.and(both, same);
+                equal = self.terms.or(equal, here);
+            }
+        }
+        equal
+    }
+
+    fn difference(&mut self, state: &State, a: Term, b: Term, size: Term, place: &Place) -> Term {
+        let (x, y) = (
+            self.pointers.targets(self.terms, a),
+            self.pointers.targets(self.terms, b),
+        );
+        let (distance, same) = if x.opaque.is_some() || y.opaque.is_some() {
+            let (high, other) = (self.terms.extract(a, 63, 32), self.terms.extract(b, 63, 32));
+            (self.terms.sub(a, b), self.terms.eq(high, other))
+        } else {
+            let mut distance = self.word(0);
+            let mut same = self.terms.truth(false);
+            for one in &x.leaves {
+                for other in y.leaves.iter().filter(|other| other.object == one.object) {
+                    let both = self.terms.and(one.condition, other.condition);
+                    let here = self.terms.sub(one.offset, other.offset);
+                    distance = self.terms.ite(both, here, distance);
+                    same = self.terms.or(same, both);
+                }
+            }
+            (distance, same)
+        };
+        let different = self.terms.not(same);
+        self.undefined(
+            &state.world,
+            different,
+            Undefined::BadDifference,
+            || "the difference of pointers into different objects".to_owned(),
+            place,
+        );
+        if self.terms.as_constant(size) == Some(1) {
+            return distance;
+        }
+        let zero = self.word(0);
+        let rest = self.terms.srem(distance, size);
+        let whole = self.terms.eq(rest, zero);
+        let broken = self.terms.not(whole);
+        let bad = self.terms.and(same, broken);
+        self.undefined(
+            &state.world,
+            bad,
+            Undefined::BadDifference,
+            || "pointers that are not whole elements apart".to_owned(),
+            place,
+        );
+        self.terms.sdiv(distance, size)
+    }
+
+    fn next_argument(
+        &mut self,
+        state: &mut State,
+        list: Term,
+        ty: Type,
+        place: &Place,
+    ) -> Go<Option<Term>> {
+        let world = &mut state.world;
+        let serial = self.load(world, Type::U64, list, place)?;
+        let position_at = self.moved(list, 8);
+        let position = self.load(world, Type::U64, position_at, place)?;
+        let known = |encoder: &Self, term: Option<Term>| {
+            term.and_then(|term| encoder.terms.as_constant(term))
+        };
+        let (Some(serial), Some(position)) = (known(self, serial), known(self, position)) else {
+            self.unknown(
+                world,
+                "a va_list whose position depends on the input",
+                place,
+            );
+            return Err(Dead);
+        };
+        let given = self
+            .frames
+            .get(&(serial as u64))
+            .and_then(|arguments| arguments.get(position as usize))
+            .copied();
+        let Some((given, value)) = given else {
+            let yes = self.terms.truth(true);
+            self.undefined(
+                world,
+                yes,
+                Undefined::BadVariadic,
+                || "an argument is asked for that was not passed".to_owned(),
+                place,
+            );
+            return Err(Dead);
+        };
+        if given.size() != ty.size() || given.is_float() != ty.is_float() {
+            let yes = self.terms.truth(true);
+            self.undefined(
+                world,
+                yes,
+                Undefined::BadVariadic,
+                || format!("an argument of type {given} is read as {ty}"),
+                place,
+            );
+            return Err(Dead);
+        }
+        let next = self.word(position as u64 + 1);
+        self.store(world, Type::U64, position_at, Some(next), place)?;
+        Ok(value)
+    }
+
+    /// What a step calls the object that a pointer leads to.
+    fn object_name(&mut self, pointer: Term) -> Option<String> {
+        let number = self.number_of(pointer)?;
+        self.names.get(number as usize).map(|name| name.to_string())
+    }
+}

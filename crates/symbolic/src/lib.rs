@@ -1,0 +1,72 @@
+//! The bounded encoding: what a program in the IR does, as terms over its inputs.
+//!
+//! [`encode`] unwinds the loops of a linked program up to a bound, inlines its calls, and gives for
+//! everything that may go wrong the condition on the inputs under which it does. Paths that part meet
+//! again where control flow does, so that the size of the formula grows with the program and not with
+//! the number of its paths (Clarke, Kroening and Lerda, "A tool for checking ANSI-C programs", 2004;
+//! section 3.2 of "Must fault localization for program repair").
+//!
+//! # What is promised
+//! - A failure's condition holds exactly for the inputs with which the interpreter fails there, as
+//!   long as no [`Unknown`] holds before it.
+//! - If no failure, no unwinding and no unknown can hold, the program does not fail for any input.
+//! - What is not encoded is an [`Unknown`] with its place and the condition under which it is reached.
+//!
+//! # Meaning
+//! Operators mean what crate `semantics` says ([`meaning`]). Memory consists of objects with bounds,
+//! lifetimes and written bytes, pointers of an object and an offset, as in crate `interpret`. What has
+//! no value may have any, the same each time. The library is C ([`library_source`]), but for what C
+//! cannot say.
+//!
+//! # What must not exist here
+//! Files, processes, clang; a second meaning of an operator.
+
+mod access;
+mod affine;
+mod call;
+mod content;
+mod encoder;
+mod encoding;
+mod instruction;
+mod library;
+pub mod meaning;
+mod memory;
+mod options;
+mod order;
+mod path;
+mod pointer;
+mod run;
+mod start;
+
+pub use encoding::{
+    Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
+    Output, Piece, Place, Step, Unknown, Unwinding,
+};
+pub use options::{Check, Entry, Options, ParameterShape, Shape};
+
+use patchwright_ir::Program;
+use patchwright_solve::Terms;
+
+/// The name of the file that [`library_source`] is to be lowered as.
+pub const LIBRARY_FILE: &str = "patchwright-library.c";
+
+/// Functions of the C library that are written in C: to be lowered as [`LIBRARY_FILE`] and linked to a
+/// program. Its definitions are weak, so that the program's own take precedence.
+pub fn library_source() -> &'static str {
+    include_str!("library.c")
+}
+
+/// Encodes a program, or one of its functions. Calls nest on the thread's stack as they do in the
+/// program: give it some hundred MiB. `interrupt` is asked now and then whether to end.
+///
+/// # Errors
+/// When there is no such function, or somebody asked for the end.
+pub fn encode(
+    program: &Program,
+    entry: &Entry,
+    options: &Options,
+    terms: &mut Terms,
+    interrupt: &dyn Fn() -> bool,
+) -> Result<Encoding, EncodeError> {
+    encoder::Encoder::new(program, options, terms, interrupt).program(entry)
+}

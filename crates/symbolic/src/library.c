@@ -1,0 +1,446 @@
+/* Functions of the C library, for the bounded encoding. Each is weak, so that a program's own
+   definition takes precedence. They do what the standard says, byte by byte; a loop ends where the
+   object that it reads does. */
+
+typedef __SIZE_TYPE__ size_t;
+#define WEAK __attribute__((weak))
+#define NULL ((void *)0)
+
+WEAK size_t strlen(const char *s)
+{
+    size_t n = 0;
+    while (s[n])
+        n++;
+    return n;
+}
+
+WEAK size_t strnlen(const char *s, size_t most)
+{
+    size_t n = 0;
+    while (n < most && s[n])
+        n++;
+    return n;
+}
+
+WEAK int strcmp(const char *a, const char *b)
+{
+    size_t i = 0;
+    for (;;) {
+        unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+        if (x != y)
+            return x - y;
+        if (!x)
+            return 0;
+        i++;
+    }
+}
+
+WEAK int strncmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+        if (x != y)
+            return x - y;
+        if (!x)
+            return 0;
+    }
+    return 0;
+}
+
+WEAK int tolower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+WEAK int toupper(int c)
+{
+    return c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c;
+}
+
+WEAK int strcasecmp(const char *a, const char *b)
+{
+    size_t i = 0;
+    for (;;) {
+        int x = tolower((unsigned char)a[i]), y = tolower((unsigned char)b[i]);
+        if (x != y)
+            return x - y;
+        if (!x)
+            return 0;
+        i++;
+    }
+}
+
+WEAK int strncasecmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int x = tolower((unsigned char)a[i]), y = tolower((unsigned char)b[i]);
+        if (x != y)
+            return x - y;
+        if (!x)
+            return 0;
+    }
+    return 0;
+}
+
+WEAK char *strcpy(char *to, const char *from)
+{
+    size_t i = 0;
+    while ((to[i] = from[i]))
+        i++;
+    return to;
+}
+
+WEAK char *stpcpy(char *to, const char *from)
+{
+    while ((*to = *from)) {
+        to++;
+        from++;
+    }
+    return to;
+}
+
+WEAK char *strncpy(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && from[i]; i++)
+        to[i] = from[i];
+    for (; i < n; i++)
+        to[i] = 0;
+    return to;
+}
+
+WEAK char *strcat(char *to, const char *from)
+{
+    strcpy(to + strlen(to), from);
+    return to;
+}
+
+WEAK char *strncat(char *to, const char *from, size_t n)
+{
+    size_t end = strlen(to), i = 0;
+    for (; i < n && from[i]; i++)
+        to[end + i] = from[i];
+    to[end + i] = 0;
+    return to;
+}
+
+WEAK char *strchr(const char *s, int c)
+{
+    for (;; s++) {
+        if (*s == (char)c)
+            return (char *)s;
+        if (!*s)
+            return NULL;
+    }
+}
+
+WEAK char *index(const char *s, int c)
+{
+    return strchr(s, c);
+}
+
+WEAK char *strchrnul(const char *s, int c)
+{
+    while (*s && *s != (char)c)
+        s++;
+    return (char *)s;
+}
+
+WEAK char *strrchr(const char *s, int c)
+{
+    const char *found = NULL;
+    for (;; s++) {
+        if (*s == (char)c)
+            found = s;
+        if (!*s)
+            return (char *)found;
+    }
+}
+
+WEAK char *rindex(const char *s, int c)
+{
+    return strrchr(s, c);
+}
+
+WEAK char *strstr(const char *s, const char *what)
+{
+    for (;; s++) {
+        size_t i = 0;
+        while (what[i] && s[i] == what[i])
+            i++;
+        if (!what[i])
+            return (char *)s;
+        if (!*s)
+            return NULL;
+    }
+}
+
+WEAK size_t strspn(const char *s, const char *accept)
+{
+    size_t n = 0;
+    while (s[n]) {
+        size_t i = 0;
+        while (accept[i] && accept[i] != s[n])
+            i++;
+        if (!accept[i])
+            break;
+        n++;
+    }
+    return n;
+}
+
+WEAK size_t strcspn(const char *s, const char *reject)
+{
+    size_t n = 0;
+    while (s[n]) {
+        size_t i = 0;
+        while (reject[i] && reject[i] != s[n])
+            i++;
+        if (reject[i])
+            break;
+        n++;
+    }
+    return n;
+}
+
+WEAK char *strpbrk(const char *s, const char *accept)
+{
+    s += strcspn(s, accept);
+    return *s ? (char *)s : NULL;
+}
+
+WEAK char *strtok(char *s, const char *separators)
+{
+    static char *rest;
+    if (!s)
+        s = rest;
+    if (!s)
+        return NULL;
+    s += strspn(s, separators);
+    if (!*s) {
+        rest = NULL;
+        return NULL;
+    }
+    char *end = s + strcspn(s, separators);
+    if (*end) {
+        *end = 0;
+        rest = end + 1;
+    } else
+        rest = NULL;
+    return s;
+}
+
+WEAK void *memcpy(void *to, const void *from, size_t n)
+{
+    char *t = to;
+    const char *f = from;
+    for (size_t i = 0; i < n; i++)
+        t[i] = f[i];
+    return to;
+}
+
+WEAK void *memmove(void *to, const void *from, size_t n)
+{
+    char *t = to;
+    const char *f = from;
+    if ((__UINTPTR_TYPE__)t < (__UINTPTR_TYPE__)f)
+        for (size_t i = 0; i < n; i++)
+            t[i] = f[i];
+    else
+        for (size_t i = n; i > 0; i--)
+            t[i - 1] = f[i - 1];
+    return to;
+}
+
+WEAK void *memset(void *to, int c, size_t n)
+{
+    char *t = to;
+    for (size_t i = 0; i < n; i++)
+        t[i] = (char)c;
+    return to;
+}
+
+WEAK void bzero(void *to, size_t n)
+{
+    memset(to, 0, n);
+}
+
+WEAK int memcmp(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+WEAK void *memchr(const void *s, int c, size_t n)
+{
+    const unsigned char *p = s;
+    for (size_t i = 0; i < n; i++)
+        if (p[i] == (unsigned char)c)
+            return (void *)(p + i);
+    return NULL;
+}
+
+void *malloc(size_t);
+
+WEAK char *strdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *copy = malloc(n);
+    if (copy)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+WEAK int isdigit(int c) { return c >= '0' && c <= '9'; }
+WEAK int islower(int c) { return c >= 'a' && c <= 'z'; }
+WEAK int isupper(int c) { return c >= 'A' && c <= 'Z'; }
+WEAK int isalpha(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+WEAK int isalnum(int c) { return isalpha(c) || isdigit(c); }
+WEAK int isspace(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+WEAK int isblank(int c) { return c == ' ' || c == '\t'; }
+WEAK int isprint(int c) { return c >= 32 && c < 127; }
+WEAK int isgraph(int c) { return c > 32 && c < 127; }
+WEAK int iscntrl(int c) { return (c >= 0 && c < 32) || c == 127; }
+WEAK int ispunct(int c) { return isgraph(c) && !isalnum(c); }
+WEAK int isxdigit(int c) { return isdigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+WEAK int isascii(int c) { return c >= 0 && c < 128; }
+
+/* What the macros of <ctype.h> look up: classes of characters in the "C" locale, -128 to 255. */
+static const unsigned short classes[384] = {
+    [128] =
+    0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002,
+    0x0002, 0x2003, 0x2002, 0x2002, 0x2002, 0x2002, 0x0002, 0x0002,
+    0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002,
+    0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002, 0x0002,
+    0x6001, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004,
+    0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004,
+    0xd808, 0xd808, 0xd808, 0xd808, 0xd808, 0xd808, 0xd808, 0xd808,
+    0xd808, 0xd808, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004,
+    0xc004, 0xd508, 0xd508, 0xd508, 0xd508, 0xd508, 0xd508, 0xc508,
+    0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508,
+    0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508, 0xc508,
+    0xc508, 0xc508, 0xc508, 0xc004, 0xc004, 0xc004, 0xc004, 0xc004,
+    0xc004, 0xd608, 0xd608, 0xd608, 0xd608, 0xd608, 0xd608, 0xc608,
+    0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608,
+    0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608, 0xc608,
+    0xc608, 0xc608, 0xc608, 0xc004, 0xc004, 0xc004, 0xc004, 0x0002,
+};
+
+WEAK const unsigned short **__ctype_b_loc(void)
+{
+    static const unsigned short *middle = classes + 128;
+    return &middle;
+}
+
+/* What is negative, but for -1, is the character that it would be without a sign. */
+static int lower[384], upper[384];
+
+WEAK const int **__ctype_tolower_loc(void)
+{
+    static const int *middle = lower + 128;
+    for (int c = -128; c < 256; c++)
+        lower[c + 128] = c < -1 ? c + 256 : tolower(c);
+    return &middle;
+}
+
+WEAK const int **__ctype_toupper_loc(void)
+{
+    static const int *middle = upper + 128;
+    for (int c = -128; c < 256; c++)
+        upper[c + 128] = c < -1 ? c + 256 : toupper(c);
+    return &middle;
+}
+
+WEAK int abs(int n) { return n < 0 ? -n : n; }
+WEAK long labs(long n) { return n < 0 ? -n : n; }
+WEAK long long llabs(long long n) { return n < 0 ? -n : n; }
+
+WEAK long strtol(const char *text, char **end, int base)
+{
+    const char *s = text;
+    int negative = 0, any = 0, over = 0;
+    unsigned long value = 0;
+    while (isspace((unsigned char)*s))
+        s++;
+    if (*s == '-' || *s == '+')
+        negative = *s++ == '-';
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')
+        && isxdigit((unsigned char)s[2])) {
+        s += 2;
+        base = 16;
+    } else if (base == 0)
+        base = *s == '0' ? 8 : 10;
+    unsigned long limit = negative ? 1ul << 63 : ~0ul >> 1;
+    for (;; s++) {
+        int c = (unsigned char)*s, digit;
+        if (c >= '0' && c <= '9')
+            digit = c - '0';
+        else if (c >= 'a' && c <= 'z')
+            digit = c - 'a' + 10;
+        else if (c >= 'A' && c <= 'Z')
+            digit = c - 'A' + 10;
+        else
+            break;
+        if (digit >= base)
+            break;
+        any = 1;
+        if (over || value > (limit - (unsigned long)digit) / (unsigned long)base)
+            over = 1;
+        else
+            value = value * (unsigned long)base + (unsigned long)digit;
+    }
+    if (over)
+        value = limit;
+    if (end)
+        *end = (char *)(any ? s : text);
+    return negative ? (long)(0 - value) : (long)value;
+}
+
+WEAK long long strtoll(const char *text, char **end, int base)
+{
+    return strtol(text, end, base);
+}
+
+WEAK int atoi(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+WEAK long atol(const char *text)
+{
+    return strtol(text, NULL, 10);
+}
+
+WEAK void *bsearch(const void *key, const void *base, size_t count, size_t size,
+                   int (*compare)(const void *, const void *))
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *at = (const char *)base + middle * size;
+        int order = compare(key, at);
+        if (order == 0)
+            return (void *)at;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* Stable, as glibc's mostly is. */
+WEAK void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    char *all = base;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && compare(all + (j - 1) * size, all + j * size) > 0; j--)
+            for (size_t k = 0; k < size; k++) {
+                char byte = all[(j - 1) * size + k];
+                all[(j - 1) * size + k] = all[j * size + k];
+                all[j * size + k] = byte;
+            }
+}

@@ -1,0 +1,307 @@
+//! Memory: `malloc` and its like, and copying with a known number of bytes.
+
+use std::rc::Rc;
+
+use patchwright_ir::{Type, Undefined};
+use patchwright_solve::Term;
+
+use super::{Given, Model, usual};
+use crate::{
+    call::Call,
+    content::{Content, Read},
+    encoder::{Dead, Encoder, Go, World},
+    encoding::Place,
+    memory::{Kind, Object},
+};
+
+/// Bytes of an object whose size depends on the input, at most.
+const MOST: u64 = 1 << 16;
+/// Bytes that are copied one by one at most, where the number is known.
+const MOST_COPIED: u64 = 1 << 14;
+
+pub(super) fn find(name: &str) -> Option<Model> {
+    match name {
+        "malloc" | "xmalloc" | "valloc" => usual(malloc),
+        "calloc" => usual(calloc),
+        "realloc" => usual(realloc),
+        "free" | "cfree" => usual(free),
+        "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => usual(copy),
+        "memset" | "__memset_chk" => usual(fill),
+        "__errno_location" => usual(errno),
+        _ => None,
+    }
+}
+
+fn size_of(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World, index: usize) -> Go<Term> {
+    match call.argument(index) {
+        Some((_, value)) if encoder.terms.width(value) == 64 => Ok(value),
+        Some((ty, value)) => {
+            let width = encoder.terms.width(value);
+            Ok(crate::meaning::resize(
+                encoder.terms,
+                value,
+                width,
+                64,
+                ty.is_signed(),
+            ))
+        }
+        None => Err(super::verifier::bad_argument(
+            encoder,
+            call,
+            world,
+            "an argument is missing",
+        )),
+    }
+}
+
+fn malloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let size = size_of(encoder, call, world, 0)?;
+    let address = encoder.sized_object(world, Kind::Heap, size, false, call.place);
+    Ok(Some(Some(address)))
+}
+
+fn calloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let count = size_of(encoder, call, world, 0)?;
+    let each = size_of(encoder, call, world, 1)?;
+    let size = encoder.terms.mul(count, each);
+    let address = encoder.sized_object(world, Kind::Heap, size, true, call.place);
+    Ok(Some(Some(address)))
+}
+
+fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let Some((_, old)) = call.argument(0) else {
+        return Ok(None);
+    };
+    let size = size_of(encoder, call, world, 1)?;
+    let new = encoder.sized_object(world, Kind::Heap, size, false, call.place);
+    let targets = encoder.targets(world, old, call.place);
+    let mut to_free = false;
+    for leaf in &targets.leaves {
+        if leaf.object == 0 {
+            continue;
+        }
+        to_free = true;
+        let Some(object) = world.memory.get(leaf.object).cloned() else {
+            continue;
+        };
+        let (Some(before), Some(after), Some(true)) = (
+            encoder.terms.as_constant(object.size),
+            encoder.terms.as_constant(size),
+            encoder.terms.as_truth(leaf.condition),
+        ) else {
+            encoder.unknown_where(
+                world,
+                leaf.condition,
+                "`realloc` of an object, or to a size, that depends on the input",
+                call.place,
+            );
+            continue;
+        };
+        let kept = before.min(after) as u64;
+        encoder.copy(world, new, old, kept, call.place)?;
+    }
+    if to_free {
+        release(encoder, call, world, old)?;
+    }
+    Ok(Some(Some(new)))
+}
+
+fn free(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let Some((_, pointer)) = call.argument(0) else {
+        return Ok(None);
+    };
+    release(encoder, call, world, pointer)?;
+    Ok(Some(None))
+}
+
+fn release(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, pointer: Term) -> Go<()> {
+    let targets = encoder.targets(world, pointer, call.place);
+    let place: &Place = call.place;
+    for leaf in &targets.leaves {
+        if leaf.object == 0 {
+            let zero = encoder.word(0);
+            let null = encoder.terms.eq(leaf.offset, zero);
+            let other = encoder.terms.not(null);
+            let bad = encoder.terms.and(leaf.condition, other);
+            encoder.undefined(
+                world,
+                bad,
+                Undefined::InvalidFree,
+                || "free of a pointer that no allocation returned".to_owned(),
+                place,
+            );
+            continue;
+        }
+        let kind = encoder.numbers[leaf.object as usize];
+        if kind != Kind::Heap {
+            encoder.undefined(
+                world,
+                leaf.condition,
+                Undefined::InvalidFree,
+                || "free of a pointer that no allocation returned".to_owned(),
+                place,
+            );
+            continue;
+        }
+        let alive = match world.memory.get(leaf.object) {
+            Some(object) => object.alive,
+            None => encoder.terms.truth(false),
+        };
+        let dead = encoder.terms.not(alive);
+        let twice = encoder.terms.and(leaf.condition, dead);
+        encoder.undefined(
+            world,
+            twice,
+            Undefined::DoubleFree,
+            || "an allocation is freed twice".to_owned(),
+            place,
+        );
+        let zero = encoder.word(0);
+        let start = encoder.terms.eq(leaf.offset, zero);
+        let middle = encoder.terms.not(start);
+        let bad = encoder.terms.and(leaf.condition, middle);
+        encoder.undefined(
+            world,
+            bad,
+            Undefined::InvalidFree,
+            || "free of a pointer into the middle of an allocation".to_owned(),
+            place,
+        );
+        if encoder.terms.as_truth(leaf.condition) == Some(true) {
+            world.memory.forget(leaf.object);
+        } else {
+            let not = encoder.terms.not(leaf.condition);
+            if let Some(object) = world.memory.change(leaf.object) {
+                object.alive = encoder.terms.and(object.alive, not);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A known number of bytes; any other is copied by the body.
+fn known(encoder: &Encoder<'_>, call: &Call<'_>, index: usize, most: u64) -> Option<u64> {
+    let (_, size) = call.argument(index)?;
+    let size = encoder.terms.as_constant(size)?;
+    u64::try_from(size).ok().filter(|&size| size <= most)
+}
+
+fn copy(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let Some(size) = known(encoder, call, 2, MOST_COPIED) else {
+        return Ok(None);
+    };
+    let (Some((_, to)), Some((_, from))) = (call.argument(0), call.argument(1)) else {
+        return Ok(None);
+    };
+    encoder.copy(world, to, from, size, call.place)?;
+    Ok(Some(Some(to)))
+}
+
+fn fill(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let Some(size) = known(encoder, call, 2, u64::MAX) else {
+        return Ok(None);
+    };
+    let (Some((_, to)), Some((_, value))) = (call.argument(0), call.argument(1)) else {
+        return Ok(None);
+    };
+    if encoder.terms.as_constant(value) == Some(0) {
+        encoder.zero(world, to, size, call.place)?;
+        return Ok(Some(Some(to)));
+    }
+    if size > MOST_COPIED {
+        return Ok(None);
+    }
+    let byte = encoder.terms.extract(value, 7, 0);
+    let written = encoder.terms.truth(true);
+    for offset in 0..size {
+        let at = encoder.moved(to, offset);
+        let value = Read {
+            value: byte,
+            written,
+        };
+        encoder.write(world, at, 1, value, call.place)?;
+    }
+    Ok(Some(Some(to)))
+}
+
+fn errno(encoder: &mut Encoder<'_>, _call: &Call<'_>, world: &mut World) -> Given {
+    if let Some(address) = encoder.errno {
+        if let Some(number) = encoder.number_of(address)
+            && world.memory.get(number).is_none()
+        {
+            // It was made on another path.
+            let object = errno_object(encoder);
+            world.memory.put(number, Rc::new(object));
+        }
+        return Ok(Some(Some(address)));
+    }
+    let object = errno_object(encoder);
+    let number = encoder.allocate(world, object);
+    let address = encoder.pointers.address(encoder.terms, number, 0);
+    encoder.errno = Some(address);
+    Ok(Some(Some(address)))
+}
+
+fn errno_object(encoder: &mut Encoder<'_>) -> Object {
+    Object {
+        kind: Kind::Global,
+        name: "errno".into(),
+        size: encoder.word(4),
+        most: 4,
+        alive: encoder.terms.truth(true),
+        content: Content::zero("errno"),
+    }
+}
+
+impl Encoder<'_> {
+    /// A new object whose size, 64 bits, may depend on the input.
+    pub(crate) fn sized_object(
+        &mut self,
+        world: &mut World,
+        kind: Kind,
+        size: Term,
+        zeroed: bool,
+        place: &Place,
+    ) -> Term {
+        let name = match kind {
+            Kind::Heap => "heap",
+            _ => "local",
+        };
+        if let Some(size) = self.terms.as_constant(size)
+            && size < 1 << 31
+        {
+            return self.new_object(world, kind, size as u64, name, zeroed);
+        }
+        // Larger sizes than the limit: not known.
+        let most = self.word(MOST);
+        let small = self.terms.ule(size, most);
+        let large = self.terms.not(small);
+        self.unknown_where(
+            world,
+            large,
+            format!("an object of more than {MOST} bytes, a number that depends on the input"),
+            place,
+        );
+        if let Some(path) = world.path.and(self.terms, small) {
+            world.path = path;
+        }
+        let address = self.new_object(world, kind, MOST, name, zeroed);
+        if let Some(number) = self.number_of(address)
+            && let Some(object) = world.memory.change(number)
+        {
+            object.size = size;
+        }
+        address
+    }
+
+    /// A word of the program's own memory, of a type.
+    pub(crate) fn load_word(
+        &mut self,
+        world: &mut World,
+        ty: Type,
+        pointer: Term,
+        place: &Place,
+    ) -> Go<Term> {
+        self.load(world, ty, pointer, place)?.ok_or(Dead)
+    }
+}

@@ -1,0 +1,61 @@
+//! Models of functions that C cannot be written for: what makes inputs, what ends a program, what gives
+//! memory, what prints. All other functions of the library are C, in `library.c`.
+
+mod allocation;
+mod floating;
+mod input;
+mod output;
+mod verifier;
+
+use patchwright_solve::Term;
+
+use crate::{
+    call::Call,
+    encoder::{Encoder, Go, World},
+};
+
+/// What a model gives: `None` if it cannot do this call, which is then one of the body.
+pub(crate) type Given = Go<Option<Option<Term>>>;
+
+/// A model of a function.
+#[derive(Clone, Copy)]
+pub(crate) struct Model {
+    pub(crate) run: fn(&mut Encoder<'_>, &Call<'_>, &mut World) -> Given,
+    /// It counts even where the program has a function of this name with a body.
+    pub(crate) always: bool,
+}
+
+fn usual(run: fn(&mut Encoder<'_>, &Call<'_>, &mut World) -> Given) -> Option<Model> {
+    Some(Model { run, always: false })
+}
+
+fn always(run: fn(&mut Encoder<'_>, &Call<'_>, &mut World) -> Given) -> Option<Model> {
+    Some(Model { run, always: true })
+}
+
+/// The model of a function.
+pub(crate) fn model(name: &str) -> Option<Model> {
+    verifier::find(name)
+        .or_else(|| allocation::find(name))
+        .or_else(|| output::find(name))
+        .or_else(|| input::find(name))
+        .or_else(|| floating::find(name))
+}
+
+/// Why a function that has neither a body nor a model cannot be taken to change nothing.
+pub(crate) fn unsupported(name: &str) -> Option<String> {
+    let what = match name {
+        "setjmp" | "_setjmp" | "__sigsetjmp" | "sigsetjmp" | "longjmp" | "_longjmp"
+        | "siglongjmp" => "jumps out of functions",
+        "fork" | "vfork" | "execv" | "execve" | "execvp" | "system" | "popen" => "processes",
+        "pthread_create" | "thrd_create" => "threads",
+        "signal" | "sigaction" | "raise" | "kill" => "signals",
+        "fread" | "fscanf" | "sscanf" | "vscanf" | "getline" | "fopen" | "open" | "gets"
+        | "sprintf" | "snprintf" | "vsprintf" | "vsnprintf" | "strtod" | "strtof" | "atof"
+        | "asprintf" | "vasprintf" | "fdopen" | "freopen" | "getdelim" | "vsscanf" | "vfscanf" => {
+            return Some(format!("`{name}` is not encoded"));
+        }
+        _ => return None,
+    };
+    Some(format!("`{name}`: {what} are not encoded"))
+}

@@ -1,0 +1,183 @@
+//! Assertions, assumptions, values that may be anything, and the ends of a program.
+
+use patchwright_ir::{Type, Undefined};
+use patchwright_solve::{Sort, Term};
+
+use super::{Given, Model, always, usual};
+use crate::{
+    call::Call,
+    encoder::{Dead, Encoder, World},
+    encoding::{FailureKind, InputKind},
+    meaning,
+};
+
+pub(super) fn find(name: &str) -> Option<Model> {
+    match name {
+        "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),
+        "reach_error" | "__VERIFIER_error" => always(assertion_failed),
+        "__VERIFIER_assert" | "__CPROVER_assert" => usual(assert),
+        "__VERIFIER_assume" | "__CPROVER_assume" => usual(assume),
+        "abort" => usual(abort),
+        "exit" | "_exit" | "_Exit" | "quick_exit" => usual(exit),
+        "__patchwright_choice" => always(choice),
+        "__patchwright_constant" => always(constant),
+        "rand" | "random" | "time" | "clock" | "getpid" => usual(returned),
+        _ if name.starts_with("__VERIFIER_nondet_")
+            || name.starts_with("nondet_")
+            || name.starts_with("__CPROVER_nondet_") =>
+        {
+            usual(returned)
+        }
+        _ => None,
+    }
+}
+
+fn assertion_failed(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let yes = encoder.terms.truth(true);
+    let message = match call.name.starts_with("__assert") {
+        true => "the assertion fails".to_owned(),
+        false => format!("`{}` is reached", call.name),
+    };
+    encoder.fail(world, yes, FailureKind::Assertion, || message, call.place);
+    Err(Dead)
+}
+
+/// The first argument as a truth value.
+fn condition(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Result<Term, Dead> {
+    let truth = call
+        .argument(0)
+        .and_then(|(ty, value)| meaning::truth(encoder.terms, ty, value));
+    truth.ok_or_else(|| {
+        let reason = format!("a call of `{}` without a condition", call.name);
+        encoder.unknown(world, reason, call.place);
+        Dead
+    })
+}
+
+fn assert(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let holds = condition(encoder, call, world)?;
+    encoder.reached.push(world.path.term());
+    let not = encoder.terms.not(holds);
+    encoder.fail(
+        world,
+        not,
+        FailureKind::Assertion,
+        || "the assertion fails".to_owned(),
+        call.place,
+    );
+    world.path = world.path.and(encoder.terms, holds).ok_or(Dead)?;
+    Ok(Some(None))
+}
+
+fn assume(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let holds = condition(encoder, call, world)?;
+    let not = encoder.terms.not(holds);
+    let violated = encoder.terms.and(world.path.term(), not);
+    encoder.violated.push(violated);
+    world.path = world.path.and(encoder.terms, holds).ok_or(Dead)?;
+    Ok(Some(None))
+}
+
+fn abort(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    if encoder.options.abort_fails {
+        let yes = encoder.terms.truth(true);
+        encoder.fail(
+            world,
+            yes,
+            FailureKind::Abort,
+            || "`abort` is called".to_owned(),
+            call.place,
+        );
+    }
+    Err(Dead)
+}
+
+fn exit(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let status = call
+        .argument(0)
+        .map(|(_, value)| value)
+        .unwrap_or_else(|| encoder.terms.constant(32, 0));
+    let low = encoder.terms.extract(status, 7, 0);
+    let status = encoder.terms.zero_extend(low, 32);
+    encoder
+        .exits
+        .push((world.path.term(), status, world.clone()));
+    Err(Dead)
+}
+
+/// A value that may be anything: an input.
+fn returned(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let ty = call.result;
+    if let Type::Ptr = ty {
+        let reason = format!("the pointer that `{}` returns", call.name);
+        encoder.unknown(world, reason, call.place);
+        return Err(Dead);
+    }
+    let Some(sort) = meaning::sort(ty) else {
+        return match ty {
+            Type::Void => Ok(Some(None)),
+            _ => {
+                encoder.unknown(world, crate::run::no_term(ty), call.place);
+                Err(Dead)
+            }
+        };
+    };
+    let kind = InputKind::Returned {
+        function: call.name.to_owned(),
+        ty,
+    };
+    let value = encoder.input(call.name, kind, sort, world, call.place.clone());
+    if let "rand" | "random" = call.name {
+        // Neither is ever negative.
+        let width = encoder.terms.width(value);
+        let low = encoder.terms.extract(value, 30, 0);
+        return Ok(Some(Some(encoder.terms.zero_extend(low, width))));
+    }
+    Ok(Some(Some(encoder.narrowed(ty, value))))
+}
+
+/// The number of the alternative that is chosen at a place of a meta-program; 0 is the original.
+fn choice(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let number = call
+        .argument(0)
+        .and_then(|(_, value)| encoder.terms.as_constant(value))
+        .unwrap_or(u128::MAX);
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    let count = encoder.options.choices.get(&number).copied().unwrap_or(0);
+    let mut value = encoder.terms.constant(32, 0);
+    for alternative in (1..=count).rev() {
+        let name = format!("choice.{number}.{alternative}");
+        let chosen = encoder.terms.variable(&name, Sort::Bool);
+        let this = encoder.terms.constant(32, u128::from(alternative));
+        value = encoder.terms.ite(chosen, this, value);
+    }
+    Ok(Some(Some(value)))
+}
+
+/// The constant that stands at a place of a meta-program.
+fn constant(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let number = call
+        .argument(0)
+        .and_then(|(_, value)| encoder.terms.as_constant(value))
+        .unwrap_or(u128::MAX);
+    let name = format!("constant.{number}");
+    Ok(Some(Some(encoder.terms.variable(&name, Sort::Bits(64)))))
+}
+
+/// The program's end by a wrong argument of the library.
+pub(super) fn bad_argument(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &World,
+    message: &str,
+) -> Dead {
+    let yes = encoder.terms.truth(true);
+    encoder.undefined(
+        world,
+        yes,
+        Undefined::BadArgument,
+        || format!("`{}`: {message}", call.name),
+        call.place,
+    );
+    Dead
+}

@@ -1,0 +1,203 @@
+//! What is encoded, and how far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_ir::{Type, Undefined};
+
+/// What is looked for beside failed assertions. Each stands for some kinds of undefined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Check {
+    /// Accesses out of bounds, of dead objects, of constants; wrong calls of the library.
+    Bounds,
+    /// Accesses through null pointers.
+    Null,
+    /// Division by zero.
+    Div,
+    /// Overflow of signed integers.
+    Overflow,
+    /// Shifts by too much, or out of the type.
+    Shift,
+    /// Use of what has no value.
+    Uninitialized,
+    /// Floats that do not fit the integer that they become.
+    Conversion,
+    /// Memory that is not freed when the program ends.
+    Leak,
+}
+
+impl Check {
+    /// All of them, in the order of the command line's help.
+    pub const ALL: [Check; 8] = [
+        Check::Bounds,
+        Check::Null,
+        Check::Div,
+        Check::Overflow,
+        Check::Shift,
+        Check::Uninitialized,
+        Check::Conversion,
+        Check::Leak,
+    ];
+
+    /// Those that are on by default: what ends or corrupts a program.
+    pub fn usual() -> BTreeSet<Check> {
+        BTreeSet::from([Check::Bounds, Check::Null, Check::Div])
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::Bounds => "bounds",
+            Check::Null => "null",
+            Check::Div => "div",
+            Check::Overflow => "overflow",
+            Check::Shift => "shift",
+            Check::Uninitialized => "uninitialized",
+            Check::Conversion => "conversion",
+            Check::Leak => "leak",
+        }
+    }
+
+    /// The check that looks for this kind of undefined behaviour.
+    pub const fn of(kind: Undefined) -> Check {
+        match kind {
+            Undefined::NullPointer => Check::Null,
+            Undefined::DivisionByZero => Check::Div,
+            Undefined::SignedOverflow => Check::Overflow,
+            Undefined::BadShift => Check::Shift,
+            Undefined::UninitializedRead | Undefined::MissingReturn => Check::Uninitialized,
+            Undefined::BadConversion => Check::Conversion,
+            Undefined::OutOfBounds
+            | Undefined::UseAfterFree
+            | Undefined::UseAfterScope
+            | Undefined::WildPointer
+            | Undefined::WriteToConstant
+            | Undefined::DoubleFree
+            | Undefined::InvalidFree
+            | Undefined::BadDifference
+            | Undefined::BadPointerArithmetic
+            | Undefined::BadCall
+            | Undefined::BadVariadic
+            | Undefined::Unreachable
+            | Undefined::BadArgument => Check::Bounds,
+        }
+    }
+}
+
+/// What a parameter is, so that an argument can be made for it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A number; any value of the type. Pointers in it are null.
+    Scalar(Type),
+    /// A structure or union: its size, and its members with their offsets.
+    Record {
+        /// Bytes.
+        size: u64,
+        /// Offset, name and shape of each member; those of a union overlap, and the first counts.
+        members: Vec<(u64, String, Shape)>,
+    },
+    /// An array.
+    Array {
+        /// The element.
+        element: Box<Shape>,
+        /// How many.
+        count: u64,
+    },
+    /// A pointer to the first of `count` fresh objects that follow each other.
+    Pointer {
+        /// What it points to; `None` for `void` and functions: the pointer is null.
+        to: Option<Box<Shape>>,
+        /// How many.
+        count: u64,
+        /// It may be null instead.
+        nullable: bool,
+    },
+}
+
+impl Shape {
+    /// Bytes of an object of this shape.
+    pub fn size(&self) -> u64 {
+        match self {
+            Shape::Scalar(ty) => ty.size(),
+            Shape::Record { size, .. } => *size,
+            Shape::Array { element, count } => element.size() * count,
+            Shape::Pointer { .. } => 8,
+        }
+    }
+}
+
+/// A parameter of the function that is encoded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterShape {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub shape: Shape,
+}
+
+/// Where the program begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// `main`, with this many arguments beside the program's name, each of at most `longest` bytes.
+    Main {
+        /// How many arguments.
+        arguments: u32,
+        /// Bytes of each, without the zero at the end.
+        longest: u32,
+    },
+    /// This function, with any arguments of these shapes.
+    Function {
+        /// Its name.
+        name: String,
+        /// Its parameters in order.
+        parameters: Vec<ParameterShape>,
+    },
+}
+
+/// How a program is encoded.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rounds that a loop is unwound for, where its condition is not decided by constants.
+    pub bound: u32,
+    /// Calls of one function within each other.
+    pub recursion: u32,
+    /// What is looked for.
+    pub checks: BTreeSet<Check>,
+    /// Globals that have no initial value in the source hold any value at the start.
+    pub havoc: bool,
+    /// `abort` is a failure, not an end.
+    pub abort_fails: bool,
+    /// For each number of a choice, how many alternatives it has beside the original.
+    pub choices: BTreeMap<u32, u32>,
+    /// The value of each statement may be any, where the variable `location.N` holds.
+    pub locations: bool,
+    /// Instructions that are encoded at most, all unwindings and inlined calls together.
+    pub instructions: u64,
+    /// Terms that are made at most.
+    pub terms: usize,
+    /// Bytes of standard input at most.
+    pub input: u32,
+    /// What tells inputs apart from those of another program in the same terms; inputs of the same
+    /// name are the same. Only what is not an input gets it in front of its name.
+    pub prefix: String,
+    /// Asks a solver whether another round of a loop is possible at all.
+    pub lazy: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            bound: 16,
+            recursion: 16,
+            checks: Check::usual(),
+            havoc: false,
+            abort_fails: true,
+            choices: BTreeMap::new(),
+            locations: false,
+            instructions: 5_000_000,
+            terms: 20_000_000,
+            input: 64,
+            prefix: String::new(),
+            lazy: true,
+        }
+    }
+}

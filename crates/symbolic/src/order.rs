@@ -1,0 +1,313 @@
+//! In which order the blocks of a function are encoded, and what is alive between them.
+//!
+//! Paths can meet only if all that lead to a block are encoded before it. For loops that means: all
+//! of one round before the next one, and the rounds before what follows. The order is the weak
+//! topological order of Bourdoncle ("Efficient chaotic iteration strategies with widenings", 1993),
+//! whose components are loops, nested, whatever jumps make them.
+
+use patchwright_ir::{BlockId, Function, InstructionKind, LocalId, LocalKind, TempId, Value};
+
+/// A place in the unwound function: positions in the nested orders, with the rounds of the loops
+/// between them. Compared like a list, it is the order of encoding.
+pub(crate) type Moment = Vec<u32>;
+
+/// The loops around a block, and where it stands in each.
+#[derive(Clone, Debug, Default)]
+struct Position {
+    /// The position in the function, then in the outermost loop, and so on.
+    path: Vec<u32>,
+    /// The first block of each loop around it, the outermost first. A loop's first block is in the
+    /// loop itself.
+    heads: Vec<BlockId>,
+}
+
+/// The order of a function, and what values live from one block to another.
+pub(crate) struct Order {
+    positions: Vec<Position>,
+    /// Temporaries that other blocks than their own use, in order.
+    pub(crate) shared: Vec<TempId>,
+    /// For each block, the registers whose values may be read from there on.
+    live: Vec<Vec<bool>>,
+}
+
+impl Order {
+    pub(crate) fn of(function: &Function) -> Order {
+        let successors: Vec<Vec<usize>> = function
+            .block_ids()
+            .map(|block| {
+                let edges = function.block(block).terminator.edges();
+                edges.iter().map(|edge| edge.target.index()).collect()
+            })
+            .collect();
+        let mut positions = vec![Position::default(); successors.len()];
+        let components = Partition::of(&successors);
+        place(
+            &components,
+            &mut positions,
+            &mut Vec::new(),
+            &mut Vec::new(),
+        );
+        let shared = shared(function);
+        let live = liveness(function, &successors);
+        Order {
+            positions,
+            shared,
+            live,
+        }
+    }
+
+    /// Where the function begins.
+    pub(crate) fn start(&self) -> Moment {
+        self.moment(BlockId(0), &[])
+    }
+
+    /// The moment at a block in these rounds of the loops around it; further loops are in their
+    /// first one.
+    fn moment(&self, block: BlockId, rounds: &[u32]) -> Moment {
+        let position = &self.positions[block.index()];
+        let mut moment = Vec::with_capacity(position.path.len() * 2);
+        for (depth, &at) in position.path.iter().enumerate() {
+            moment.push(at);
+            if depth + 1 < position.path.len() {
+                moment.push(rounds.get(depth).copied().unwrap_or(0));
+            }
+        }
+        moment
+    }
+
+    /// The rounds of the loops around a block at a moment, the outermost first.
+    fn rounds(moment: &Moment) -> Vec<u32> {
+        moment.iter().skip(1).step_by(2).copied().collect()
+    }
+
+    /// The moment after an edge; and, if the edge begins another round of a loop, the loop's first
+    /// block.
+    pub(crate) fn follow(
+        &self,
+        from: BlockId,
+        moment: &Moment,
+        to: BlockId,
+    ) -> (Moment, Option<BlockId>) {
+        let (before, after) = (&self.positions[from.index()], &self.positions[to.index()]);
+        let mut rounds = Self::rounds(moment);
+        let common = before
+            .heads
+            .iter()
+            .zip(&after.heads)
+            .take_while(|(a, b)| a == b)
+            .count();
+        rounds.truncate(common);
+        let again = common > 0 && after.heads.len() == common && after.heads[common - 1] == to;
+        if again && let Some(round) = rounds.last_mut() {
+            *round += 1;
+        }
+        (self.moment(to, &rounds), again.then_some(to))
+    }
+
+    /// The round of the innermost loop that begins with this block.
+    pub(crate) fn round_of(&self, head: BlockId, moment: &Moment) -> u32 {
+        let depth = self.positions[head.index()]
+            .heads
+            .iter()
+            .position(|&block| block == head);
+        depth
+            .and_then(|depth| Self::rounds(moment).get(depth).copied())
+            .unwrap_or(0)
+    }
+
+    /// Whether a loop begins with this block.
+    pub(crate) fn is_head(&self, block: BlockId) -> bool {
+        self.positions[block.index()].heads.last() == Some(&block)
+            && self.positions[block.index()].path.last() == Some(&0)
+    }
+
+    /// Whether the value of a register may be read from a block on.
+    pub(crate) fn lives(&self, block: BlockId, local: usize) -> bool {
+        self.live[block.index()].get(local).copied().unwrap_or(true)
+    }
+}
+
+/// A weak topological order.
+enum Component {
+    Block(usize),
+    Loop(usize, Vec<Component>),
+}
+
+struct Partition<'a> {
+    successors: &'a [Vec<usize>],
+    number: Vec<u32>,
+    next: u32,
+    stack: Vec<usize>,
+}
+
+const DONE: u32 = u32::MAX;
+
+impl Partition<'_> {
+    fn of(successors: &[Vec<usize>]) -> Vec<Component> {
+        let mut partition = Partition {
+            successors,
+            number: vec![0; successors.len()],
+            next: 0,
+            stack: Vec::new(),
+        };
+        let mut result = Vec::new();
+        if !successors.is_empty() {
+            partition.visit(0, &mut result);
+        }
+        result.reverse();
+        result
+    }
+
+    /// Bourdoncle's procedure `Visit`; what it finds is in reverse.
+    fn visit(&mut self, vertex: usize, found: &mut Vec<Component>) -> u32 {
+        self.stack.push(vertex);
+        self.next += 1;
+        self.number[vertex] = self.next;
+        let mut head = self.next;
+        let mut is_loop = false;
+        let successors = self.successors;
+        for &next in &successors[vertex] {
+            let least = match self.number[next] {
+                0 => self.visit(next, found),
+                known => known,
+            };
+            if least <= head {
+                head = least;
+                is_loop = true;
+            }
+        }
+        if head == self.number[vertex] {
+            self.number[vertex] = DONE;
+            let mut top = self.stack.pop();
+            if is_loop {
+                while let Some(other) = top.filter(|&other| other != vertex) {
+                    self.number[other] = 0;
+                    top = self.stack.pop();
+                }
+                let mut inner = Vec::new();
+                for &next in &successors[vertex] {
+                    if self.number[next] == 0 {
+                        self.visit(next, &mut inner);
+                    }
+                }
+                inner.reverse();
+                found.push(Component::Loop(vertex, inner));
+            } else {
+                found.push(Component::Block(vertex));
+            }
+        }
+        head
+    }
+}
+
+fn place(
+    components: &[Component],
+    positions: &mut [Position],
+    path: &mut Vec<u32>,
+    heads: &mut Vec<BlockId>,
+) {
+    for (index, component) in components.iter().enumerate() {
+        // Position 0 of a loop is its first block.
+        path.push(index as u32 + 1);
+        match component {
+            Component::Block(block) => {
+                positions[*block] = Position {
+                    path: path.clone(),
+                    heads: heads.clone(),
+                };
+            }
+            Component::Loop(head, inner) => {
+                heads.push(BlockId(*head as u32));
+                path.push(0);
+                positions[*head] = Position {
+                    path: path.clone(),
+                    heads: heads.clone(),
+                };
+                path.pop();
+                place(inner, positions, path, heads);
+                heads.pop();
+            }
+        }
+        path.pop();
+    }
+}
+
+/// Temporaries that are used in another block than the one that defines them.
+fn shared(function: &Function) -> Vec<TempId> {
+    let mut defined = vec![None; function.temporaries.len()];
+    for id in function.block_ids() {
+        for instruction in &function.block(id).instructions {
+            if let Some(dst) = instruction.defines() {
+                defined[dst.index()] = Some(id);
+            }
+        }
+    }
+    let mut found = vec![false; function.temporaries.len()];
+    for id in function.block_ids() {
+        let block = function.block(id);
+        let operands = block
+            .instructions
+            .iter()
+            .flat_map(|instruction| instruction.operands())
+            .chain(block.terminator.operand());
+        for operand in operands {
+            if let Value::Temp(temp) = operand.value
+                && defined[temp.index()] != Some(id)
+            {
+                found[temp.index()] = true;
+            }
+        }
+    }
+    (0..found.len())
+        .filter(|&index| found[index])
+        .map(|index| TempId(index as u32))
+        .collect()
+}
+
+/// For each block, the register locals that are read from its beginning before they are written.
+fn liveness(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
+    let count = function.locals.len();
+    let is_register = |local: LocalId| matches!(function.local(local).kind, LocalKind::Register(_));
+    let mut reads = vec![vec![false; count]; successors.len()];
+    let mut writes = vec![vec![false; count]; successors.len()];
+    for id in function.block_ids() {
+        let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
+        for instruction in &function.block(id).instructions {
+            match instruction.kind {
+                InstructionKind::Read { local, .. } if !writes[local.index()] => {
+                    reads[local.index()] = true;
+                }
+                InstructionKind::Write { local, .. }
+                | InstructionKind::Live { local }
+                | InstructionKind::Dead { local }
+                    if is_register(local) =>
+                {
+                    writes[local.index()] = true;
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut live = reads.clone();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in (0..successors.len()).rev() {
+            for &next in &successors[block] {
+                for local in 0..count {
+                    if live[next][local] && !writes[block][local] && !live[block][local] {
+                        live[block][local] = true;
+                        changed = true;
+                    }
+                }
+            }
+        }
+    }
+    // Addresses of locals in memory are kept until their ends.
+    for live in &mut live {
+        for (index, live) in live.iter_mut().enumerate() {
+            *live |= matches!(function.locals[index].kind, LocalKind::Memory { .. });
+        }
+    }
+    live
+}

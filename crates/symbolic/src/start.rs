@@ -1,0 +1,572 @@
+//! The beginning and the end: objects of the program, arguments, what is left.
+
+use std::rc::Rc;
+
+use patchwright_ir::{Data, ObjectId, RoutineId, Target, Type};
+use patchwright_solve::{Sort, Term};
+
+use crate::{
+    content::{Content, Read},
+    encoder::{Encoder, Go, World},
+    encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
+    meaning,
+    memory::{Kind, Memory, Object},
+    options::{Check, Entry, ParameterShape, Shape},
+    path::Path,
+    run::Returned,
+};
+
+/// Bytes of an object that are part of the outcome at most.
+const MOST_VISIBLE: u64 = 4096;
+
+/// An object that the caller of the function can see.
+struct Visible {
+    name: String,
+    number: u32,
+    size: u64,
+}
+
+impl Encoder<'_> {
+    /// Encodes the whole program.
+    pub(crate) fn program(mut self, entry: &Entry) -> Result<Encoding, EncodeError> {
+        let name = match entry {
+            Entry::Main { .. } => "main",
+            Entry::Function { name, .. } => name.as_str(),
+        };
+        let routine = self.find(name)?;
+        let mut world = World {
+            path: Path::start(self.terms),
+            memory: Memory::default(),
+            input_at: self.terms.constant(32, 0),
+            input_most: 0,
+            input_over: self.terms.truth(false),
+        };
+        let place = self.start_place(routine);
+        let mut visible = self.place_objects(&mut world, &place);
+        let arguments = match entry {
+            Entry::Main { arguments, longest } => {
+                self.main_arguments(routine, &mut world, *arguments, *longest, &place)
+            }
+            Entry::Function { parameters, .. } => {
+                let expected = self.program.function(routine).parameters.len();
+                if expected != parameters.len() {
+                    return Err(EncodeError::Parameters {
+                        name: name.to_owned(),
+                        expected,
+                        given: parameters.len(),
+                    });
+                }
+                self.arguments(parameters, &mut world, &place, &mut visible)
+            }
+        };
+        let result_type = self.program.function(routine).result;
+        let result_address = match result_type {
+            Type::Aggregate { size } => {
+                let address = self.new_object(&mut world, Kind::Global, size, "result", true);
+                let number = self.number_of(address).unwrap_or(0);
+                visible.push(Visible {
+                    name: "result".to_owned(),
+                    number,
+                    size,
+                });
+                Some(address)
+            }
+            _ => None,
+        };
+        let returned = self.call_body(routine, &arguments, world, result_address, &place);
+        let outcome = self.outcome(entry, result_type, returned, &visible, &place);
+        if self.stopped {
+            return Err(EncodeError::Interrupted);
+        }
+        Ok(self.finish(outcome))
+    }
+
+    fn find(&self, name: &str) -> Result<RoutineId, EncodeError> {
+        let program = self.program;
+        let mut found = program
+            .routine_ids()
+            .filter(|&id| program.routine(id).name == name && program.routine(id).defined);
+        let Some(first) = found.next() else {
+            return Err(EncodeError::NoFunction(name.to_owned()));
+        };
+        match found.count() {
+            0 => Ok(first),
+            more => Err(EncodeError::Several {
+                name: name.to_owned(),
+                count: more + 1,
+            }),
+        }
+    }
+
+    fn start_place(&self, routine: RoutineId) -> Place {
+        let module = self.program.routine(routine).module;
+        self.place(
+            module,
+            self.program.function(routine),
+            crate::call::NO_ORIGIN,
+        )
+    }
+
+    /// Numbers for all routines and objects of the program, and the objects' initial values.
+    fn place_objects(&mut self, world: &mut World, place: &Place) -> Vec<Visible> {
+        let program = self.program;
+        for id in program.routine_ids() {
+            let object = Object {
+                kind: Kind::Function(id.0),
+                name: program.routine(id).name.as_str().into(),
+                size: self.word(0),
+                most: 0,
+                alive: self.terms.truth(true),
+                content: Content::zero(""),
+            };
+            let number = self.allocate(world, object);
+            self.routines.push(number);
+        }
+        let mut visible = Vec::new();
+        for index in 0..program.objects.len() as u32 {
+            let id = ObjectId(index);
+            let global = program.global(id);
+            let entry = &program.objects[id.index()];
+            let unique = self.internal(&global.name);
+            let content = match &global.data {
+                Some(data) if entry.defined => Content::bytes(&unique, &data.bytes),
+                _ => Content::zero(&unique),
+            };
+            let size = global.size.max(if entry.defined { 0 } else { 16 });
+            let object = Object {
+                kind: match global.constant {
+                    true => Kind::Constant,
+                    false => Kind::Global,
+                },
+                name: global.name.as_str().into(),
+                size: self.word(size),
+                most: size,
+                alive: self.terms.truth(true),
+                content,
+            };
+            let number = self.allocate(world, object);
+            self.globals.push(number);
+            let in_library = program.modules[entry.module]
+                .files
+                .first()
+                .is_some_and(|file| crate::encoder::is_library(&file.path));
+            if !global.constant && !global.name.contains('.') && !in_library && entry.defined {
+                visible.push(Visible {
+                    name: global.name.clone(),
+                    number,
+                    size,
+                });
+            }
+        }
+        for index in 0..program.objects.len() as u32 {
+            let id = ObjectId(index);
+            let global = program.global(id);
+            let entry = &program.objects[id.index()];
+            let number = self.globals[id.index()];
+            match &global.data {
+                Some(data) if entry.defined => {
+                    if let Some(reason) = &global.unsupported {
+                        let reason = format!("the initial value of `{}`: {reason}", global.name);
+                        self.unknown(world, reason, place);
+                    }
+                    self.relocate(world, number, data, entry.module);
+                    if self.options.havoc
+                        && data.bytes.is_empty()
+                        && data.relocations.is_empty()
+                        && !global.constant
+                    {
+                        self.any_bytes(world, number, &global.name, global.size, place);
+                    }
+                }
+                _ => self.object_of_library(world, number, &global.name, place),
+            }
+        }
+        visible
+    }
+
+    fn relocate(&mut self, world: &mut World, number: u32, data: &Data, module: usize) {
+        for relocation in &data.relocations {
+            let target = match relocation.target {
+                Target::Global(id) => self.globals[self.program.object_of(module, id).index()],
+                Target::Function(id) => self.routines[self.program.routine_of(module, id).index()],
+            };
+            let value = self.pointers.address(self.terms, target, relocation.addend);
+            let written = self.terms.truth(true);
+            if let Some(object) = world.memory.change(number) {
+                object
+                    .content
+                    .write(self.terms, relocation.offset, 8, value, written);
+            }
+        }
+    }
+
+    /// Any initial value, in words.
+    fn any_bytes(&mut self, world: &mut World, number: u32, name: &str, size: u64, place: &Place) {
+        let written = self.terms.truth(true);
+        let single = matches!(size, 1 | 2 | 4 | 8);
+        let mut at = 0;
+        while at < size {
+            let width = match single {
+                true => size,
+                false => (size - at).min(4),
+            };
+            let ty = match width {
+                1 => Type::U8,
+                2 => Type::U16,
+                8 => Type::I64,
+                _ => Type::I32,
+            };
+            let part = match single {
+                true => name.to_owned(),
+                false => format!("{name}+{at}"),
+            };
+            let sort = Sort::Bits(width as u32 * 8);
+            let value = self.input(&part, InputKind::Initial(ty), sort, world, place.clone());
+            if let Some(object) = world.memory.change(number) {
+                object
+                    .content
+                    .write(self.terms, at, width as u32, value, written);
+            }
+            at += width;
+        }
+    }
+
+    /// What a program finds in an object that it only declares.
+    fn object_of_library(&mut self, world: &mut World, number: u32, name: &str, place: &Place) {
+        let error = match name {
+            "stdin" => None,
+            "stdout" => Some(false),
+            "stderr" => Some(true),
+            _ => {
+                let size = world.memory.get(number).map_or(0, |object| object.most);
+                self.note(format!(
+                    "`{name}` has no definition: it is taken to hold any value"
+                ));
+                self.any_bytes(world, number, name, size, place);
+                return;
+            }
+        };
+        let stream = self.new_object(world, Kind::Global, 0, name, true);
+        if let Some(stream) = self.number_of(stream) {
+            self.streams.insert(stream, error);
+        }
+        let written = self.terms.truth(true);
+        if let Some(object) = world.memory.change(number) {
+            object.content.write(self.terms, 0, 8, stream, written);
+        }
+    }
+
+    /// `argc`, `argv` and the environment, which is empty.
+    fn main_arguments(
+        &mut self,
+        routine: RoutineId,
+        world: &mut World,
+        count: u32,
+        longest: u32,
+        place: &Place,
+    ) -> Vec<(Type, Option<Term>)> {
+        let parameters = &self.program.function(routine).parameters;
+        if parameters.is_empty() {
+            return Vec::new();
+        }
+        let parameters: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
+        let yes = self.terms.truth(true);
+        let argc = self.terms.constant(32, u128::from(count) + 1);
+        let vector = self.new_object(
+            world,
+            Kind::Global,
+            8 * (u64::from(count) + 2),
+            "argv",
+            true,
+        );
+        let program = self.new_object(world, Kind::Global, 8, "argv[0]", true);
+        let mut strings = vec![(program, b"program".to_vec(), 0)];
+        for number in 1..=count {
+            let name = format!("argv[{number}]");
+            let string = self.new_object(world, Kind::Global, u64::from(longest) + 1, &name, true);
+            strings.push((string, Vec::new(), number));
+        }
+        for (index, (string, text, number)) in strings.into_iter().enumerate() {
+            for (at, byte) in text.into_iter().enumerate() {
+                let byte = self.terms.constant(8, u128::from(byte));
+                self.initial(world, string, at as u64, 1, byte);
+            }
+            if number > 0 {
+                for at in 0..longest {
+                    let name = format!("argv[{number}][{at}]");
+                    let kind = InputKind::ArgumentByte(number, at);
+                    let byte = self.input(&name, kind, Sort::Bits(8), world, place.clone());
+                    self.initial(world, string, u64::from(at), 1, byte);
+                }
+            }
+            let slot = self.moved(vector, 8 * index as u64);
+            let read = Read {
+                value: string,
+                written: yes,
+            };
+            // The vector is our own and large enough.
+            let _ = self.write(world, slot, 8, read, place);
+        }
+        let environment = self.new_object(world, Kind::Global, 8, "environ", true);
+        [argc, vector, environment]
+            .into_iter()
+            .zip(parameters)
+            .map(|(value, ty)| (ty, Some(value)))
+            .collect()
+    }
+
+    /// Writes part of the initial value of an object.
+    fn initial(&mut self, world: &mut World, object: Term, at: u64, width: u32, value: Term) {
+        let written = self.terms.truth(true);
+        if let Some(number) = self.number_of(object)
+            && let Some(object) = world.memory.change(number)
+        {
+            object.content.write(self.terms, at, width, value, written);
+        }
+    }
+
+    /// Arguments of a function of which nothing is known but the shapes.
+    fn arguments(
+        &mut self,
+        parameters: &[ParameterShape],
+        world: &mut World,
+        place: &Place,
+        visible: &mut Vec<Visible>,
+    ) -> Vec<(Type, Option<Term>)> {
+        parameters
+            .iter()
+            .map(|parameter| match &parameter.shape {
+                Shape::Scalar(ty) => {
+                    let value = self.scalar(*ty, &parameter.name, world, place);
+                    (*ty, value)
+                }
+                Shape::Pointer { .. } => {
+                    let value = self.pointer_argument(
+                        &parameter.shape,
+                        &parameter.name,
+                        world,
+                        place,
+                        visible,
+                    );
+                    (Type::Ptr, Some(value))
+                }
+                shape => {
+                    let size = shape.size();
+                    let object = self.new_object(world, Kind::Global, size, &parameter.name, true);
+                    self.fill(shape, object, 0, &parameter.name, world, place, visible);
+                    (Type::Aggregate { size }, Some(object))
+                }
+            })
+            .collect()
+    }
+
+    fn scalar(&mut self, ty: Type, name: &str, world: &World, place: &Place) -> Option<Term> {
+        let sort = meaning::sort(ty)?;
+        if ty == Type::Ptr {
+            return Some(self.word(0));
+        }
+        let kind = InputKind::Argument(ty);
+        let value = self.input(name, kind, sort, world, place.clone());
+        Some(self.narrowed(ty, value))
+    }
+
+    fn pointer_argument(
+        &mut self,
+        shape: &Shape,
+        name: &str,
+        world: &mut World,
+        place: &Place,
+        visible: &mut Vec<Visible>,
+    ) -> Term {
+        let Shape::Pointer {
+            to: Some(to),
+            count,
+            nullable,
+        } = shape
+        else {
+            return self.word(0);
+        };
+        let size = to.size() * count;
+        let pointed = match count {
+            1 => format!("*{name}"),
+            _ => name.to_owned(),
+        };
+        let object = self.new_object(world, Kind::Global, size, &pointed, true);
+        for index in 0..*count {
+            let element = match (count, to.as_ref()) {
+                (1, Shape::Record { .. }) => format!("{name}->"),
+                (1, _) => format!("*{name}"),
+                _ => format!("{name}[{index}]"),
+            };
+            self.fill(
+                to,
+                object,
+                index * to.size(),
+                &element,
+                world,
+                place,
+                visible,
+            );
+        }
+        if let Some(number) = self.number_of(object) {
+            visible.push(Visible {
+                name: pointed,
+                number,
+                size,
+            });
+        }
+        if !nullable {
+            return object;
+        }
+        let label = format!("{name} == NULL");
+        let null = self.input(&label, InputKind::Null, Sort::Bool, world, place.clone());
+        let zero = self.word(0);
+        self.pointers.ite(self.terms, null, zero, object)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn fill(
+        &mut self,
+        shape: &Shape,
+        object: Term,
+        at: u64,
+        name: &str,
+        world: &mut World,
+        place: &Place,
+        visible: &mut Vec<Visible>,
+    ) {
+        match shape {
+            Shape::Scalar(ty) => {
+                if let Some(value) = self.scalar(*ty, name, world, place) {
+                    self.initial(world, object, at, ty.size() as u32, value);
+                }
+            }
+            Shape::Record { members, .. } => {
+                let mut covered = 0;
+                for (offset, member, shape) in members {
+                    // Of members that overlap the first counts.
+                    if *offset < covered && shape.size() > 0 {
+                        continue;
+                    }
+                    covered = offset + shape.size();
+                    let name = match name.ends_with("->") {
+                        true => format!("{name}{member}"),
+                        false => format!("{name}.{member}"),
+                    };
+                    self.fill(shape, object, at + offset, &name, world, place, visible);
+                }
+            }
+            Shape::Array { element, count } => {
+                for index in 0..*count {
+                    let name = format!("{name}[{index}]");
+                    let at = at + index * element.size();
+                    self.fill(element, object, at, &name, world, place, visible);
+                }
+            }
+            Shape::Pointer { .. } => {
+                let value = self.pointer_argument(shape, name, world, place, visible);
+                self.initial(world, object, at, 8, value);
+            }
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        entry: &Entry,
+        result_type: Type,
+        returned: Go<Returned>,
+        visible: &[Visible],
+        place: &Place,
+    ) -> Outcome {
+        let mut outcome = Outcome {
+            output: std::mem::take(&mut self.output),
+            ..Outcome::default()
+        };
+        let mut last: Option<World> = None;
+        let is_main = matches!(entry, Entry::Main { .. });
+        let mut status: Option<Term> = None;
+        let mut ends = self.terms.truth(false);
+        if let Ok(returned) = returned {
+            ends = returned.world.path.term();
+            if let Some(value) = returned.value
+                && meaning::width(result_type).is_some()
+            {
+                outcome.result = Some((result_type, value));
+                status = Some(value);
+            }
+            last = Some(returned.world);
+        }
+        let exits = std::mem::take(&mut self.exits);
+        for (condition, code, world) in exits {
+            ends = self.terms.or(ends, condition);
+            outcome.exits.push((condition, code));
+            last = Some(match last.take() {
+                None => world,
+                Some(other) => self.meet(&other, &world, place).0,
+            });
+        }
+        if is_main {
+            // A program's status is what it returns or exits with.
+            let mut whole = match status {
+                Some(status) => {
+                    let low = self.terms.extract(status, 7, 0);
+                    self.terms.zero_extend(low, 32)
+                }
+                None => self.terms.constant(32, 0),
+            };
+            for (condition, code) in &outcome.exits {
+                whole = self.terms.ite(*condition, *code, whole);
+            }
+            outcome.result = Some((Type::I32, whole));
+        }
+        outcome.ends = Some(ends);
+        if let Some(world) = last {
+            if self.options.checks.contains(&Check::Leak) && is_main {
+                self.leaks(&world, place);
+            }
+            for object in visible {
+                if let Some(bytes) = self.bytes_of(&world, object) {
+                    outcome.objects.push((object.name.clone(), bytes));
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Memory that is still there at the end.
+    fn leaks(&mut self, world: &World, place: &Place) {
+        let numbers: Vec<u32> = world.memory.numbers().collect();
+        for number in numbers {
+            let Some(object) = world.memory.get(number).cloned() else {
+                continue;
+            };
+            if object.kind == Kind::Heap {
+                self.fail(
+                    world,
+                    object.alive,
+                    FailureKind::Leak,
+                    || "memory that is never freed".to_owned(),
+                    place,
+                );
+            }
+        }
+    }
+
+    fn bytes_of(&mut self, world: &World, object: &Visible) -> Option<Vec<Term>> {
+        let held: Rc<Object> = world.memory.get(object.number)?.clone();
+        if object.size > MOST_VISIBLE {
+            self.note(format!(
+                "`{}` is too large to be compared at the end",
+                object.name
+            ));
+            return None;
+        }
+        let layout = held.content.layout(0, object.size);
+        let mut parts = Vec::with_capacity(layout.len());
+        for (at, width) in layout {
+            let read = held.content.read(self.terms, at, width);
+            parts.push(read.value);
+        }
+        Some(parts)
+    }
+}

@@ -1,0 +1,104 @@
+//! C programs as encodings, and as executions.
+#![allow(clippy::disallowed_methods, reason = "a test's own files")]
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::{path::PathBuf, sync::Mutex};
+
+use patchwright_csource::{Clang, parse};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_interpret::{Closed, Ending, Limits, Machine};
+use patchwright_ir::{Module, Program};
+use patchwright_solve::Terms;
+use patchwright_symbolic::{Encoding, Entry, LIBRARY_FILE, Options, encode, library_source};
+
+/// Reads C and lowers it.
+pub struct Reader {
+    runner: Runner,
+    clang: Clang,
+    library: Module,
+}
+
+impl Reader {
+    pub fn new() -> Reader {
+        let cancel = CancelToken::new().expect("a pipe");
+        let mut runner =
+            Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
+        let clang = Clang::find(&mut runner).expect("clang is installed");
+        let mut reader = Reader {
+            runner,
+            clang,
+            library: Module::default(),
+        };
+        reader.library = reader.module(library_source(), LIBRARY_FILE);
+        reader
+    }
+
+    pub fn module(&mut self, source: &str, name: &str) -> Module {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file: PathBuf = folder.path().join(name);
+        std::fs::write(&file, source).expect("writes");
+        let command = CompileCommand {
+            directory: folder.path().to_path_buf(),
+            arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
+            output: None,
+            included: None,
+            file: file.clone(),
+        };
+        let unit = parse(
+            &self.clang,
+            &mut self.runner,
+            &command,
+            source.as_bytes().to_vec(),
+        )
+        .expect("valid C");
+        patchwright_lower::lower(&unit, &file.to_string_lossy())
+    }
+
+    pub fn program(&mut self, source: &str) -> Program {
+        let module = self.module(source, "program.c");
+        Program::link(vec![module, self.library.clone()]).expect("links")
+    }
+}
+
+/// Shared by the tests of a binary, which mostly wait for clang.
+pub fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
+    static READER: Mutex<Option<Reader>> = Mutex::new(None);
+    let mut reader = READER.lock().unwrap_or_else(|poison| poison.into_inner());
+    work(reader.get_or_insert_with(Reader::new))
+}
+
+/// Encodes, on a thread with a stack for nested calls.
+pub fn encoded(program: &Program, entry: &Entry, options: &Options) -> (Terms, Encoding) {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, || {
+                let mut terms = Terms::new();
+                let encoding =
+                    encode(program, entry, options, &mut terms, &|| false).expect("encodes");
+                (terms, encoding)
+            })
+            .expect("a thread")
+            .join()
+            .expect("no panic")
+    })
+}
+
+/// `main` without arguments.
+pub fn main_entry() -> Entry {
+    Entry::Main {
+        arguments: 0,
+        longest: 0,
+    }
+}
+
+/// How the interpreter ends with this standard input.
+pub fn executed(source: &str, input: &[u8]) -> (Ending, Vec<u8>, u32) {
+    let module = with_reader(|reader| reader.module(source, "program.c"));
+    let mut world = Closed::with_input(input);
+    let mut machine = Machine::link(vec![module], Limits::default(), &mut world).expect("links");
+    let outcome = machine.run(&[b"program".to_vec()], &[]);
+    let line = outcome.trace.first().map_or(0, |place| place.line);
+    drop(machine);
+    (outcome.ending, world.output, line)
+}
