@@ -34,6 +34,8 @@ pub(crate) struct UnitBuilder<'a> {
     records: FxHashMap<RawId, crate::types::RecordId>,
     enums: FxHashMap<RawId, TypeId>,
     typedefs: FxHashMap<RawId, TypeId>,
+    /// Typedefs with an alignment of their own, in bytes.
+    typedef_alignments: FxHashMap<RawId, u64>,
     pub(crate) fields: FxHashMap<RawId, (crate::types::RecordId, usize)>,
     pub(crate) functions_in_headers: Vec<Function>,
     pub(crate) files: Vec<String>,
@@ -61,11 +63,12 @@ pub(crate) struct FunctionBuilder<'u, 'a> {
     labels: Vec<String>,
     label_names: FxHashMap<RawId, String>,
     gotos: Vec<(StmtId, RawId)>,
+    label_addresses: Vec<(ExprId, RawId)>,
     locals: Vec<VarId>,
     address_taken: Vec<VarId>,
     refusal: Option<Refusal>,
     pub(crate) evaluated: bool,
-    details: Details,
+    pub(crate) details: Details,
     return_type: Option<TypeId>,
     /// The type of the member whose base was converted last.
     member_type: Option<TypeId>,
@@ -86,6 +89,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             labels: Vec::new(),
             label_names: FxHashMap::default(),
             gotos: Vec::new(),
+            label_addresses: Vec::new(),
             locals: Vec::new(),
             address_taken: Vec::new(),
             refusal: None,
@@ -219,6 +223,13 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             let name = self.label_names.get(&target).cloned().unwrap_or_default();
             self.stmts[goto.0 as usize].kind = StmtKind::Goto(name);
         }
+        for (expr, target) in std::mem::take(&mut self.label_addresses) {
+            let name = self.label_names.get(&target).cloned().unwrap_or_default();
+            if !self.details.label_addresses.contains(&name) {
+                self.details.label_addresses.push(name.clone());
+            }
+            self.details.of.insert(expr, Detail::Label(name));
+        }
         self.locator.count_copies();
         for i in 0..self.exprs.len() {
             let is_comma = matches!(
@@ -344,10 +355,15 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             }
             "DefaultStmt" if inner.len() == 1 => StmtKind::Default(self.stmt(&inner[0])),
             "LabelStmt" if inner.len() == 1 => {
-                self.labels.push(node.name.clone());
-                self.label_names.insert(node.label_decl, node.name.clone());
+                // GNU C's local labels may have a name twice.
+                let mut name = node.name.clone();
+                if self.labels.contains(&name) {
+                    name = format!("{name} ({})", self.labels.len());
+                }
+                self.labels.push(name.clone());
+                self.label_names.insert(node.label_decl, name.clone());
                 StmtKind::Label {
-                    name: node.name.clone(),
+                    name,
                     body: self.stmt(&inner[0]),
                 }
             }
@@ -419,6 +435,11 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                         let ty = self.unit.variables[id.0 as usize].ty;
                         self.tell(expr, ty);
                     }
+                    if let Some(attribute) = node.inner.iter().find(|n| n.kind == "CleanupAttr") {
+                        let function = attribute.cleanup.as_ref();
+                        let name = function.map_or(String::new(), |f| f.name.clone());
+                        self.details.cleanups.insert(id, name);
+                    }
                     self.locator.leave(entered);
                     self.locals.push(id);
                     found.push(id);
@@ -458,6 +479,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             place: Place::Unknown,
             evaluated: self.evaluated,
         });
+        if node.kind == "AddrLabelExpr" {
+            self.label_addresses.push((id, node.address_of_label));
+        }
         self.expr_nodes.push(entered);
         self.details.expr_lines.push(line_of(node));
         if let Some(detail) = detail {

@@ -220,12 +220,14 @@ impl Clang {
         &self,
         runner: &mut Runner,
         command: &CompileCommand,
+        complete: bool,
     ) -> Result<String, ParseError> {
+        let which = match complete {
+            true => "-fdump-record-layouts-complete",
+            false => "-fdump-record-layouts",
+        };
         let request = self
-            .request(
-                command,
-                &["-fsyntax-only", "-Xclang", "-fdump-record-layouts-complete"],
-            )
+            .request(command, &["-fsyntax-only", "-Xclang", which])
             .arg(&command.file);
         let outcome = runner.run(&request)?;
         if !outcome.ending.is_success() {

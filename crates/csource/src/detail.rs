@@ -65,6 +65,8 @@ pub enum Detail {
     Same(ExprId),
     /// The operator of an expression that the tree has no operator for.
     Operator(String),
+    /// The address of the label of this name.
+    Label(String),
 }
 
 /// More about a function.
@@ -81,6 +83,11 @@ pub struct Details {
     pub stmt_lines: Vec<(u32, u32)>,
     /// How it is declared.
     pub declaration: Declaration,
+    /// Locals that a function is called for when they go out of scope, and its name: `cleanup`. Empty where the compiler does not
+    /// tell it.
+    pub cleanups: FxHashMap<VarId, String>,
+    /// The labels whose addresses are taken, in order.
+    pub label_addresses: Vec<String>,
     /// The place of its definition among the declarations of the file, as in [`Declaration::order`].
     pub position: u32,
 }
@@ -106,6 +113,10 @@ pub struct Declaration {
     pub weak: bool,
     /// It never returns.
     pub no_return: bool,
+    /// It is called before `main`.
+    pub constructor: Option<Priority>,
+    /// It is called when the program ends.
+    pub destructor: Option<Priority>,
     /// The compiler made it up: the source declares no such function.
     pub implicit: bool,
     /// A declaration gives it another name in object files (`__asm__("name")`).
@@ -115,6 +126,17 @@ pub struct Declaration {
     /// Its place among the declarations of the file, the first one if there are several: a function can name those
     /// that come before its own definition.
     pub order: u32,
+}
+
+/// The order in which functions are called before `main`, and the other way round when the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// After all that have a number, before `main`.
+    Last,
+    /// The attribute says so.
+    Number(u32),
+    /// It is written where it cannot be read.
+    Unknown,
 }
 
 /// How a variable is declared.
@@ -154,10 +176,26 @@ pub struct LayoutNotes {
     pub pack: Option<u64>,
     /// The same for each field: packed, aligned.
     pub fields: Vec<(bool, Option<u64>)>,
+    /// The alignment that the typedef of each field gives it.
+    pub typedefs: Vec<Option<u64>>,
+    /// It has an attribute that changes the layout in a way that is not known.
+    pub refused: bool,
+}
+
+impl LayoutNotes {
+    /// Nothing is said, or only what headers of the system say of single members.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.packed
+            && self.align.is_none()
+            && !self.unknown
+            && !self.refused
+            && self.typedefs.iter().all(Option::is_none)
+            && self.fields.iter().all(|&(packed, _)| !packed)
+    }
 }
 
 /// The bytes of an `AlignedAttr`; without a value it means the largest useful alignment.
-fn aligned(node: &Node) -> Option<u64> {
+pub(crate) fn aligned(node: &Node) -> Option<u64> {
     let attribute = node.inner.iter().filter(|n| n.kind == "AlignedAttr");
     attribute
         .map(|n| {
@@ -184,6 +222,8 @@ pub(crate) fn layout_notes(node: &Node) -> LayoutNotes {
             .filter(|n| n.kind == "FieldDecl")
             .map(|n| (has(n, "PackedAttr"), aligned(n)))
             .collect(),
+        typedefs: Vec::new(),
+        refused: has(node, "MSStructAttr"),
     }
 }
 
@@ -254,6 +294,8 @@ impl UnitBuilder<'_> {
             no_return: has(node, "C11NoReturnAttr")
                 || has(node, "NoReturnAttr")
                 || spelled.contains("noreturn"),
+            constructor: self.priority(node, "ConstructorAttr"),
+            destructor: self.priority(node, "DestructorAttr"),
             implicit: node.is_implicit,
             renamed: has(node, "AsmLabelAttr"),
             in_system_header: false,
@@ -278,6 +320,26 @@ impl UnitBuilder<'_> {
             true => self.types.parse(promoted),
             false => own,
         }
+    }
+
+    /// The priority that an attribute gives a function, if it has one. The dump has the attribute, and not its number.
+    fn priority(&self, node: &Node, kind: &str) -> Option<Priority> {
+        let attribute = node.inner.iter().find(|n| n.kind == kind)?;
+        let range = attribute.range.as_ref();
+        let text = range.and_then(|range| self.text_at(&range.begin));
+        let Some(text) = text else {
+            return Some(Priority::Unknown);
+        };
+        let word = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let rest = text[word.unwrap_or(text.len())..].trim_start();
+        let Some(argument) = rest.strip_prefix('(') else {
+            return Some(Priority::Last);
+        };
+        let number = argument.split(')').next().unwrap_or_default();
+        Some(match number.trim().parse() {
+            Ok(number) => Priority::Number(number),
+            Err(_) => Priority::Unknown,
+        })
     }
 
     /// Converts the initialiser of a variable at file scope.

@@ -51,7 +51,7 @@ impl TypeTable {
     pub fn layout(&self, id: RecordId) -> Option<RecordLayout> {
         let record = self.record(id);
         let notes = self.layout_notes(id);
-        if notes.is_some_and(|notes| notes.unknown) {
+        if notes.is_some_and(|notes| notes.unknown || notes.refused) {
             return None;
         }
         let fields = record.fields.as_ref()?;
@@ -66,6 +66,8 @@ impl TypeTable {
                 bits = 0;
             }
             let (field_size, natural) = self.size_and_align(field.ty)?;
+            let of_typedef = notes.and_then(|notes| notes.typedefs.get(index).copied().flatten());
+            let natural = of_typedef.unwrap_or(natural);
             let (field_packed, asked) = notes
                 .and_then(|notes| notes.fields.get(index).copied())
                 .unwrap_or((false, None));
@@ -121,7 +123,7 @@ impl TypeTable {
 }
 
 /// Records that are defined inside of `sizeof` are not in the dump of the tree, and neither is the
-/// number of a `#pragma pack`: sizes are asked for, when there are any of them.
+/// number of a `#pragma pack`: sizes are asked for, when there are any of them, and where attributes change a layout.
 pub(crate) fn ask<'f>(
     clang: &Clang,
     runner: &mut Runner,
@@ -140,21 +142,30 @@ pub(crate) fn ask<'f>(
             }
         }
     }
-    if unknown.is_empty() && !types.has_unknown_pack() {
+    if unknown.is_empty() && !types.has_layout_notes() {
         return Ok(());
     }
-    let dump = clang.layouts(runner, command)?;
-    for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
-        let Some((name, size, align)) = read(layout) else {
-            continue;
-        };
-        let Some(record) = types.record_by_name(&name) else {
-            continue;
-        };
-        if unknown.contains(&record) {
-            types.set_told_size(record, size, align);
+    // Of those that the source asks the size of, and then of all; there attributes behind a definition do not count yet.
+    for complete in [false, true] {
+        if complete && !types.has_unknown_pack() {
+            break;
         }
-        types.tell_pack(record, size, align);
+        let dump = clang.layouts(runner, command, complete)?;
+        for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
+            let Some((name, size, align)) = read(layout) else {
+                continue;
+            };
+            let Some(record) = types.record_by_name(&name) else {
+                continue;
+            };
+            if unknown.contains(&record) {
+                types.set_told_size(record, size, align);
+            }
+            types.tell_pack(record, size, align);
+            if !complete {
+                types.check_layout(record, size, align);
+            }
+        }
     }
     Ok(())
 }

@@ -169,6 +169,12 @@ pub(crate) struct Node {
     pub target_label: RawId,
     #[serde(rename = "declId", default)]
     pub label_decl: RawId,
+    /// The label whose address an expression is.
+    #[serde(rename = "labelDeclId", default)]
+    pub address_of_label: RawId,
+    /// The function that an attribute names.
+    #[serde(rename = "cleanup_function", default)]
+    pub cleanup: Option<Reference>,
     #[serde(rename = "isPostfix", default)]
     pub is_postfix: bool,
     #[serde(rename = "argType", default)]

@@ -258,6 +258,22 @@ impl TypeTable {
         self.layout_notes.values().any(|notes| notes.unknown)
     }
 
+    /// Attributes or pragmas say something of the layout of a record.
+    pub(crate) fn has_layout_notes(&self) -> bool {
+        self.layout_notes.values().any(|notes| !notes.is_plain())
+    }
+
+    /// The compiler gives a record this size and alignment: if ours are others, its layout is not known.
+    pub(crate) fn check_layout(&mut self, id: RecordId, size: u64, align: u64) {
+        if self
+            .layout(id)
+            .is_some_and(|own| (own.size, own.align) != (size, align))
+            && let Some(notes) = self.layout_notes.get_mut(&id)
+        {
+            notes.refused = true;
+        }
+    }
+
     pub(crate) fn with_qualifiers(&mut self, id: TypeId, more: Qualifiers) -> TypeId {
         let Entry { kind, qualifiers } = self.entries[id.0 as usize].clone();
         self.intern(

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Function, Module, ObjectId, Program, RoutineId, Target};
+use patchwright_ir::{Function, Hook, Module, ObjectId, Program, RoutineId, Target};
 
 use crate::{
     code::Code,
@@ -185,17 +185,15 @@ impl<'w> Machine<'w> {
                     libc::object(self, &name).ok_or(LinkError::NoObject { name })?
                 }
                 true => {
-                    if let Some(reason) = &global.unsupported {
-                        return Err(LinkError::Initializer {
-                            name: global.name.clone(),
-                            reason: reason.clone(),
-                        });
-                    }
                     let (size, align) = (global.size, global.align);
                     let address = self
                         .memory
-                        .allocate(size, align, Kind::Global, true)
+                        .allocate(size, align, Kind::Global, global.unsupported.is_none())
                         .map_err(|_| LinkError::TooLarge)?;
+                    if let Some(reason) = &global.unsupported {
+                        let message = format!("the initial value of `{}`: {reason}", global.name);
+                        self.memory.refuse(address, message);
+                    }
                     defined.push((address, object));
                     address
                 }
@@ -207,11 +205,13 @@ impl<'w> Machine<'w> {
             let global = program.global(object);
             let Some(data) = &global.data else { continue };
             let module = program.objects[object.index()].module;
-            self.fill(address, data, &program, module)
-                .map_err(|_| LinkError::Initializer {
-                    name: global.name.clone(),
-                    reason: "the data do not fit".to_owned(),
-                })?;
+            if global.unsupported.is_none() {
+                self.fill(address, data, &program, module)
+                    .map_err(|_| LinkError::Initializer {
+                        name: global.name.clone(),
+                        reason: "the data do not fit".to_owned(),
+                    })?;
+            }
             if global.constant {
                 self.memory.freeze(address);
             }
@@ -311,22 +311,48 @@ impl<'w> Machine<'w> {
         libc::start(self, arguments.first(), environment)?;
         let int = patchwright_ir::Type::I32;
         let pointer = patchwright_ir::Type::Ptr;
-        let parameters = self.function(self.main).map_or(0, |f| f.parameters.len());
         let all = [
             (int, u128::from(count)),
             (pointer, u128::from(vector)),
             (pointer, u128::from(environment)),
         ];
+        for routine in self.hooks(|module| &module.constructors) {
+            let parameters = self.function(routine).map_or(0, |f| f.parameters.len());
+            self.call_from_library(routine, &all[..parameters.min(3)])?;
+        }
+        let parameters = self.function(self.main).map_or(0, |f| f.parameters.len());
         let value = self.call_from_library(self.main, &all[..parameters.min(3)])?;
         Ok(value as u32 as i32)
     }
 
-    /// The handlers of `atexit`, then the streams.
+    /// The functions that all modules want to be called before `main`, in order.
+    fn hooks(&self, of: fn(&Module) -> &Vec<Hook>) -> Vec<u32> {
+        let mut all = Vec::new();
+        for (number, module) in self.program.modules.iter().enumerate() {
+            for hook in of(module) {
+                let routine = self.program.routine_of(number, hook.function);
+                all.push((hook.priority, routine.0));
+            }
+        }
+        all.sort_by_key(|&(priority, _)| priority);
+        all.into_iter().map(|(_, routine)| routine).collect()
+    }
+
+    /// The handlers of `atexit`, then the destructors, then the streams.
     fn exit(&mut self, mut status: i32) -> Ending {
         self.frames.clear();
-        while let Some(handler) = self.library.at_exit.pop() {
-            match self.call_address(handler, &[]) {
-                Ok(_) => {}
+        let mut destructors = self.hooks(|module| &module.destructors);
+        loop {
+            // A destructor may register more handlers.
+            let ended = match self.library.at_exit.pop() {
+                Some(handler) => self.call_address(handler, &[]).map(|_| ()),
+                None => match destructors.pop() {
+                    Some(routine) => self.call_from_library(routine, &[]).map(|_| ()),
+                    None => break,
+                },
+            };
+            match ended {
+                Ok(()) => {}
                 Err(Stop::Exit(other)) => {
                     self.frames.clear();
                     status = other;

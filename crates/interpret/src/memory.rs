@@ -5,7 +5,10 @@
 //! multiple of its alignment and differs between objects, so that programs that hash addresses
 //! find them spread.
 
-use std::{cell::RefCell, collections::VecDeque};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, VecDeque},
+};
 
 use patchwright_semantics::Ty;
 
@@ -52,6 +55,8 @@ pub(crate) struct Memory {
     /// Accesses are logged.
     logging: bool,
     accesses: RefCell<Vec<Access>>,
+    /// Why the values that objects begin with are not known.
+    refused: HashMap<u64, String>,
 }
 
 impl Memory {
@@ -71,6 +76,7 @@ impl Memory {
             limit,
             logging: false,
             accesses: RefCell::default(),
+            refused: HashMap::new(),
         }
     }
 
@@ -102,6 +108,11 @@ impl Memory {
             None => self.objects.push(object),
         }
         Ok(u64::from(id) << 32 | u64::from(base))
+    }
+
+    /// The values that the object at an address begins with are not known: a read of them ends the execution.
+    pub(crate) fn refuse(&mut self, address: u64, reason: String) {
+        self.refused.insert(address >> 32, reason);
     }
 
     /// From now on, accesses are logged, or no longer.
@@ -194,6 +205,9 @@ impl Memory {
 
     #[cold]
     fn fault<T>(&self, address: u64, size: u64, what: &str) -> Run<T> {
+        if let Some(reason) = self.refused.get(&(address >> 32)) {
+            return Err(Stop::Unsupported(reason.clone()));
+        }
         let Some(object) = self.objects.get((address >> 32) as usize) else {
             return undefined(
                 Undefined::WildPointer,
@@ -277,6 +291,9 @@ impl Memory {
 
     #[cold]
     fn uninitialized<T>(&self, address: u64, size: u64) -> Run<T> {
+        if let Some(reason) = self.refused.get(&(address >> 32)) {
+            return Err(Stop::Unsupported(reason.clone()));
+        }
         let object = &self.objects[(address >> 32) as usize];
         let offset = (address as u32).wrapping_sub(object.base);
         let whose = match object.kind {

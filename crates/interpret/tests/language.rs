@@ -109,8 +109,15 @@ macro_rules! programs {
 }
 
 programs! {
+    attributes_with_effects
     bool_as_typedef
+    labels_as_values
+    layouts
+    literals_in_loops
     members_of_results
     old_style_definitions
     types_by_declaration
+    value_not_known
+    value_not_read
+    values_of_constants
 }

@@ -42,7 +42,7 @@ pub use instruction::{
     TerminatorKind, Value,
 };
 pub use link::{LinkError, Object, Program, Routine};
-pub use module::{Data, Global, Module, Node, Origin, Relocation, SourceFile, Target};
+pub use module::{Data, Global, Hook, Module, Node, Origin, Relocation, SourceFile, Target};
 pub use text::{ReadError, print_function, print_module, read_module};
 pub use types::{
     BlockId, FileId, FunctionId, GlobalId, LocalId, ObjectId, OriginId, RoutineId, TempId, Type,

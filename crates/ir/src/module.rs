@@ -16,6 +16,20 @@ pub struct Module {
     pub globals: Vec<Global>,
     /// Functions, defined or only declared.
     pub functions: Vec<Function>,
+    /// Functions that are called before `main`.
+    pub constructors: Vec<Hook>,
+    /// Functions that are called when the program ends, after those that it has registered.
+    pub destructors: Vec<Hook>,
+}
+
+/// A function that is called before `main`, or when the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The function.
+    pub function: FunctionId,
+    /// Before `main` those with lower numbers are called first, of equal ones those that stand earlier; at the end it is the
+    /// other way round.
+    pub priority: u32,
 }
 
 impl Module {

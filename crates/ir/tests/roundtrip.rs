@@ -2,7 +2,7 @@
 
 use patchwright_ir::{
     Argument, Block, BlockId, Callee, Data, Edge, FileId, Function, FunctionId, Global, GlobalId,
-    Instruction, InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Node, Operand,
+    Hook, Instruction, InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Node, Operand,
     Origin, OriginId, Parameter, Relocation, SourceFile, SwitchCase, Target, TempId, Temporary,
     Terminator, TerminatorKind, Type, Value, print_module, read_module,
 };
@@ -389,6 +389,16 @@ impl Choices {
     }
 }
 
+impl Choices {
+    fn hooks(&mut self) -> Vec<Hook> {
+        let hook = Hook {
+            function: FunctionId(1),
+            priority: 101,
+        };
+        if self.coin() { vec![hook] } else { Vec::new() }
+    }
+}
+
 proptest! {
     #[test]
     fn the_text_of_a_module_reads_back(seed in 1u64..) {
@@ -397,6 +407,8 @@ proptest! {
             files: vec![SourceFile { path: choices.text() }],
             globals: vec![choices.global("g"), choices.global(".string.1")],
             functions: vec![choices.function("f"), choices.function("other")],
+            constructors: choices.hooks(),
+            destructors: choices.hooks(),
         };
         let text = print_module(&module);
         let again = read_module(&text);

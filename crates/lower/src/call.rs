@@ -161,6 +161,34 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
+    /// Calls a function, whose result is not used, with an address.
+    pub(crate) fn call_with_address(&mut self, name: &str, address: Operand, origin: OriginId) {
+        let id = self.lowerer.declare(name);
+        let declared = self.lowerer.module.function(id);
+        let result = declared.result;
+        let fits = matches!(declared.parameters.as_slice(), [one] if one.ty == Type::Ptr);
+        if !fits || matches!(result, Type::Aggregate { .. }) {
+            self.unsupported_effect(origin, "a cleanup by a function of another form");
+            return;
+        }
+        let dst = result.is_value().then(|| self.new_temporary(result));
+        let argument = Argument {
+            ty: Type::Ptr,
+            value: address,
+        };
+        self.emit(
+            InstructionKind::Call {
+                dst,
+                callee: Callee::Direct(id),
+                arguments: vec![argument],
+                fixed: 1,
+                result,
+                result_address: None,
+            },
+            origin,
+        );
+    }
+
     /// Calls a function of the library by name, with arguments of these types.
     pub(crate) fn call_library(
         &mut self,

@@ -28,6 +28,16 @@ pub(crate) struct Scope<'l, 'a> {
     pub(crate) arena: &'a Function,
 }
 
+/// A shift of constants. What C leaves undefined and all compilers compute alike, one into or past the sign (`1 << 31`), has the value
+/// that they give it; a constant is never executed.
+fn shift(op: BinaryOp, ty: Type, count: Type, a: u128, b: u128) -> Option<u128> {
+    let exact = wide::shift(op, ty, count, a, b);
+    if exact.is_some() || op != BinaryOp::Shl || u128::from(ty.size()) * 8 <= b {
+        return exact;
+    }
+    Some(wide::canonical(ty, a << b))
+}
+
 impl<'a> Scope<'_, 'a> {
     fn scalar(&self, id: ExprId) -> Option<Type> {
         match self.lowerer.class(self.arena.expr(id).ty) {
@@ -132,6 +142,11 @@ impl<'a> Scope<'_, 'a> {
             }
             ExprKind::Other { kind, children, .. } => match (kind.as_str(), self.detail(id)) {
                 (_, Some(Detail::Same(same))) => self.value(*same),
+                (_, Some(Detail::Label(name))) => {
+                    let index = arena.labels.iter().position(|label| label == name)?;
+                    let global = self.lowerer.labels(arena);
+                    Some(Constant::Address(Target::Global(global), index as i64))
+                }
                 ("ConstantExpr", _) => self.value(*children.first()?),
                 ("ImplicitValueInitExpr", _) => Some(Constant::Value(self.scalar(id)?, 0)),
                 ("ChooseExpr", _) => {
@@ -265,7 +280,7 @@ impl<'a> Scope<'_, 'a> {
             }
             (Constant::Value(a_ty, a), Constant::Value(b_ty, b)) => {
                 let value = if op.is_shift() {
-                    wide::shift(op, a_ty, b_ty, a, b)?
+                    shift(op, a_ty, b_ty, a, b)?
                 } else if a_ty == b_ty {
                     wide::binary(op, a_ty, a, b)?
                 } else {

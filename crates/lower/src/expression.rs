@@ -4,7 +4,7 @@ use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, StmtId, StmtKind, UnaryOperator, detail::Detail,
 };
 use patchwright_ir::{
-    InstructionKind, LocalKind, Operand, OriginId, Target, TerminatorKind, Type, wide,
+    InstructionKind, LocalKind, Operand, OriginId, Target, TerminatorKind, Type, Value, wide,
 };
 
 use crate::{function::FunctionLowerer, place::Location, statement::to, types::Class};
@@ -244,6 +244,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let origin = self.at_expr(id);
         match (kind, source.details.of.get(&id), children) {
             (_, Some(Detail::Same(same)), _) => self.rvalue(*same),
+            (_, Some(Detail::Label(_)), _) => match self.scope().value(id) {
+                Some(crate::constant::Constant::Address(target, addend)) => Operand {
+                    value: Value::Address { target, addend },
+                    origin,
+                },
+                _ => self.unsupported_expr(id),
+            },
             ("StmtExpr", _, _) => match body {
                 Some(body) => self.statement_expression(id, body),
                 None => self.unsupported_expr(id),
@@ -323,6 +330,27 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.emit_value(ty, origin, |dst| InstructionKind::Read { dst, local })
     }
 
+    /// The expression that a statement is, below labels, which control passes here.
+    fn labelled(&mut self, statement: StmtId) -> Option<ExprId> {
+        let source = self.source;
+        match &source.stmt(statement).kind {
+            StmtKind::Expression(expr) => Some(*expr),
+            StmtKind::Label { name, body } => {
+                let mut below = *body;
+                while let StmtKind::Label { body, .. } = source.stmt(below).kind {
+                    below = body;
+                }
+                if !matches!(source.stmt(below).kind, StmtKind::Expression(_)) {
+                    return None;
+                }
+                let origin = self.at_stmt(statement);
+                self.pass_label(name, origin);
+                self.labelled(*body)
+            }
+            _ => None,
+        }
+    }
+
     /// The value of the last expression of a statement expression.
     pub(crate) fn statement_expression(&mut self, id: ExprId, body: StmtId) -> Operand {
         let source = self.source;
@@ -333,29 +361,25 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.open_scope();
         let mut value = None;
         for (index, &statement) in inner.iter().enumerate() {
-            match source.stmt(statement).kind {
-                StmtKind::Expression(expr) if index + 1 == inner.len() => {
-                    value = Some(match self.class(id) {
-                        Class::Aggregate { size, align } => {
-                            // The object may die with the scope.
-                            let from = self.aggregate(expr);
-                            let local = self.temporary_object(size, align, origin);
-                            let address = self.local_address(local, origin);
-                            self.emit(
-                                InstructionKind::Copy {
-                                    to: address,
-                                    from,
-                                    size,
-                                },
-                                origin,
-                            );
-                            address
-                        }
-                        _ => self.rvalue(expr),
-                    });
+            let last = match index + 1 == inner.len() {
+                true => self.labelled(statement),
+                false => None,
+            };
+            let Some(expr) = last else {
+                self.statement(statement);
+                continue;
+            };
+            value = Some(match self.class(id) {
+                Class::Aggregate { size, align } => {
+                    // The object may die with the scope.
+                    let from = self.aggregate(expr);
+                    let local = self.temporary_object(size, align, origin);
+                    let to = self.local_address(local, origin);
+                    self.emit(InstructionKind::Copy { to, from, size }, origin);
+                    to
                 }
-                _ => self.statement(statement),
-            }
+                _ => self.rvalue(expr),
+            });
         }
         self.close_scope(origin);
         match value {

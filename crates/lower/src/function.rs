@@ -1,7 +1,7 @@
 //! The state of lowering one function: its variables, blocks, origins.
 
 use patchwright_csource::{
-    self as c, ExprId, Place, Refusal, StmtId, Storage, VarId, types::TypeId,
+    self as c, ExprId, Place, Refusal, StmtId, Storage, VarId, detail::Priority, types::TypeId,
 };
 use patchwright_ir::{
     Block, BlockId, Edge, Function, FunctionId, Instruction, InstructionKind, Local, LocalId,
@@ -36,6 +36,15 @@ pub(crate) struct SwitchArms {
     pub(crate) ty: Option<Type>,
 }
 
+/// What is done when a scope is left.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Leaving {
+    /// The life of a local ends.
+    Dead(LocalId),
+    /// A function is called with the address of a local.
+    Cleanup(LocalId, VarId),
+}
+
 pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) lowerer: &'l mut Lowerer<'a>,
     pub(crate) source: &'a c::Function,
@@ -52,8 +61,13 @@ pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) breaks: Vec<Exit>,
     pub(crate) continues: Vec<Exit>,
     pub(crate) switches: Vec<SwitchArms>,
-    /// The locals that each open scope has brought to life.
-    scopes: Vec<Vec<LocalId>>,
+    /// What each open scope has to end.
+    scopes: Vec<Vec<Leaving>>,
+    /// The scopes that are open at each label that was passed: how many, and how much each had to end.
+    pub(crate) passed_labels: FxHashMap<&'a str, Vec<usize>>,
+    /// The compound statements and loops round each label, and round the current statement.
+    pub(crate) label_scopes: FxHashMap<&'a str, Vec<StmtId>>,
+    pub(crate) around: Vec<StmtId>,
     pub(crate) result: Type,
 }
 
@@ -93,6 +107,9 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             continues: Vec::new(),
             switches: Vec::new(),
             scopes: vec![Vec::new()],
+            passed_labels: FxHashMap::default(),
+            label_scopes: FxHashMap::default(),
+            around: Vec::new(),
             result: function.result,
         };
         if !declared {
@@ -113,6 +130,14 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
                 this.unsupported_effect(OriginId(0), "a source that is not accepted");
             }
             _ => {}
+        }
+        if let Some(declaration) = this.lowerer.unit.declarations.get(&source.name)
+            && [declaration.constructor, declaration.destructor].contains(&Some(Priority::Unknown))
+        {
+            this.unsupported_effect(OriginId(0), "a constructor whose priority is not known");
+        }
+        if !source.details.cleanups.is_empty() {
+            this.find_labels(source.body, &mut Vec::new());
         }
         this.statement(source.body);
         this.finish();
@@ -218,7 +243,11 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         let declared = unit.variable(variable);
         let volatile = unit.types.qualifiers(declared.ty).is_volatile;
         match class {
-            Class::Scalar(ty) if !volatile && !self.source.address_taken.contains(&variable) => {
+            Class::Scalar(ty)
+                if !volatile
+                    && !self.source.address_taken.contains(&variable)
+                    && !self.source.details.cleanups.contains_key(&variable) =>
+            {
                 LocalKind::Register(ty)
             }
             _ => {
@@ -254,9 +283,9 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
     /// `local` dies where the innermost scope ends.
     pub(crate) fn in_scope(&mut self, local: LocalId) {
         if let Some(scope) = self.scopes.last_mut()
-            && !scope.contains(&local)
+            && !scope.contains(&Leaving::Dead(local))
         {
-            scope.push(local);
+            scope.push(Leaving::Dead(local));
         }
     }
 
@@ -292,8 +321,10 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
 
     /// Ends the innermost scope, in the current block.
     pub(crate) fn close_scope(&mut self, origin: OriginId) {
-        if let Some(scope) = self.scopes.pop() {
+        // What is called may open scopes of its own, in this one.
+        if let Some(scope) = self.scopes.last().cloned() {
             self.end_lives(&scope, origin);
+            self.scopes.pop();
         }
     }
 
@@ -303,20 +334,55 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
 
     /// Ends the lives of all locals in scopes deeper than `depth`, which control leaves here.
     pub(crate) fn leave_scopes(&mut self, depth: usize, origin: OriginId) {
-        let leaving: Vec<LocalId> = self.scopes[depth..]
-            .iter()
-            .rev()
-            .flatten()
-            .copied()
-            .collect();
-        self.end_lives(&leaving, origin);
+        for scope in self.scopes[depth..].to_vec().iter().rev() {
+            self.end_lives(scope, origin);
+        }
     }
 
-    fn end_lives(&mut self, locals: &[LocalId], origin: OriginId) {
-        for &local in locals {
+    /// `cleanup`: a function is called for a local when its scope is left.
+    pub(crate) fn clean_up_later(&mut self, local: LocalId, variable: VarId) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(Leaving::Cleanup(local, variable));
+        }
+    }
+
+    /// How much each open scope has to end.
+    pub(crate) fn extent(&self) -> Vec<usize> {
+        self.scopes.iter().map(Vec::len).collect()
+    }
+
+    /// Calls the functions of `cleanup` for all locals beyond an extent, which control leaves here.
+    pub(crate) fn clean_up_beyond(&mut self, extent: &[usize], origin: OriginId) {
+        for (depth, scope) in self.scopes.clone().iter().enumerate().rev() {
+            let kept = extent.get(depth).copied().unwrap_or(0).min(scope.len());
+            self.clean_up(&scope[kept..], origin);
+        }
+    }
+
+    fn end_lives(&mut self, leaving: &[Leaving], origin: OriginId) {
+        self.clean_up(leaving, origin);
+        for one in leaving {
             // A register that is out of scope cannot be read again.
-            if matches!(self.local_kind(local), LocalKind::Memory { .. }) {
+            if let Leaving::Dead(local) = *one
+                && matches!(self.local_kind(local), LocalKind::Memory { .. })
+            {
                 self.emit(InstructionKind::Dead { local }, origin);
+            }
+        }
+    }
+
+    fn clean_up(&mut self, leaving: &[Leaving], origin: OriginId) {
+        let source = self.source;
+        for one in leaving.iter().rev() {
+            let Leaving::Cleanup(local, variable) = *one else {
+                continue;
+            };
+            match source.details.cleanups.get(&variable) {
+                Some(name) if !name.is_empty() => {
+                    let address = self.local_address(local, origin);
+                    self.call_with_address(name, address, origin);
+                }
+                _ => self.unsupported_effect(origin, "a cleanup whose function is not known"),
             }
         }
     }

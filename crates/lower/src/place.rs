@@ -104,8 +104,12 @@ impl<'a> FunctionLowerer<'_, 'a> {
                             return self.memory(id, address);
                         };
                         let local = self.temporary_object(size, align, origin);
-                        self.emit(InstructionKind::Live { local }, origin);
-                        self.in_scope(local);
+                        // Control may come here again within one life of the block, and then it is the same object. Where that
+                        // may be it lives until the function returns.
+                        if source.labels.is_empty() {
+                            self.emit(InstructionKind::Live { local }, origin);
+                            self.in_scope(local);
+                        }
                         let address = self.local_address(local, origin);
                         self.initialize(address, ty, *list, origin);
                         self.memory(id, address)

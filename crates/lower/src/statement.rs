@@ -1,7 +1,9 @@
 //! Statements.
 
 use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, Storage, VarId};
-use patchwright_ir::{BlockId, Edge, OriginId, SwitchCase, TerminatorKind, Type, wide};
+use patchwright_ir::{
+    BlockId, Edge, InstructionKind, OriginId, SwitchCase, Target, TerminatorKind, Type, wide,
+};
 
 use crate::{
     function::{Exit, FunctionLowerer, SwitchArms},
@@ -10,8 +12,14 @@ use crate::{
 
 impl<'a> FunctionLowerer<'_, 'a> {
     pub(crate) fn statement(&mut self, id: StmtId) {
-        let source = self.source;
         let origin = self.at_stmt(id);
+        self.around.push(id);
+        self.statement_inside(id, origin);
+        self.around.pop();
+    }
+
+    fn statement_inside(&mut self, id: StmtId, origin: OriginId) {
+        let source = self.source;
         match &source.stmt(id).kind {
             StmtKind::Compound(inner) => {
                 self.open_scope();
@@ -131,12 +139,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.statement(*body);
             }
             StmtKind::Label { name, body } => {
-                let target = self.label(name);
-                self.goto(target, origin);
-                self.continue_in(target);
+                self.pass_label(name, origin);
                 self.statement(*body);
             }
             StmtKind::Goto(name) => {
+                if !source.details.cleanups.is_empty() {
+                    self.clean_up_before_goto(name, origin);
+                }
                 let target = self.label(name);
                 self.goto(target, origin);
             }
@@ -151,7 +160,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
             StmtKind::Return(value) => self.return_statement(*value, origin),
             StmtKind::Null => {}
             StmtKind::Other {
-                kind, statements, ..
+                kind,
+                expressions,
+                statements,
             } => match kind.as_str() {
                 "AttributedStmt" => {
                     for &statement in statements {
@@ -161,10 +172,119 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 "GCCAsmStmt" | "MSAsmStmt" => {
                     self.unsupported_effect(origin, "inline assembly");
                 }
-                "IndirectGotoStmt" => self.unsupported_effect(origin, "a computed goto"),
+                "IndirectGotoStmt" => match expressions[..] {
+                    [address] => self.computed_goto(address, origin),
+                    _ => self.unsupported_effect(origin, "a computed goto"),
+                },
                 _ => self.unsupported_effect(origin, "a statement of an unknown kind"),
             },
         }
+    }
+
+    /// Control comes to a label.
+    pub(crate) fn pass_label(&mut self, name: &'a str, origin: OriginId) {
+        let target = self.label(name);
+        self.goto(target, origin);
+        self.continue_in(target);
+        let extent = self.extent();
+        self.passed_labels.insert(name, extent);
+    }
+
+    /// Control goes to the label whose address a value is. Each label is a byte of an object, so a switch over the offset finds it.
+    fn computed_goto(&mut self, address: ExprId, origin: OriginId) {
+        let source = self.source;
+        if !source.details.cleanups.is_empty() {
+            self.unsupported_effect(origin, "a computed goto beside a cleanup");
+            return;
+        }
+        let a = self.rvalue(address);
+        let a = self.as_type(a, Type::Ptr);
+        let object = self.lowerer.labels(source);
+        let b = self.address_constant(Target::Global(object), origin);
+        let size = self.constant(Type::U64, 1, origin);
+        let value = self.emit_value(Type::I64, origin, |dst| {
+            InstructionKind::PointerDifference { dst, a, b, size }
+        });
+        let mut cases = Vec::new();
+        for (name, index) in source.labels.iter().zip(0..) {
+            if source.details.label_addresses.contains(name) {
+                let target = self.label(name);
+                cases.push(SwitchCase {
+                    low: index,
+                    high: index,
+                    edge: to(target, origin),
+                });
+            }
+        }
+        let nowhere = self.new_block();
+        self.terminate_block(nowhere, TerminatorKind::Unreachable, origin);
+        self.terminate(
+            TerminatorKind::Switch {
+                value,
+                ty: Type::I64,
+                cases,
+                default: to(nowhere, origin),
+            },
+            origin,
+        );
+    }
+
+    /// The functions of `cleanup` for what a `goto` leaves: locals that were declared after a label before it, and those of the blocks
+    /// round it that are not round the label.
+    fn clean_up_before_goto(&mut self, name: &'a str, origin: OriginId) {
+        let Some(label) = self.label_scopes.get(name) else {
+            return self.unsupported_effect(origin, "a goto to an unknown label");
+        };
+        let shared = label.iter().zip(&self.around).take_while(|(a, b)| a == b);
+        let shared = shared.filter(|(a, _)| self.has_scope(**a)).count();
+        let mut extent = match self.passed_labels.get(name) {
+            Some(extent) => extent.clone(),
+            None => self.extent(),
+        };
+        // The outermost scope is the function's own.
+        extent.truncate(shared + 1);
+        self.clean_up_beyond(&extent, origin);
+    }
+
+    /// A statement opens a scope of its own.
+    fn has_scope(&self, id: StmtId) -> bool {
+        matches!(
+            self.source.stmt(id).kind,
+            StmtKind::Compound(_) | StmtKind::For { .. }
+        )
+    }
+
+    /// Notes the statements round each label.
+    pub(crate) fn find_labels(&mut self, id: StmtId, around: &mut Vec<StmtId>) {
+        let source = self.source;
+        around.push(id);
+        match &source.stmt(id).kind {
+            StmtKind::Compound(inner) => {
+                for &inner in inner {
+                    self.find_labels(inner, around);
+                }
+            }
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                self.find_labels(*then, around);
+                if let Some(otherwise) = otherwise {
+                    self.find_labels(*otherwise, around);
+                }
+            }
+            StmtKind::Label { name, body } => {
+                self.label_scopes.insert(name, around.clone());
+                self.find_labels(*body, around);
+            }
+            StmtKind::While { body, .. }
+            | StmtKind::Do { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Switch { body, .. }
+            | StmtKind::Case(body)
+            | StmtKind::Default(body) => self.find_labels(*body, around),
+            _ => {}
+        }
+        around.pop();
     }
 
     /// The body of a loop.
@@ -262,6 +382,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
     fn return_statement(&mut self, value: Option<ExprId>, origin: OriginId) {
         let result = self.result;
         let Some(value) = value else {
+            if !self.source.details.cleanups.is_empty() {
+                self.clean_up_beyond(&[], origin);
+            }
             let kind = if result == Type::Void {
                 TerminatorKind::Return(None)
             } else {
@@ -276,6 +399,23 @@ impl<'a> FunctionLowerer<'_, 'a> {
             }
             Class::Aggregate { .. } => Some(self.aggregate(value)),
             _ => Some(self.rvalue(value)),
+        };
+        let returned = match self.source.details.cleanups.is_empty() {
+            true => returned,
+            false => {
+                // The value is what it is before.
+                let kept = returned.map(|kept| match (self.class(value), kept) {
+                    (Class::Aggregate { size, align }, from) => {
+                        let local = self.temporary_object(size, align, origin);
+                        let to = self.local_address(local, origin);
+                        self.emit(InstructionKind::Copy { to, from, size }, origin);
+                        to
+                    }
+                    (_, kept) => kept,
+                });
+                self.clean_up_beyond(&[], origin);
+                kept
+            }
         };
         let kind = match (returned, result) {
             (_, Type::Void) => TerminatorKind::Return(None),
@@ -314,19 +454,20 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     return;
                 }
                 let local = self.declare(variable, origin);
-                let Some(value) = declared.initializer else {
-                    return;
-                };
-                match class {
-                    Class::Scalar(ty) => {
+                match (declared.initializer, class) {
+                    (None, _) => {}
+                    (Some(value), Class::Scalar(ty)) => {
                         let value = self.rvalue(value);
                         let value = self.as_type(value, ty);
                         self.store_local(local, ty, value, origin);
                     }
-                    _ => {
+                    (Some(value), _) => {
                         let address = self.local_address(local, origin);
                         self.initialize(address, declared.ty, value, origin);
                     }
+                }
+                if source.details.cleanups.contains_key(&variable) {
+                    self.clean_up_later(local, variable);
                 }
             }
             Storage::Global => {}

@@ -1,11 +1,13 @@
 //! Translation units: globals, declarations, and the names of things.
 
 use patchwright_csource::{
-    self as c, Storage, TranslationUnit, VarId, detail::Declaration, types::TypeId,
+    self as c, Storage, TranslationUnit, VarId,
+    detail::{Declaration, Priority},
+    types::TypeId,
 };
 use patchwright_ir::{
-    Data, FileId, Function, FunctionId, Global, GlobalId, Linkage, Module, Node, Origin, Parameter,
-    SourceFile, Type,
+    Data, FileId, Function, FunctionId, Global, GlobalId, Hook, Linkage, Module, Node, Origin,
+    Parameter, SourceFile, Type,
 };
 use patchwright_text::LineMap;
 use rustc_hash::FxHashMap;
@@ -44,6 +46,7 @@ fn lower_all<'a>(
         module: Module::default(),
         objects: FxHashMap::default(),
         statics: FxHashMap::default(),
+        labels: FxHashMap::default(),
         functions: FxHashMap::default(),
         strings: FxHashMap::default(),
     };
@@ -51,6 +54,7 @@ fn lower_all<'a>(
     for function in &unit.functions {
         lowerer.declare(&function.name);
     }
+    lowerer.hooks();
     for initializer in &unit.initializers {
         lowerer.define_object(initializer);
     }
@@ -88,11 +92,49 @@ pub(crate) struct Lowerer<'a> {
     objects: FxHashMap<&'a str, GlobalId>,
     /// Static locals.
     statics: FxHashMap<VarId, GlobalId>,
+    /// The labels of functions.
+    labels: FxHashMap<&'a str, GlobalId>,
     functions: FxHashMap<String, FunctionId>,
     strings: FxHashMap<(Vec<u8>, u64), GlobalId>,
 }
 
 impl<'a> Lowerer<'a> {
+    /// Functions that are called before `main` and at the end, those of headers included.
+    fn hooks(&mut self) {
+        let unit = self.unit;
+        for function in unit.functions.iter().chain(&unit.functions_in_headers) {
+            let Some(declaration) = unit.declarations.get(&function.name) else {
+                continue;
+            };
+            let (first, last) = (declaration.constructor, declaration.destructor);
+            if first.is_none() && last.is_none() {
+                continue;
+            }
+            let id = self.declare(&function.name);
+            // One whose place among the others is not known says so when it is called.
+            let hook = |priority| Hook {
+                function: id,
+                priority: match priority {
+                    Priority::Number(number) => number,
+                    Priority::Last | Priority::Unknown => u32::MAX,
+                },
+            };
+            self.module.constructors.extend(first.map(hook));
+            self.module.destructors.extend(last.map(hook));
+        }
+    }
+
+    /// The object whose bytes stand for the labels of a function: their addresses are labels as values.
+    pub(crate) fn labels(&mut self, function: &'a c::Function) -> GlobalId {
+        if let Some(&id) = self.labels.get(function.name.as_str()) {
+            return id;
+        }
+        let id = self.anonymous("labels", function.labels.len() as u64, 1);
+        self.module.globals[id.index()].constant = true;
+        self.labels.insert(&function.name, id);
+        id
+    }
+
     fn files(&mut self) {
         let files = self.unit.files.iter();
         self.module.files = files
@@ -350,10 +392,14 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let global = self.object(last.unwrap_or(variable));
+        let class = self.class(unit.variable(last.unwrap_or(variable)).ty);
         let object = &mut self.module.globals[global.index()];
         if object.data.is_none() {
             object.data = Some(Data::default());
             object.tentative = true;
+            if let Class::Unknown(reason) = class {
+                object.unsupported = Some(reason.to_owned());
+            }
         }
     }
 }

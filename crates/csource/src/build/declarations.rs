@@ -7,7 +7,7 @@ use super::{FunctionBuilder, UnitBuilder, spelled};
 use crate::{
     locate,
     macros::MacroTable,
-    raw::Node,
+    raw::{Location, Node},
     tree::*,
     types::{Field, IntegerKind, TypeKind, TypeTable},
 };
@@ -39,6 +39,7 @@ impl<'a> UnitBuilder<'a> {
             records: FxHashMap::default(),
             enums: FxHashMap::default(),
             typedefs: FxHashMap::default(),
+            typedef_alignments: FxHashMap::default(),
             fields: FxHashMap::default(),
             functions_in_headers: Vec::new(),
             files: files.names().to_vec(),
@@ -122,6 +123,8 @@ impl<'a> UnitBuilder<'a> {
                         let weak = known.weak || declaration.weak;
                         let implicit = known.implicit && declaration.implicit;
                         let renamed = known.renamed || declaration.renamed;
+                        let constructor = known.constructor.or(declaration.constructor);
+                        let destructor = known.destructor.or(declaration.destructor);
                         let in_system_header =
                             known.in_system_header || declaration.in_system_header;
                         // What the compiler made up counts from where the source says it.
@@ -138,6 +141,8 @@ impl<'a> UnitBuilder<'a> {
                         known.inline = inline;
                         known.no_return = no_return;
                         known.weak = weak;
+                        known.constructor = constructor;
+                        known.destructor = destructor;
                         known.implicit = implicit;
                         known.renamed = renamed;
                         known.order = order;
@@ -183,8 +188,7 @@ impl<'a> UnitBuilder<'a> {
         if !node.complete_definition {
             return;
         }
-        self.types
-            .set_layout_notes(id, crate::detail::layout_notes(node));
+        let mut notes = crate::detail::layout_notes(node);
         let mut fields = Vec::new();
         let mut last_nested = None;
         for child in &node.inner {
@@ -223,6 +227,7 @@ impl<'a> UnitBuilder<'a> {
                             .find_map(|n| n.value.as_ref()?.0.parse().ok())
                             .unwrap_or(0)
                     });
+                    notes.typedefs.push(self.typedef_alignment(child));
                     self.fields.insert(child.id, (id, fields.len()));
                     fields.push(Field {
                         name: child.name.clone(),
@@ -233,7 +238,28 @@ impl<'a> UnitBuilder<'a> {
                 _ => {}
             }
         }
+        self.types.set_layout_notes(id, notes);
         self.types.define_record(id, fields);
+    }
+
+    /// The alignment that a typedef gives a field.
+    fn typedef_alignment(&self, field: &Node) -> Option<u64> {
+        let alias = field.ty.as_ref()?.alias?;
+        self.typedef_alignments.get(&alias).copied()
+    }
+
+    /// What stands in the main file at a location, from there on.
+    pub(crate) fn text_at(&self, location: &Location) -> Option<&'a str> {
+        let (file, offset) = match &location.spelling {
+            Some(bare) => (bare.file_id, bare.offset),
+            None => (location.file_id, location.offset),
+        };
+        if file != Some(self.main_file) {
+            return None;
+        }
+        let rest = self.source.get(offset? as usize..)?;
+        let end = rest.iter().position(|&c| c == b';' || c == b'{');
+        std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
     }
 
     pub(super) fn enumeration(&mut self, node: &Node) {

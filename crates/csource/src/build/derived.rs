@@ -130,6 +130,14 @@ impl UnitBuilder<'_> {
                 self.types.alias_enum(&node.name, id);
             }
         }
+        if let Some(align) = crate::detail::aligned(node) {
+            self.typedef_alignments.insert(node.id, align);
+        } else if let Some(align) = ty
+            .alias
+            .and_then(|alias| self.typedef_alignments.get(&alias).copied())
+        {
+            self.typedef_alignments.insert(node.id, align);
+        }
         self.typedefs.insert(node.id, target);
         self.types.declare_typedef(&node.name, target);
     }

@@ -23,6 +23,14 @@ pub fn print_module(module: &Module) -> String {
     for function in &module.functions {
         out.push_str(&print_function(function));
     }
+    for (word, hooks) in [
+        ("constructor", &module.constructors),
+        ("destructor", &module.destructors),
+    ] {
+        for hook in hooks {
+            let _ = writeln!(out, "{word} {} {}", hook.function, hook.priority);
+        }
+    }
     out
 }
 

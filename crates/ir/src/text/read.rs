@@ -9,7 +9,7 @@ use crate::{
         Argument, Callee, Instruction, InstructionKind, Operand, SwitchCase, Terminator,
         TerminatorKind, Value,
     },
-    module::{Data, Global, Module, Node, Origin, Relocation, SourceFile, Target},
+    module::{Data, Global, Hook, Module, Node, Origin, Relocation, SourceFile, Target},
     types::{BlockId, FileId, FunctionId, GlobalId, LocalId, OriginId, TempId, Type},
 };
 
@@ -90,6 +90,19 @@ fn read_line(
                 });
         }
         "function" => module.functions.push(function(words)?),
+        "constructor" | "destructor" => {
+            let hook = Hook {
+                function: FunctionId({
+                    let word = words.next()?;
+                    number_after(&word, "fn").ok_or_else(|| format!("`{word}` is no function"))?
+                }),
+                priority: u32::try_from(words.number()?).map_err(|error| error.to_string())?,
+            };
+            match first.as_str() {
+                "constructor" => module.constructors.push(hook),
+                _ => module.destructors.push(hook),
+            }
+        }
         _ => {
             let function = module.functions.last_mut().ok_or("no function is open")?;
             in_function(function, open, &first, words)?;
