@@ -10,20 +10,26 @@
 mod arithmetic;
 mod arrays;
 mod bits;
+mod blast;
 mod boolean;
+mod circuit;
 mod compare;
 mod fold;
 mod known;
 mod overflow;
 mod real;
+mod sat;
 mod shape;
 mod shifts;
+mod solver;
 mod sort;
 mod terms;
 mod value;
 mod walk;
 
 pub use fold::FloatOp;
+pub use sat::Backend;
+pub use solver::{Answer, Budget, Solver, Statistics};
 pub use sort::{Float, MOST_BITS, Sort};
 pub use terms::{Arguments, Node, Symbol, Term, Terms};
 pub use value::{ArrayValue, Assignment, Value};

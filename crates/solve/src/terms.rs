@@ -1,6 +1,7 @@
 //! The pool of terms: nodes, their sorts, and that equal ones are shared.
 
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -123,8 +124,9 @@ pub enum Node {
 /// A pool of terms. Terms are made by its methods and stay as long as it does.
 ///
 /// A method whose operands have the wrong sorts panics: that is a mistake in the program, not in its input.
-#[derive(Default)]
 pub struct Terms {
+    /// No other pool of this process has this number.
+    pool: u64,
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
     known: Vec<Known>,
@@ -143,10 +145,34 @@ fn hash(node: &Node, sort: Sort) -> u64 {
     FxBuildHasher.hash_one((node, sort))
 }
 
+impl Default for Terms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Terms {
     /// An empty pool.
     pub fn new() -> Self {
-        Self::default()
+        static POOLS: AtomicU64 = AtomicU64::new(0);
+        Terms {
+            pool: POOLS.fetch_add(1, Ordering::Relaxed),
+            nodes: Vec::new(),
+            sorts: Vec::new(),
+            known: Vec::new(),
+            table: HashTable::new(),
+            symbols: Vec::new(),
+            symbol_of: FxHashMap::default(),
+            variables: FxHashMap::default(),
+            signatures: FxHashMap::default(),
+            lists: Vec::new(),
+            list_of: FxHashMap::default(),
+            fresh: 0,
+        }
+    }
+
+    pub(crate) fn pool(&self) -> u64 {
+        self.pool
     }
 
     /// How many terms there are.

@@ -54,25 +54,7 @@ fn simplified_terms_of_small_widths_mean_the_same_for_all_values() {
     for seed in 0..60 {
         for width in 1..=4 {
             let mut pool = Pool::new(seed, &[width], 0);
-            // All values of both variables, and of the truth values.
-            let count = 4 << (2 * width);
-            pool.assignments = vec![Assignment::new(); count];
-            for (place, (term, values)) in pool.made.iter_mut().enumerate() {
-                *values = (0..count)
-                    .map(|at| {
-                        let at = at as u128;
-                        match place {
-                            0 => at & 1,
-                            2 => at >> 1 & 1,
-                            1 => at >> 2 & common::mask(width),
-                            _ => at >> (2 + width),
-                        }
-                    })
-                    .collect();
-                for (assignment, &value) in pool.assignments.iter_mut().zip(values.iter()) {
-                    assignment.set_bits(&pool.terms, *term, value);
-                }
-            }
+            pool.all_values(width);
             for _ in 0..80 {
                 pool.grow();
             }
@@ -93,15 +75,7 @@ fn simplified_terms_of_mixed_widths_mean_the_same() {
 #[test]
 fn simplified_terms_of_floating_point_mean_the_same() {
     for seed in 0..100 {
-        let mut pool = Pool::new(seed, &[8, 32, 64, 128], 0);
-        pool.floats = true;
-        pool.assignments = vec![Assignment::new(); 6];
-        pool.made.clear();
-        for variable in std::mem::take(&mut pool.variables) {
-            let name = pool.terms.name(variable).unwrap().to_owned();
-            pool.variable(&name, pool.terms.sort(variable));
-        }
-        agree(pool, 100);
+        agree(Pool::of_floats(seed, 6), 100);
     }
 }
 

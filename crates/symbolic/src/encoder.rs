@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use patchwright_ir::{Function, OriginId, Program, RoutineId, Type, Undefined};
-use patchwright_solve::{Sort, Term, Terms};
+use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -115,7 +115,18 @@ pub(crate) struct Encoder<'p> {
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
+    pub(crate) solver: Option<Lazy>,
 }
+
+/// The solver that is asked whether loops go on.
+pub(crate) struct Lazy {
+    solver: Solver,
+    /// Failures that it was told of.
+    told: usize,
+}
+
+/// Conflicts that a question may cost.
+const QUESTION: u64 = 2_000;
 
 impl<'p> Encoder<'p> {
     pub(crate) fn new(
@@ -160,6 +171,10 @@ impl<'p> Encoder<'p> {
             interrupt,
             stopped: false,
             exhausted: false,
+            solver: options.lazy.then(|| Lazy {
+                solver: Solver::new(Backend::default()),
+                told: 0,
+            }),
         }
     }
 
@@ -455,8 +470,20 @@ impl<'p> Encoder<'p> {
     /// Whether an execution can get here that has not failed before; `true` where the solver cannot
     /// tell quickly.
     pub(crate) fn feasible(&mut self, world: &World) -> bool {
-        let _ = world;
-        true
+        let Some(lazy) = &mut self.solver else {
+            return true;
+        };
+        self.counts.questions += 1;
+        for failure in &self.failures[lazy.told..] {
+            let not = self.terms.not(failure.condition);
+            lazy.solver.assert(self.terms, not);
+        }
+        lazy.told = self.failures.len();
+        let budget = Budget {
+            conflicts: Some(QUESTION),
+            interrupt: Some(self.interrupt),
+        };
+        lazy.solver.check(self.terms, &[world.path.term()], &budget) != Answer::Unsatisfiable
     }
 }
 

@@ -124,6 +124,41 @@ impl Pool {
         pool
     }
 
+    /// With floating-point numbers of both formats.
+    pub fn of_floats(seed: u64, count: usize) -> Self {
+        let mut pool = Pool::new(seed, &[8, 32, 64, 128], 0);
+        pool.floats = true;
+        pool.assignments = vec![Assignment::new(); count];
+        pool.made.clear();
+        for variable in std::mem::take(&mut pool.variables) {
+            let name = pool.terms.name(variable).unwrap().to_owned();
+            pool.variable(&name, pool.terms.sort(variable));
+        }
+        pool
+    }
+
+    /// All values of the variables, of which there are two truth values and two numbers of this width.
+    pub fn all_values(&mut self, width: u32) {
+        let count = 4 << (2 * width);
+        self.assignments = vec![Assignment::new(); count];
+        for (place, (term, values)) in self.made.iter_mut().enumerate() {
+            *values = (0..count)
+                .map(|at| {
+                    let at = at as u128;
+                    match place {
+                        0 => at & 1,
+                        2 => at >> 1 & 1,
+                        1 => at >> 2 & mask(width),
+                        _ => at >> (2 + width),
+                    }
+                })
+                .collect();
+            for (assignment, &value) in self.assignments.iter_mut().zip(values.iter()) {
+                assignment.set_bits(&self.terms, *term, value);
+            }
+        }
+    }
+
     pub fn variable(&mut self, name: &str, sort: Sort) {
         let term = self.terms.variable(name, sort);
         let mut values = Vec::new();
