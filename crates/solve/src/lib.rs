@@ -21,6 +21,7 @@ mod real;
 mod sat;
 mod shape;
 mod shifts;
+pub mod smtlib;
 mod solver;
 mod sort;
 mod terms;

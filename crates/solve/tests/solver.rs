@@ -245,6 +245,40 @@ fn floating_point_equations_are_solved() {
 }
 
 #[test]
+fn a_difference_is_zero_where_two_finite_numbers_are_equal() {
+    for kind in [Float::F32, Float::F64] {
+        let mut t = Terms::new();
+        let (x, y) = (
+            bits(&mut t, "x", kind.width()),
+            bits(&mut t, "y", kind.width()),
+        );
+        let difference = t.float_sub(kind, x, y);
+        let zero = t.constant(kind.width(), 0);
+        let nothing = t.float_eq(kind, difference, zero);
+        let equal = t.float_eq(kind, x, y);
+        let (not_nothing, not_equal) = (t.not(nothing), t.not(equal));
+        let mut solver = Solver::new(Backend::default());
+        // Gradual underflow is what makes this true.
+        assert_eq!(
+            check(&mut solver, &t, &[nothing, not_equal]),
+            Answer::Unsatisfiable
+        );
+        // Infinity minus itself is no number.
+        assert_eq!(
+            check(&mut solver, &t, &[equal, not_nothing]),
+            Answer::Satisfiable
+        );
+        let nan = t.float_is_nan(kind, difference);
+        assert!(solver.value(&t, nan).truth());
+        let number = t.not(nan);
+        assert_eq!(
+            check(&mut solver, &t, &[equal, not_nothing, number]),
+            Answer::Unsatisfiable
+        );
+    }
+}
+
+#[test]
 fn equal_arguments_give_equal_results() {
     for backend in Backend::ALL {
         let mut t = Terms::new();

@@ -293,26 +293,23 @@ impl Gates {
 }
 
 impl Gates {
-    /// The output of each gate, for these values of the inputs in the order in which they were made.
+    /// The output of each gate, for these values of the inputs in the order in which they were made: 64 of each at once.
     #[cfg(test)]
-    pub(crate) fn simulated(&self, inputs: &[bool]) -> Vec<bool> {
+    pub(crate) fn simulated(&self, inputs: &[u64]) -> Vec<u64> {
         let mut inputs = inputs.iter();
-        let mut values: Vec<bool> = Vec::with_capacity(self.gates.len());
+        let mut values: Vec<u64> = Vec::with_capacity(self.gates.len());
         for &gate in &self.gates {
-            let of = |lit: Lit| values[lit.gate()] ^ lit.is_negated();
+            let of = |lit: Lit| {
+                let value = values[lit.gate()];
+                if lit.is_negated() { !value } else { value }
+            };
             let value = match gate {
-                Gate::False => false,
+                Gate::False => 0,
                 Gate::Input => *inputs.next().expect("a value for each input"),
-                Gate::And(a, b) => of(a) && of(b),
+                Gate::And(a, b) => of(a) & of(b),
                 Gate::Xor(a, b) => of(a) ^ of(b),
-                Gate::Mux(c, a, b) => {
-                    if of(c) {
-                        of(a)
-                    } else {
-                        of(b)
-                    }
-                }
-                Gate::Majority(a, b, c) => of(a) && of(b) || of(c) && (of(a) || of(b)),
+                Gate::Mux(c, a, b) => of(c) & of(a) | !of(c) & of(b),
+                Gate::Majority(a, b, c) => of(a) & of(b) | of(c) & (of(a) | of(b)),
             };
             values.push(value);
         }
