@@ -33,4 +33,5 @@ mod statement;
 mod types;
 mod unit;
 
+pub use types::scalar;
 pub use unit::{lower, lower_with};

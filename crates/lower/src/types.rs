@@ -72,3 +72,11 @@ pub(crate) fn class(types: &TypeTable, ty: TypeId) -> Class {
         TypeKind::Other(_) => Class::Unknown("a type that the view of C cannot express"),
     }
 }
+
+/// The type that values of a scalar type of C have in the IR; `None` for arrays, records and what is not known.
+pub fn scalar(types: &TypeTable, ty: TypeId) -> Option<Type> {
+    match class(types, ty) {
+        Class::Scalar(ty) => Some(ty),
+        _ => None,
+    }
+}

@@ -5,6 +5,8 @@
 mod enumerate;
 mod level;
 mod mutation;
+mod search;
+mod slice;
 mod syntax;
 mod trusted;
 mod wider;
@@ -12,4 +14,6 @@ mod wider;
 pub use enumerate::enumerate;
 pub use level::Level;
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
+pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
+pub use slice::deciding;
 pub use trusted::Trusted;

@@ -1,0 +1,280 @@
+//! What must not happen, as one list: failures, and differences from a reference.
+
+use patchwright_solve::{Term, Terms};
+use patchwright_symbolic::{Encoding, FailureKind, Outcome, Output, Piece, Place};
+
+/// What is wrong about an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrongKind {
+    /// A failure of the program.
+    Failure(FailureKind),
+    /// Another result than the reference's.
+    Result,
+    /// Another content of an object than the reference leaves in it.
+    Object(String),
+    /// Another output than the reference's.
+    Output,
+}
+
+impl WrongKind {
+    /// A name that does not change, for scripts.
+    pub fn code(&self) -> String {
+        match self {
+            WrongKind::Failure(FailureKind::Assertion) => "assertion".to_owned(),
+            WrongKind::Failure(FailureKind::Abort) => "abort".to_owned(),
+            WrongKind::Failure(FailureKind::Leak) => "leak".to_owned(),
+            WrongKind::Failure(FailureKind::Undefined(kind)) => kind.code().to_owned(),
+            WrongKind::Result => "other-result".to_owned(),
+            WrongKind::Object(_) => "other-object".to_owned(),
+            WrongKind::Output => "other-output".to_owned(),
+        }
+    }
+}
+
+/// Something that must not happen.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// When it does.
+    pub condition: Term,
+    /// What.
+    pub kind: WrongKind,
+    /// In words.
+    pub message: String,
+    /// Where; nowhere for what differs at the end.
+    pub place: Option<Place>,
+}
+
+/// What a program shall do.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// What must not happen, in the order in which an execution meets it.
+    pub wrong: Vec<Wrong>,
+    /// The bound ends an execution.
+    pub unwinding: Term,
+    /// It is not known what happens.
+    pub unknown: Term,
+    /// Why, and when.
+    pub reasons: Vec<(Term, String, Option<Place>)>,
+    /// An execution satisfies all assumptions.
+    pub assumption: Term,
+    /// An execution satisfies all assumptions, ends, and gets to what shall hold.
+    pub fulfilled: Term,
+    /// What can be seen of an execution.
+    pub seen: Vec<(Term, Term)>,
+}
+
+/// What a program shall do; with a reference, the same as that.
+pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>) -> Spec {
+    let mut wrong: Vec<Wrong> = program
+        .failures
+        .iter()
+        .map(|failure| Wrong {
+            condition: failure.condition,
+            kind: WrongKind::Failure(failure.kind),
+            message: failure.message.clone(),
+            place: Some(failure.place.clone()),
+        })
+        .collect();
+    let mut reasons: Vec<(Term, String, Option<Place>)> = program
+        .unknown
+        .iter()
+        .map(|unknown| {
+            (
+                unknown.condition,
+                unknown.reason.clone(),
+                Some(unknown.place.clone()),
+            )
+        })
+        .collect();
+    let unwinding: Vec<Term> = program.unwinding.iter().map(|one| one.condition).collect();
+    let mut unwinding = terms.or_all(unwinding);
+    let ends = ends(terms, &program.outcome);
+    let mut fulfilled = terms.and(program.assumption, ends);
+    if !program.reached.is_empty() {
+        let reached = terms.or_all(program.reached.iter().copied());
+        fulfilled = terms.and(fulfilled, reached);
+    }
+    if let Some(reference) = reference {
+        let fails: Vec<Term> = reference.failures.iter().map(|one| one.condition).collect();
+        let fails = terms.or_all(fails);
+        let works = terms.not(fails);
+        let works = terms.and(works, reference.assumption);
+        let reference_ends = self::ends(terms, &reference.outcome);
+        let defined = terms.and(works, reference_ends);
+        let defined = terms.and(defined, program.assumption);
+        // What the reference itself does wrong is no fault of the program.
+        for one in &mut wrong {
+            one.condition = terms.and(one.condition, works);
+        }
+        let both = terms.and(defined, ends);
+        fulfilled = terms.and(fulfilled, both);
+        for (condition, kind, message) in differences(terms, program, reference, &mut reasons) {
+            let condition = terms.and(both, condition);
+            wrong.push(Wrong {
+                condition,
+                kind,
+                message,
+                place: None,
+            });
+        }
+        let over: Vec<Term> = reference.unwinding.iter().map(|one| one.condition).collect();
+        let over = terms.or_all(over);
+        unwinding = terms.or(unwinding, over);
+        reasons.extend(reference.unknown.iter().map(|unknown| {
+            let reason = format!("in the reference: {}", unknown.reason);
+            (unknown.condition, reason, Some(unknown.place.clone()))
+        }));
+    }
+    let unknown: Vec<Term> = reasons.iter().map(|(condition, ..)| *condition).collect();
+    let unknown = terms.or_all(unknown);
+    let seen = seen(terms, program, ends);
+    Spec {
+        wrong,
+        unwinding,
+        unknown,
+        reasons,
+        assumption: program.assumption,
+        fulfilled,
+        seen,
+    }
+}
+
+impl Spec {
+    /// Some failure or difference happens.
+    pub fn fails(&self, terms: &mut Terms) -> Term {
+        terms.or_all(self.wrong.iter().map(|wrong| wrong.condition))
+    }
+
+    /// Something happens that a repaired program must not do, or it is not known that it does not.
+    pub fn bad(&self, terms: &mut Terms) -> Term {
+        let fails = self.fails(terms);
+        let more = terms.or(self.unwinding, self.unknown);
+        terms.or(fails, more)
+    }
+}
+
+fn ends(terms: &mut Terms, outcome: &Outcome) -> Term {
+    match outcome.ends {
+        Some(ends) => ends,
+        None => terms.truth(false),
+    }
+}
+
+/// Bytes of consecutive parts, the lowest first.
+fn bytes(terms: &mut Terms, parts: &[Term]) -> Vec<Term> {
+    let mut all = Vec::new();
+    for &part in parts {
+        let width = terms.width(part);
+        for low in (0..width).step_by(8) {
+            let high = (low + 7).min(width - 1);
+            all.push(terms.extract(part, high, low));
+        }
+    }
+    all
+}
+
+fn differences(
+    terms: &mut Terms,
+    program: &Encoding,
+    reference: &Encoding,
+    reasons: &mut Vec<(Term, String, Option<Place>)>,
+) -> Vec<(Term, WrongKind, String)> {
+    let mut found = Vec::new();
+    let (own, other) = (&program.outcome, &reference.outcome);
+    if let (Some((_, a)), Some((_, b))) = (own.result, other.result)
+        && terms.sort(a) == terms.sort(b)
+    {
+        let differ = terms.ne(a, b);
+        let message = "the result is not that of the reference".to_owned();
+        found.push((differ, WrongKind::Result, message));
+    }
+    for (name, parts) in &own.objects {
+        let Some((_, others)) = other.objects.iter().find(|(other, _)| other == name) else {
+            continue;
+        };
+        let (a, b) = (bytes(terms, parts), bytes(terms, others));
+        let differ: Vec<Term> = a.iter().zip(&b).map(|(&a, &b)| terms.ne(a, b)).collect();
+        let differ = match a.len() == b.len() {
+            true => terms.or_all(differ),
+            false => terms.truth(true),
+        };
+        let message = format!("at the end `{name}` is not what the reference leaves in it");
+        found.push((differ, WrongKind::Object(name.clone()), message));
+    }
+    let printed = |outcome: &Outcome| -> Vec<Output> {
+        let all = outcome.output.iter().filter(|one| !one.error);
+        all.cloned().collect()
+    };
+    let (a, b) = (printed(own), printed(other));
+    match same_output(terms, &a, &b) {
+        Some(differ) => {
+            let message = "the output is not that of the reference".to_owned();
+            found.push((differ, WrongKind::Output, message));
+        }
+        None => {
+            let always = terms.truth(true);
+            let reason = "the program and its reference print in different ways, which cannot be compared";
+            reasons.push((always, reason.to_owned(), None));
+        }
+    }
+    found
+}
+
+/// When outputs of the same form differ.
+fn same_output(terms: &mut Terms, a: &[Output], b: &[Output]) -> Option<Term> {
+    if a.len() != b.len() {
+        return None;
+    }
+    let mut differ = Vec::new();
+    for (one, other) in a.iter().zip(b) {
+        differ.push(terms.xor(one.condition, other.condition));
+        let values = match (&one.piece, &other.piece) {
+            (Piece::Text(x), Piece::Text(y)) => {
+                let same = x == y;
+                terms.truth(!same)
+            }
+            (Piece::Byte(x), Piece::Byte(y)) => terms.ne(*x, *y),
+            (Piece::Value(form, _, x), Piece::Value(other, _, y))
+                if form == other && terms.sort(*x) == terms.sort(*y) =>
+            {
+                terms.ne(*x, *y)
+            }
+            _ => return None,
+        };
+        differ.push(terms.and(one.condition, values));
+    }
+    Some(terms.or_all(differ))
+}
+
+/// What tells executions apart: results, objects, output; of a program that shows nothing at its end, the values that
+/// its variables get.
+fn seen(terms: &mut Terms, program: &Encoding, ends: Term) -> Vec<(Term, Term)> {
+    let outcome = &program.outcome;
+    let mut seen = Vec::new();
+    if let Some((_, value)) = outcome.result
+        && terms.as_constant(value).is_none()
+    {
+        seen.push((ends, value));
+    }
+    for (_, parts) in &outcome.objects {
+        seen.extend(parts.iter().map(|&part| (ends, part)));
+    }
+    for one in &outcome.output {
+        match one.piece {
+            Piece::Text(_) => seen.push((one.condition, ends)),
+            Piece::Value(_, _, value) | Piece::Byte(value) => seen.push((one.condition, value)),
+        }
+    }
+    if seen.is_empty() {
+        for step in &program.steps {
+            if let Some((_, value)) = step.value {
+                seen.push((step.condition, value));
+            }
+        }
+    }
+    seen.retain(|&(condition, value)| {
+        terms.as_truth(condition) != Some(false)
+            && !matches!(terms.sort(value), patchwright_solve::Sort::Array { .. })
+    });
+    seen
+}
