@@ -4,16 +4,28 @@
 
 mod enumerate;
 mod level;
+mod locate;
 mod mutation;
+mod repair;
 mod search;
 mod slice;
+mod source;
+mod spec;
 mod syntax;
 mod trusted;
+mod value;
+mod verdict;
 mod wider;
 
 pub use enumerate::enumerate;
 pub use level::Level;
+pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
+pub use repair::{choices, mutations, patched, question};
 pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
 pub use slice::deciding;
+pub use source::{EntryError, Source, find, link, parameters};
+pub use spec::{Spec, Wrong, WrongKind, spec};
 pub use trusted::Trusted;
+pub use value::shown;
+pub use verdict::{Counterexample, Given, Prover, TraceStep, Verdict};

@@ -51,10 +51,10 @@ impl Text {
         }
     }
 
-    fn open(&self) -> Option<u32> {
+    fn open(&self) -> Option<(u32, IntegerKind)> {
         match self {
             Text::Is(_) => None,
-            Text::Open { number, .. } => Some(*number),
+            Text::Open { number, kind, .. } => Some((*number, *kind)),
             Text::All(all) => all.iter().find_map(Text::open),
         }
     }
@@ -99,12 +99,23 @@ pub struct Mutation {
     pub(crate) pieces: Vec<Piece>,
     /// The constant that is left open, if it has one.
     pub open: Option<u32>,
+    /// The least and the greatest value of the open constant.
+    pub range: (i64, i64),
 }
 
 impl Mutation {
     pub(crate) fn new(pieces: Vec<Piece>) -> Mutation {
         let open = pieces.iter().find_map(|piece| piece.text.open());
-        Mutation { pieces, open }
+        let range = match open {
+            Some((_, IntegerKind::UnsignedInt)) => (0, i64::from(u32::MAX)),
+            Some((_, kind)) if kind.size() == 8 => (i64::MIN, i64::MAX),
+            _ => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        };
+        Mutation {
+            pieces,
+            open: open.map(|(number, _)| number),
+            range,
+        }
     }
 }
 

@@ -5,10 +5,10 @@
 //! conjunction that is false one false part, of a choice its condition and the chosen side, of an element of an array the
 //! store that wrote it. As long as none of the statements that are passed changes, the condition holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// The locations, by their position in `locations`, that decide `condition` under `model`.
 pub fn deciding(
@@ -17,11 +17,15 @@ pub fn deciding(
     locations: &[Term],
     model: &Assignment,
 ) -> BTreeSet<usize> {
-    let of: FxHashMap<Term, usize> = locations
-        .iter()
-        .enumerate()
-        .map(|(position, &variable)| (variable, position))
-        .collect();
+    let passed = passed(terms, condition, model);
+    let all = locations.iter().enumerate();
+    all.filter(|(_, variable)| passed.contains(variable))
+        .map(|(position, _)| position)
+        .collect()
+}
+
+/// The terms that decide `condition` under `model`.
+pub(crate) fn passed(terms: &Terms, condition: Term, model: &Assignment) -> HashSet<Term> {
     let scalars: Vec<Term> = terms
         .within(&[condition])
         .into_iter()
@@ -33,17 +37,13 @@ pub fn deciding(
         .zip(values.iter().map(|value| value.bits()))
         .collect();
     let holds = |term: Term| values[&term] != 0;
-    let mut found = BTreeSet::new();
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut seen: HashSet<Term> = HashSet::new();
     let mut open = vec![condition];
     while let Some(term) = open.pop() {
         if !seen.insert(term) {
             continue;
         }
         match terms.node(term) {
-            Node::Variable(_) => {
-                found.extend(of.get(&term));
-            }
             Node::And(a, b) if !holds(term) => {
                 // One that was passed already costs nothing.
                 let other = if holds(a) { b } else { a };
@@ -82,7 +82,7 @@ pub fn deciding(
             _ => terms.for_each_part(term, |part| open.push(part)),
         }
     }
-    found
+    seen
 }
 
 #[cfg(test)]

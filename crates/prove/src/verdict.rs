@@ -1,0 +1,244 @@
+//! Whether a program does what it shall, and an execution in which it does not.
+
+use std::collections::HashSet;
+
+use patchwright_ir::Type;
+use patchwright_solve::{Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms};
+use patchwright_symbolic::{Encoding, Input, InputKind, Place};
+
+use crate::{
+    spec::{Spec, WrongKind},
+    value::shown,
+};
+
+/// What is known of a program.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// It does what it shall, for all inputs.
+    Proved,
+    /// It does as far as the bound; at these places executions go on beyond it.
+    Bounded(Vec<Place>),
+    /// An execution does something else.
+    Failed(Box<Counterexample>),
+    /// It is not known, for these reasons; no execution is known that fails.
+    Unknown(Vec<(String, Option<Place>)>),
+    /// It is not known within the budget.
+    Budget,
+    /// No input satisfies the assumptions.
+    Void,
+}
+
+/// An input's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The name, for people.
+    pub name: String,
+    /// What it is.
+    pub kind: InputKind,
+    /// The type of the value, where it has one.
+    pub ty: Option<Type>,
+    /// The value.
+    pub bits: u128,
+    /// The execution consumes it.
+    pub consumed: bool,
+}
+
+impl Given {
+    /// The value, for people.
+    pub fn text(&self) -> String {
+        match self.ty {
+            Some(ty) => shown(ty, self.bits),
+            None if matches!(self.kind, InputKind::Length) => self.bits.to_string(),
+            None => (if self.bits != 0 { "yes" } else { "no" }).to_owned(),
+        }
+    }
+}
+
+/// A step of an execution that matters for what goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    /// Where.
+    pub place: Place,
+    /// What gets a value; nothing for a decision.
+    pub name: Option<String>,
+    /// The value.
+    pub value: Option<String>,
+}
+
+/// An execution in which something goes wrong.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// What goes wrong.
+    pub kind: WrongKind,
+    /// In words.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// The inputs, in the order in which they are consumed.
+    pub inputs: Vec<Given>,
+    /// What happens on the way.
+    pub trace: Vec<TraceStep>,
+    /// The condition of what goes wrong.
+    pub condition: Term,
+    /// The values of the variables.
+    pub model: Assignment,
+}
+
+/// A program that is asked about.
+pub struct Prover<'a> {
+    /// The terms of its encoding.
+    pub terms: &'a mut Terms,
+    /// The encoding.
+    pub encoding: &'a Encoding,
+    /// What it shall do.
+    pub spec: &'a Spec,
+    /// The cost of one question at most.
+    pub budget: Budget<'a>,
+}
+
+impl Prover<'_> {
+    /// Whether the program does what it shall.
+    pub fn verdict(&mut self) -> (Verdict, Statistics) {
+        let mut solver = Solver::new(Backend::default());
+        let verdict = self.ask(&mut solver);
+        (verdict, solver.statistics())
+    }
+
+    fn ask(&mut self, solver: &mut Solver) -> Verdict {
+        let fails = self.spec.fails(self.terms);
+        match solver.check(self.terms, &[fails], &self.budget) {
+            Answer::Satisfiable => {
+                let model = solver.model().clone();
+                return match self.counterexample(model) {
+                    Some(found) => Verdict::Failed(Box::new(found)),
+                    None => Verdict::Unknown(self.reasons(solver)),
+                };
+            }
+            Answer::Unknown => return Verdict::Budget,
+            Answer::Unsatisfiable => {}
+        }
+        match solver.check(self.terms, &[self.spec.unknown], &self.budget) {
+            Answer::Satisfiable => return Verdict::Unknown(self.reasons(solver)),
+            Answer::Unknown => return Verdict::Budget,
+            Answer::Unsatisfiable => {}
+        }
+        match solver.check(self.terms, &[self.spec.unwinding], &self.budget) {
+            Answer::Satisfiable => return Verdict::Bounded(self.beyond(solver)),
+            Answer::Unknown => return Verdict::Budget,
+            Answer::Unsatisfiable => {}
+        }
+        match solver.check(self.terms, &[self.spec.assumption], &self.budget) {
+            Answer::Unsatisfiable => Verdict::Void,
+            _ => Verdict::Proved,
+        }
+    }
+
+    /// Why something is not known: all reasons that can hold.
+    fn reasons(&mut self, solver: &mut Solver) -> Vec<(String, Option<Place>)> {
+        let mut found: Vec<(String, Option<Place>)> = Vec::new();
+        for (condition, reason, place) in &self.spec.reasons {
+            let known = found.iter().any(|(other, there)| other == reason && there == place);
+            if !known && solver.check(self.terms, &[*condition], &self.budget) != Answer::Unsatisfiable {
+                found.push((reason.clone(), place.clone()));
+            }
+        }
+        found
+    }
+
+    /// The loops and calls that go on beyond the bound.
+    fn beyond(&mut self, solver: &mut Solver) -> Vec<Place> {
+        let mut found: Vec<Place> = Vec::new();
+        for one in &self.encoding.unwinding {
+            if !found.contains(&one.place)
+                && solver.check(self.terms, &[one.condition], &self.budget) != Answer::Unsatisfiable
+            {
+                found.push(one.place.clone());
+            }
+        }
+        found
+    }
+
+    /// The execution that a model stands for, if something goes wrong in it.
+    pub fn counterexample(&self, model: Assignment) -> Option<Counterexample> {
+        let conditions: Vec<Term> = self.spec.wrong.iter().map(|one| one.condition).collect();
+        let values = self.terms.evaluate_all(&conditions, &model);
+        let first = values.iter().position(|value| value.truth())?;
+        let wrong = &self.spec.wrong[first];
+        let inputs = given(self.terms, &self.encoding.inputs, &model);
+        let trace = self.trace(wrong.condition, &model);
+        Some(Counterexample {
+            kind: wrong.kind.clone(),
+            message: wrong.message.clone(),
+            place: wrong.place.clone(),
+            inputs,
+            trace,
+            condition: wrong.condition,
+            model,
+        })
+    }
+
+    /// The steps that decide that a condition holds.
+    fn trace(&self, condition: Term, model: &Assignment) -> Vec<TraceStep> {
+        let passed: HashSet<Term> = crate::slice::passed(self.terms, condition, model);
+        let steps: Vec<_> = self
+            .encoding
+            .steps
+            .iter()
+            .filter(|step| match step.value {
+                Some((_, value)) => {
+                    let constant = matches!(self.terms.node(value), Node::Constant(_) | Node::Truth(_));
+                    constant || passed.contains(&value)
+                }
+                None => passed.contains(&step.condition),
+            })
+            .collect();
+        let terms: Vec<Term> = steps
+            .iter()
+            .flat_map(|step| [Some(step.condition), step.value.map(|(_, value)| value)])
+            .flatten()
+            .collect();
+        let mut values = self.terms.evaluate_all(&terms, model).into_iter();
+        let mut found: Vec<TraceStep> = Vec::new();
+        for step in steps {
+            let holds = values.next().is_some_and(|value| value.truth());
+            let value = step.value.map(|(ty, _)| {
+                let bits = values.next().map_or(0, |value| value.bits());
+                shown(ty, bits)
+            });
+            let step = TraceStep {
+                place: step.place.clone(),
+                name: step.name.clone(),
+                value,
+            };
+            if holds && found.last() != Some(&step) {
+                found.push(step);
+            }
+        }
+        found
+    }
+}
+
+/// The values that a model gives to inputs.
+pub(crate) fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> {
+    let conditions: Vec<Term> = inputs.iter().map(|input| input.condition).collect();
+    let consumed = terms.evaluate_all(&conditions, model);
+    inputs
+        .iter()
+        .zip(consumed)
+        .map(|(input, consumed)| {
+            let ty = match &input.kind {
+                InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => Some(*ty),
+                InputKind::Returned { ty, .. } | InputKind::Scanned { ty, .. } => Some(*ty),
+                InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
+                InputKind::Null | InputKind::Present | InputKind::Length => None,
+            };
+            Given {
+                name: input.name.clone(),
+                kind: input.kind.clone(),
+                ty,
+                bits: model.get(terms, input.term).bits(),
+                consumed: consumed.truth(),
+            }
+        })
+        .collect()
+}
