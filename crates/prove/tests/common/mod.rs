@@ -1,0 +1,204 @@
+//! Programs of the tests, read by clang.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_ir::Module;
+use patchwright_prove::{
+    Extent, Found, Level, Mutations, Prover, Repair, Search, Source, Trusted, Verdict, choices,
+    link, mutations, parameters, patched, question, spec,
+};
+use patchwright_solve::{Budget, Terms};
+use patchwright_symbolic::{Check, Encoding, Entry, LIBRARY_FILE, Options, library_source};
+
+pub struct Reader {
+    runner: Runner,
+    clang: Clang,
+    folder: tempfile::TempDir,
+}
+
+impl Reader {
+    pub fn new() -> Reader {
+        let cancel = CancelToken::new().expect("a pipe");
+        let program = RunnerProgram::this_binary();
+        let mut runner = Runner::start(&program, None, cancel).expect("starts");
+        let clang = Clang::find(&mut runner).expect("clang is installed");
+        Reader {
+            runner,
+            clang,
+            folder: tempfile::tempdir().expect("a folder"),
+        }
+    }
+
+    pub fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {
+        let file = self.folder.path().join(name);
+        std::fs::write(&file, source).expect("written");
+        let path = file.to_string_lossy().into_owned();
+        let command = CompileCommand {
+            directory: self.folder.path().to_path_buf(),
+            arguments: ["cc", "-c", name].map(OsString::from).to_vec(),
+            output: None,
+            included: None,
+            file,
+        };
+        let source = source.as_bytes().to_vec();
+        let unit = parse(&self.clang, &mut self.runner, &command, source).expect("valid");
+        (unit, path)
+    }
+
+    pub fn library(&mut self) -> Module {
+        let (unit, path) = self.read(LIBRARY_FILE, library_source());
+        patchwright_lower::lower(&unit, &path)
+    }
+
+    pub fn source(&mut self, name: &str, text: &str) -> Source {
+        let (unit, path) = self.read(name, text);
+        Source {
+            unit,
+            path,
+            trusted: Trusted::default(),
+        }
+    }
+}
+
+/// How a program is to be proved: what its first lines say.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub function: Option<String>,
+    pub lengths: BTreeMap<String, u64>,
+    pub bound: Option<u32>,
+    pub checks: Vec<String>,
+    pub answer: String,
+    /// Level, edits, and a text that some repaired program has.
+    pub repairs: Vec<(u8, u32, String)>,
+}
+
+impl Asked {
+    pub fn read(text: &str) -> Asked {
+        let mut asked = Asked::default();
+        for line in text.lines() {
+            let Some(line) = line.strip_prefix("// ") else { break };
+            let Some((key, value)) = line.split_once(|c| c == ':') else { continue };
+            let value = value.trim();
+            match key.split(' ').collect::<Vec<_>>().as_slice() {
+                ["function"] => asked.function = Some(value.to_owned()),
+                ["length"] => {
+                    let (name, count) = value.split_once('=').expect("NAME=COUNT");
+                    asked.lengths.insert(name.to_owned(), count.parse().expect("a number"));
+                }
+                ["bound"] => asked.bound = value.parse().ok(),
+                ["check"] => asked.checks.push(value.to_owned()),
+                ["answer"] => asked.answer = value.to_owned(),
+                ["repair", level, edits] => asked.repairs.push((
+                    level.parse().expect("a level"),
+                    edits.parse().expect("a number"),
+                    value.to_owned(),
+                )),
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    pub fn options(&self) -> Options {
+        let mut options = Options::default();
+        if let Some(bound) = self.bound {
+            options.bound = bound;
+        }
+        for name in &self.checks {
+            let check = Check::ALL.iter().find(|check| check.name() == name);
+            options.checks.insert(*check.expect("a check"));
+        }
+        options
+    }
+
+    pub fn entry(&self, sources: &[Source]) -> Entry {
+        match &self.function {
+            None => Entry::Main {
+                arguments: 0,
+                longest: 0,
+            },
+            Some(name) => Entry::Function {
+                name: name.clone(),
+                parameters: parameters(sources, name, &self.lengths).expect("shapes"),
+            },
+        }
+    }
+}
+
+/// Encodes on a stack that is large enough.
+pub fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(1 << 30)
+            .spawn_scoped(scope, work)
+            .expect("a thread")
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+pub fn encode(
+    terms: &mut Terms,
+    sources: &[Source],
+    library: &Module,
+    entry: &Entry,
+    options: &Options,
+    own: Option<&[Mutations]>,
+) -> Encoding {
+    let alternatives = own.map(|own| own.iter().map(|one| &one.alternatives).collect::<Vec<_>>());
+    let program = link(sources, alternatives.as_deref(), library).expect("links");
+    let mut options = options.clone();
+    if let Some(own) = own {
+        options.choices = choices(own);
+    }
+    patchwright_symbolic::encode(&program, entry, &options, terms, &|| false).expect("encodes")
+}
+
+pub fn verdict(sources: &[Source], library: &Module, asked: &Asked) -> Verdict {
+    let mut terms = Terms::new();
+    let entry = asked.entry(sources);
+    let encoding = encode(&mut terms, sources, library, &entry, &asked.options(), None);
+    let spec = spec(&mut terms, &encoding, None);
+    let mut prover = Prover {
+        terms: &mut terms,
+        encoding: &encoding,
+        spec: &spec,
+        budget: Budget::none(),
+    };
+    prover.verdict().0
+}
+
+/// All minimal repairs, as changes and as the text of the first source.
+pub fn repairs(
+    sources: &[Source],
+    library: &Module,
+    asked: &Asked,
+    level: Level,
+    edits: u32,
+) -> (Found, Vec<(Repair, String)>) {
+    let mut terms = Terms::new();
+    let own = mutations(sources, level);
+    let entry = asked.entry(sources);
+    let encoding = encode(&mut terms, sources, library, &entry, &asked.options(), Some(&own));
+    let spec = spec(&mut terms, &encoding, None);
+    let question = question(&mut terms, &spec, &own, &Budget::none());
+    let extent = Extent {
+        changes: edits,
+        ..Extent::default()
+    };
+    let never = || false;
+    let found = Search::new(&mut terms, &question, extent, &never).run(&mut |_| ());
+    let texts = found
+        .repairs
+        .iter()
+        .map(|repair| {
+            let new = patched(sources, &own, repair).expect("it fits");
+            let text = String::from_utf8(new[0].1.clone()).expect("text");
+            (repair.clone(), text)
+        })
+        .collect();
+    (found, texts)
+}
