@@ -3,10 +3,12 @@
 //! The paper is "Must Fault Localization for Program Repair" (AllRepair and FL-AllRepair).
 
 mod enumerate;
+mod harness;
 mod level;
 mod locate;
 mod mutation;
 mod repair;
+mod replay;
 mod search;
 mod slice;
 mod source;
@@ -18,10 +20,12 @@ mod verdict;
 mod wider;
 
 pub use enumerate::enumerate;
+pub use harness::{For, HarnessError, arguments, harness, standard_input};
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
 pub use repair::{choices, mutations, patched, question};
+pub use replay::{Replay, agreement, execute};
 pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, parameters};

@@ -52,7 +52,15 @@ pub fn locate(
         };
         let wrong = &spec.wrong[first];
         let slice = deciding(terms, wrong.condition, &locations, &model);
-        let core = core(terms, &mut solver, spec, &unchanged, encoding, &model, budget);
+        let core = core(
+            terms,
+            &mut solver,
+            spec,
+            &unchanged,
+            encoding,
+            &model,
+            budget,
+        );
         found.push(MustSets {
             message: wrong.message.clone(),
             place: wrong.place.clone(),
@@ -100,7 +108,10 @@ fn core(
         let assumed: Vec<Term> = fixed.iter().chain(some).copied().collect();
         (solver.check(terms, &assumed, budget) == Answer::Unsatisfiable).then(|| {
             let core = solver.core();
-            some.iter().copied().filter(|term| core.contains(term)).collect()
+            some.iter()
+                .copied()
+                .filter(|term| core.contains(term))
+                .collect()
         })
     };
     let mut open = excluded(unchanged)?;

@@ -45,7 +45,11 @@ pub fn question(
     let choosable: Vec<Choosable> = sites()
         .map(|site| Choosable {
             number: site.number,
-            open: site.mutations.iter().map(|mutation| mutation.open).collect(),
+            open: site
+                .mutations
+                .iter()
+                .map(|mutation| mutation.open)
+                .collect(),
         })
         .collect();
     let mut original = Vec::new();
@@ -56,7 +60,9 @@ pub fn question(
             original.push((choice, terms.truth(false)));
         }
     }
-    let original = original.into_iter().collect::<rustc_hash::FxHashMap<_, _>>();
+    let original = original
+        .into_iter()
+        .collect::<rustc_hash::FxHashMap<_, _>>();
     let fulfilled = terms.substitute(spec.fulfilled, &original);
     let mut solver = Solver::new(Backend::default());
     let ever = solver.check(terms, &[fulfilled], budget) != Answer::Unsatisfiable;

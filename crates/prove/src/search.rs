@@ -214,7 +214,12 @@ impl<'a> Search<'a> {
             .iter()
             .flat_map(|site| site.choices.iter().copied())
             .collect();
-        own.extend(question.constants.keys().map(|&number| constant(terms, number)));
+        own.extend(
+            question
+                .constants
+                .keys()
+                .map(|&number| constant(terms, number)),
+        );
         let roots: Vec<Term> = std::iter::once(question.bad)
             .chain(question.some)
             .chain(question.seen.iter().flat_map(|&(a, b)| [a, b]))
@@ -272,7 +277,12 @@ impl<'a> Search<'a> {
     /// All repairs of so many changes; whether none is left to be decided.
     fn with_changes(&mut self, changes: usize, tell: &mut dyn FnMut(&Repair)) -> bool {
         loop {
-            if (self.interrupt)() || self.extent.patches.is_some_and(|most| self.found.counts.patches >= most) {
+            if (self.interrupt)()
+                || self
+                    .extent
+                    .patches
+                    .is_some_and(|most| self.found.counts.patches >= most)
+            {
                 return false;
             }
             let no_more = self.terms.not(self.more_than[changes]);
@@ -500,7 +510,12 @@ impl<'a> Search<'a> {
             return None;
         }
         let core = self.program.core();
-        Some(own.iter().copied().filter(|term| core.contains(term)).collect())
+        Some(
+            own.iter()
+                .copied()
+                .filter(|term| core.contains(term))
+                .collect(),
+        )
     }
 
     /// Drops what is not needed to exclude what is fixed.
@@ -586,7 +601,12 @@ impl<'a> Search<'a> {
         let (Some((&number, &value)), None) = (open.next(), open.next()) else {
             return repair;
         };
-        let (least, greatest) = self.question.constants.get(&number).copied().unwrap_or((value, value));
+        let (least, greatest) = self
+            .question
+            .constants
+            .get(&number)
+            .copied()
+            .unwrap_or((value, value));
         let mut next = Some(value);
         while let Some(value) = next.take() {
             if repair.ranges.len() >= self.extent.ranges || (self.interrupt)() {
@@ -616,7 +636,13 @@ impl<'a> Search<'a> {
     }
 
     /// The furthest value towards `end` up to which all from `value` on are right.
-    fn furthest(&mut self, candidate: &Candidate, number: u32, value: i64, end: i64) -> Option<i64> {
+    fn furthest(
+        &mut self,
+        candidate: &Candidate,
+        number: u32,
+        value: i64,
+        end: i64,
+    ) -> Option<i64> {
         let variable = constant(self.terms, number);
         let (mut good, mut bad) = (value, None::<i64>);
         loop {
@@ -632,7 +658,9 @@ impl<'a> Search<'a> {
             match self.verdict(candidate, &[within]) {
                 Verdict::Right => good = to,
                 Verdict::Unknown => return None,
-                Verdict::Wrong(constants) => bad = Some(constants.get(&number).copied().unwrap_or(to)),
+                Verdict::Wrong(constants) => {
+                    bad = Some(constants.get(&number).copied().unwrap_or(to))
+                }
             }
         }
     }

@@ -98,7 +98,7 @@ mod tests {
         let locations: Vec<Term> = (1..=3)
             .map(|line| terms.variable(&format!("location.{line}"), Sort::Bool))
             .collect();
-        let mut statement = |terms: &mut Terms, location: usize, value: Term| {
+        let statement = |terms: &mut Terms, location: usize, value: Term| {
             let sort = terms.sort(value);
             let any = terms.fresh("any", sort);
             terms.ite(locations[location], any, value)

@@ -48,7 +48,9 @@ pub enum EntryError {
         parameter: String,
     },
     /// `--length` of something else.
-    #[error("`--length {parameter}=…`: `{function}` has no parameter `{parameter}` that is a pointer")]
+    #[error(
+        "`--length {parameter}=…`: `{function}` has no parameter `{parameter}` that is a pointer"
+    )]
     Length {
         /// The function.
         function: String,

@@ -117,7 +117,11 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
                 place: None,
             });
         }
-        let over: Vec<Term> = reference.unwinding.iter().map(|one| one.condition).collect();
+        let over: Vec<Term> = reference
+            .unwinding
+            .iter()
+            .map(|one| one.condition)
+            .collect();
         let over = terms.or_all(over);
         unwinding = terms.or(unwinding, over);
         reasons.extend(reference.unknown.iter().map(|unknown| {
@@ -213,7 +217,8 @@ fn differences(
         }
         None => {
             let always = terms.truth(true);
-            let reason = "the program and its reference print in different ways, which cannot be compared";
+            let reason =
+                "the program and its reference print in different ways, which cannot be compared";
             reasons.push((always, reason.to_owned(), None));
         }
     }

@@ -76,6 +76,9 @@ mod tests {
         assert_eq!(shown(Type::U8, 0x41), "65 ('A')");
         assert_eq!(constant(Type::I32, 0x8000_0000), "(-2147483647 - 1)");
         assert_eq!(constant(Type::F64, u128::from(0.1f64.to_bits())), "0.1");
-        assert_eq!(signed(Type::U64, u128::from(u64::MAX)), i128::from(u64::MAX));
+        assert_eq!(
+            signed(Type::U64, u128::from(u64::MAX)),
+            i128::from(u64::MAX)
+        );
     }
 }

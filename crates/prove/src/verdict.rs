@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use patchwright_ir::Type;
-use patchwright_solve::{Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms};
+use patchwright_solve::{
+    Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
+};
 use patchwright_symbolic::{Encoding, Input, InputKind, Place};
 
 use crate::{
@@ -137,8 +139,12 @@ impl Prover<'_> {
     fn reasons(&mut self, solver: &mut Solver) -> Vec<(String, Option<Place>)> {
         let mut found: Vec<(String, Option<Place>)> = Vec::new();
         for (condition, reason, place) in &self.spec.reasons {
-            let known = found.iter().any(|(other, there)| other == reason && there == place);
-            if !known && solver.check(self.terms, &[*condition], &self.budget) != Answer::Unsatisfiable {
+            let known = found
+                .iter()
+                .any(|(other, there)| other == reason && there == place);
+            if !known
+                && solver.check(self.terms, &[*condition], &self.budget) != Answer::Unsatisfiable
+            {
                 found.push((reason.clone(), place.clone()));
             }
         }
@@ -186,7 +192,8 @@ impl Prover<'_> {
             .iter()
             .filter(|step| match step.value {
                 Some((_, value)) => {
-                    let constant = matches!(self.terms.node(value), Node::Constant(_) | Node::Truth(_));
+                    let constant =
+                        matches!(self.terms.node(value), Node::Constant(_) | Node::Truth(_));
                     constant || passed.contains(&value)
                 }
                 None => passed.contains(&step.condition),
@@ -227,13 +234,20 @@ pub(crate) fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<
         .zip(consumed)
         .map(|(input, consumed)| {
             let ty = match &input.kind {
-                InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => Some(*ty),
+                InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => {
+                    Some(*ty)
+                }
                 InputKind::Returned { ty, .. } | InputKind::Scanned { ty, .. } => Some(*ty),
                 InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
                 InputKind::Null | InputKind::Present | InputKind::Length => None,
             };
+            // Names of arguments are C; what the encoding adds to tell it from others is not.
+            let name = match input.kind {
+                InputKind::Argument(_) | InputKind::Null => input.name.split('#').next(),
+                _ => None,
+            };
             Given {
-                name: input.name.clone(),
+                name: name.unwrap_or(&input.name).to_owned(),
                 kind: input.kind.clone(),
                 ty,
                 bits: model.get(terms, input.term).bits(),

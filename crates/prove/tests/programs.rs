@@ -5,8 +5,8 @@ mod common;
 
 use std::path::Path;
 
-use common::{Asked, Reader, deep, repairs, verdict};
-use patchwright_prove::{Level, Verdict};
+use common::{Asked, Reader, deep, repairs, replayed, verdict};
+use patchwright_prove::{For, Level, Replay, Verdict, harness, parameters};
 
 fn programs() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -47,7 +47,15 @@ fn programs_have_the_verdicts_that_they_are_known_to_have() {
         let asked = Asked::read(text);
         let sources = [reader.source(name, text)];
         let started = std::time::Instant::now();
-        let found = deep(|| named(&verdict(&sources, &library, &asked)));
+        let verdict = deep(|| verdict(&sources, &library, &asked));
+        if let Verdict::Failed(example) = &verdict {
+            let replay = replayed(&mut reader, &sources, &asked, example);
+            if replay != Replay::Agrees {
+                let inputs = &example.inputs;
+                wrong.push(format!("{name}: {replay:?} for {inputs:?}"));
+            }
+        }
+        let found = named(&verdict);
         println!("{name}: {found} ({:?})", started.elapsed());
         if found != asked.answer {
             wrong.push(format!("{name}: {found}, not {}", asked.answer));
@@ -74,4 +82,55 @@ fn programs_have_the_repairs_that_they_are_known_to_have() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_file_of_a_counterexample_compiles_and_fails() {
+    let mut reader = Reader::new();
+    let library = reader.library();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut failed = 0;
+    for (name, text) in &programs() {
+        let asked = Asked::read(text);
+        let (Some(function), true) = (&asked.function, asked.answer.starts_with("fails")) else {
+            continue;
+        };
+        let sources = [reader.source(name, text)];
+        let Verdict::Failed(found) = deep(|| verdict(&sources, &library, &asked)) else {
+            panic!("{name} fails");
+        };
+        let shapes = parameters(&sources, function, &asked.lengths).expect("shapes");
+        let path = &sources[0].path;
+        let text = harness(
+            &sources,
+            function,
+            &shapes,
+            &found.inputs,
+            path,
+            For::Compiler,
+            false,
+        );
+        let file = folder.path().join(format!("test-{name}"));
+        let binary = folder.path().join("test");
+        std::fs::write(&file, text.expect("it can be called")).expect("written");
+        let compiled = std::process::Command::new("gcc")
+            .args([
+                "-w",
+                "-g",
+                "-fsanitize=address,undefined",
+                "-fno-sanitize-recover=all",
+                "-o",
+            ])
+            .args([&binary, &file])
+            .output()
+            .expect("gcc is installed");
+        let complaints = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        assert!(compiled.status.success(), "{name}: {complaints}");
+        let ran = std::process::Command::new(&binary)
+            .output()
+            .expect("it starts");
+        assert!(!ran.status.success(), "{name} ends well");
+        failed += 1;
+    }
+    assert!(failed >= 8);
 }

@@ -29,7 +29,8 @@ fn word(terms: &mut Terms, chance: &mut Chance, sites: &mut Vec<Choosable>, dept
             _ => {
                 let value = u128::from(chance.below(8));
                 let own = terms.constant(WIDTH, value);
-                let others = [value + 1, value.wrapping_sub(1), 0].map(|v| terms.constant(WIDTH, v & 7));
+                let others =
+                    [value + 1, value.wrapping_sub(1), 0].map(|v| terms.constant(WIDTH, v & 7));
                 site(terms, chance, sites, own, &others)
             }
         };
@@ -86,7 +87,10 @@ fn by_force(terms: &mut Terms, question: &Question) -> BTreeSet<Vec<Change>> {
     }
     let mut right: BTreeSet<Vec<Change>> = BTreeSet::new();
     for patch in all {
-        if right.iter().any(|known| known.iter().all(|change| patch.contains(change))) {
+        if right
+            .iter()
+            .any(|known| known.iter().all(|change| patch.contains(change)))
+        {
             continue;
         }
         let mut ever = false;
@@ -160,8 +164,11 @@ fn the_minimal_repairs_are_those_that_trying_everything_finds() {
         let found = search.run(&mut |_| told += 1);
         assert!(found.complete);
         assert_eq!(told, found.repairs.len());
-        let repairs: BTreeSet<Vec<Change>> =
-            found.repairs.iter().map(|repair| repair.changes.clone()).collect();
+        let repairs: BTreeSet<Vec<Change>> = found
+            .repairs
+            .iter()
+            .map(|repair| repair.changes.clone())
+            .collect();
         assert_eq!(repairs, expected, "round {round}");
         repaired += usize::from(!expected.is_empty());
         pairs += expected.iter().filter(|patch| patch.len() == 2).count();

@@ -7,8 +7,9 @@ use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_ir::Module;
 use patchwright_prove::{
-    Extent, Found, Level, Mutations, Prover, Repair, Search, Source, Trusted, Verdict, choices,
-    link, mutations, parameters, patched, question, spec,
+    Counterexample, Extent, For, Found, Level, Mutations, Prover, Repair, Replay, Search, Source,
+    Trusted, Verdict, agreement, choices, execute, harness, link, mutations, parameters, patched,
+    question, spec,
 };
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, Encoding, Entry, LIBRARY_FILE, Options, library_source};
@@ -79,14 +80,20 @@ impl Asked {
     pub fn read(text: &str) -> Asked {
         let mut asked = Asked::default();
         for line in text.lines() {
-            let Some(line) = line.strip_prefix("// ") else { break };
-            let Some((key, value)) = line.split_once(|c| c == ':') else { continue };
+            let Some(line) = line.strip_prefix("// ") else {
+                break;
+            };
+            let Some((key, value)) = line.split_once(':') else {
+                continue;
+            };
             let value = value.trim();
             match key.split(' ').collect::<Vec<_>>().as_slice() {
                 ["function"] => asked.function = Some(value.to_owned()),
                 ["length"] => {
                     let (name, count) = value.split_once('=').expect("NAME=COUNT");
-                    asked.lengths.insert(name.to_owned(), count.parse().expect("a number"));
+                    asked
+                        .lengths
+                        .insert(name.to_owned(), count.parse().expect("a number"));
                 }
                 ["bound"] => asked.bound = value.parse().ok(),
                 ["check"] => asked.checks.push(value.to_owned()),
@@ -182,7 +189,14 @@ pub fn repairs(
     let mut terms = Terms::new();
     let own = mutations(sources, level);
     let entry = asked.entry(sources);
-    let encoding = encode(&mut terms, sources, library, &entry, &asked.options(), Some(&own));
+    let encoding = encode(
+        &mut terms,
+        sources,
+        library,
+        &entry,
+        &asked.options(),
+        Some(&own),
+    );
     let spec = spec(&mut terms, &encoding, None);
     let question = question(&mut terms, &spec, &own, &Budget::none());
     let extent = Extent {
@@ -201,4 +215,33 @@ pub fn repairs(
         })
         .collect();
     (found, texts)
+}
+
+/// What the interpreter says of a counterexample.
+pub fn replayed(
+    reader: &mut Reader,
+    sources: &[Source],
+    asked: &Asked,
+    found: &Counterexample,
+) -> Replay {
+    let module = match &asked.function {
+        None => patchwright_lower::lower(&sources[0].unit, &sources[0].path),
+        Some(name) => {
+            let shapes = parameters(sources, name, &asked.lengths).expect("shapes");
+            let path = &sources[0].path;
+            let text = harness(
+                sources,
+                name,
+                &shapes,
+                &found.inputs,
+                path,
+                For::Interpreter,
+                false,
+            );
+            let (unit, path) = reader.read("harness.c", &text.expect("it can be called"));
+            patchwright_lower::lower(&unit, &path)
+        }
+    };
+    let (outcome, _) = execute(vec![module], &found.inputs).expect("links");
+    agreement(found, &outcome, &asked.options().checks)
 }

@@ -2,7 +2,7 @@
 // length: a=1
 // length: b=1
 // answer: fails 12
-// repair 1 1: *a > *b
+// repair 2 1: *a > *b
 // The greater value must end up second.
 #include <assert.h>
 

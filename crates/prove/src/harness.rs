@@ -1,0 +1,361 @@
+//! A counterexample as a C file: it makes the inputs, and calls the function.
+
+use std::fmt::Write as _;
+
+use patchwright_csource::{TranslationUnit, types::TypeKind};
+use patchwright_ir::Type;
+use patchwright_symbolic::{InputKind, ParameterShape, Shape};
+
+use crate::{
+    source::{EntryError, Source, find},
+    value::constant,
+    verdict::Given,
+};
+
+/// Who is going to execute the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// A compiler makes a program of it, which has to bring all functions with it.
+    Compiler,
+    /// The interpreter, which knows the functions of verifiers.
+    Interpreter,
+}
+
+/// Why there is no such file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HarnessError {
+    /// The function cannot be called.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    /// Something that C cannot say.
+    #[error("{0}")]
+    Inexpressible(String),
+}
+
+/// The file: `include` is how it names the source that defines the function; `shown` says whether it prints what the
+/// function leaves behind.
+///
+/// # Errors
+/// When the function cannot be called from C like that.
+pub fn harness(
+    sources: &[Source],
+    function: &str,
+    shapes: &[ParameterShape],
+    inputs: &[Given],
+    include: &str,
+    whom: For,
+    shown: bool,
+) -> Result<String, HarnessError> {
+    let (position, found) = find(sources, function)?;
+    let unit = &sources[position].unit;
+    let mut text = String::from("/* Calls a function with the inputs for which it fails. */\n");
+    let _ = writeln!(
+        text,
+        "#define main main_of_the_program\n#include \"{include}\"\n#undef main"
+    );
+    text.push_str("void *malloc(__SIZE_TYPE__);\n");
+    if shown {
+        text.push_str("int printf(const char *, ...);\n");
+    }
+    if whom == For::Compiler {
+        text.push_str("void abort(void);\nvoid _Exit(int);\n");
+        functions(&mut text, unit, inputs)?;
+    }
+    text.push_str("\nint main(void)\n{\n");
+    for given in inputs {
+        if let InputKind::Initial(ty) = given.kind {
+            if given.name.contains('+') || given.name.contains('.') {
+                let reason = format!("the initial value of `{}` cannot be written", given.name);
+                return Err(HarnessError::Inexpressible(reason));
+            }
+            let value = constant(ty, given.bits);
+            let _ = writeln!(text, "    {} = {value};", given.name);
+        }
+    }
+    let mut names = Vec::new();
+    for (shape, &parameter) in shapes.iter().zip(&found.parameters) {
+        let variable = unit.variable(parameter);
+        let spelled = unit.types.spelling(variable.ty).ok_or_else(|| {
+            let reason = format!("the type of the parameter `{}` has no name", variable.name);
+            HarnessError::Inexpressible(reason)
+        })?;
+        // What is made has to be written, so nothing is `const` here.
+        let spelled = spelled.replace("const ", "");
+        let _ = writeln!(text, "    {spelled} {};", variable.name);
+        fill(&mut text, &shape.shape, &variable.name, inputs)?;
+        names.push(variable.name.clone());
+    }
+    let arguments = names.join(", ");
+    let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);
+    match (shown, is_void) {
+        (true, false) => {
+            let spelled = unit.types.spelling(found.return_type);
+            let spelled = spelled.ok_or_else(|| {
+                HarnessError::Inexpressible("the type of the result has no name".to_owned())
+            })?;
+            let _ = writeln!(text, "    {spelled} result = {function}({arguments});");
+            print_bytes(&mut text, "result", "&result", "sizeof result");
+        }
+        _ => {
+            let _ = writeln!(text, "    {function}({arguments});");
+        }
+    }
+    if shown {
+        for shape in shapes {
+            if let Shape::Pointer {
+                to: Some(_), count, ..
+            } = &shape.shape
+            {
+                let name = &shape.name;
+                print_bytes(&mut text, name, name, &format!("{count} * sizeof *{name}"));
+            }
+        }
+    }
+    text.push_str("    return 0;\n}\n");
+    Ok(text)
+}
+
+fn print_bytes(text: &mut String, name: &str, address: &str, size: &str) {
+    let _ = writeln!(
+        text,
+        "    printf(\"{name}:\");\n    for (__SIZE_TYPE__ at = 0; at < {size}; at++)\n        \
+         printf(\" %d\", ((unsigned char *){address})[at]);\n    printf(\"\\n\");"
+    );
+}
+
+/// Makes an object of a shape that C calls `name`.
+fn fill(
+    text: &mut String,
+    shape: &Shape,
+    name: &str,
+    inputs: &[Given],
+) -> Result<(), HarnessError> {
+    let value = |name: &str| inputs.iter().find(|given| given.name == name);
+    match shape {
+        Shape::Scalar(Type::Ptr) => {
+            let _ = writeln!(text, "    {name} = 0;");
+        }
+        Shape::Scalar(ty) => {
+            let bits = value(name).map_or(0, |given| given.bits);
+            let _ = writeln!(text, "    {name} = {};", constant(*ty, bits));
+        }
+        Shape::Record { members, .. } => {
+            for (offset, member, shape) in members {
+                let byte = format!("byte{offset}");
+                let inner = match name.strip_prefix('*') {
+                    Some(pointer) => format!("{pointer}->{member}"),
+                    None => format!("{name}.{member}"),
+                };
+                if *member == byte && *shape == Shape::Scalar(Type::U8) {
+                    // What has no name of its own is written byte by byte.
+                    let bits = value(&inner).map_or(0, |given| given.bits);
+                    let _ = writeln!(
+                        text,
+                        "    ((unsigned char *)&({name}))[{offset}] = {};",
+                        constant(Type::U8, bits)
+                    );
+                    continue;
+                }
+                fill(text, shape, &inner, inputs)?;
+            }
+        }
+        Shape::Array { element, count } => {
+            for index in 0..*count {
+                fill(text, element, &format!("{name}[{index}]"), inputs)?;
+            }
+        }
+        Shape::Pointer { to: None, .. } => {
+            let _ = writeln!(text, "    {name} = 0;");
+        }
+        Shape::Pointer {
+            to: Some(to),
+            count,
+            nullable,
+        } => {
+            let null = value(&format!("{name} == NULL"));
+            if *nullable && null.is_some_and(|given| given.bits != 0) {
+                let _ = writeln!(text, "    {name} = 0;");
+                return Ok(());
+            }
+            let _ = writeln!(text, "    {name} = malloc({count} * sizeof *{name});");
+            match count {
+                1 => fill(text, to, &format!("*{name}"), inputs)?,
+                _ => {
+                    for index in 0..*count {
+                        fill(text, to, &format!("{name}[{index}]"), inputs)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Functions that the sources only declare: those that give inputs, and those of verifiers.
+fn functions(
+    text: &mut String,
+    unit: &TranslationUnit,
+    inputs: &[Given],
+) -> Result<(), HarnessError> {
+    let mut names: Vec<&String> = unit.declarations.keys().collect();
+    names.sort();
+    for name in names {
+        let declaration = &unit.declarations[name];
+        let is_defined = unit.functions.iter().any(|function| function.name == *name);
+        if is_defined || declaration.in_system_header {
+            continue;
+        }
+        let answers: Vec<&Given> = inputs
+            .iter()
+            .filter(|given| {
+                given.consumed
+                    && matches!(&given.kind, InputKind::Returned { function, .. } if function == name)
+            })
+            .collect();
+        let body = match name.as_str() {
+            "__VERIFIER_assume" | "__CPROVER_assume" => "if (!a0) _Exit(0);".to_owned(),
+            "__VERIFIER_assert" | "__CPROVER_assert" => "if (!a0) abort();".to_owned(),
+            "reach_error" | "__VERIFIER_error" => "abort();".to_owned(),
+            _ => match answers.first().and_then(|given| given.ty) {
+                None => continue,
+                Some(_) => {
+                    let values: Vec<String> = answers
+                        .iter()
+                        .map(|given| constant(given.ty.unwrap_or(Type::I32), given.bits))
+                        .collect();
+                    format!(
+                        "static int call; switch (call++) {{ {} default: return 0; }}",
+                        cases(&values)
+                    )
+                }
+            },
+        };
+        let spelled = |ty| unit.types.spelling(ty);
+        let result = declaration
+            .result
+            .and_then(spelled)
+            .unwrap_or_else(|| "int".to_owned());
+        let parameters: Option<Vec<String>> = declaration
+            .parameters
+            .iter()
+            .enumerate()
+            .map(|(index, &ty)| {
+                let spelled = spelled(ty)?;
+                Some(format!("{spelled} a{index}"))
+            })
+            .collect();
+        let Some(parameters) = parameters else {
+            let reason = format!("the types of the parameters of `{name}` have no names");
+            return Err(HarnessError::Inexpressible(reason));
+        };
+        let parameters = match (
+            parameters.is_empty(),
+            declaration.prototyped,
+            body.contains("a0"),
+        ) {
+            (true, _, true) => "int a0".to_owned(),
+            (true, true, _) => "void".to_owned(),
+            (true, false, _) => String::new(),
+            _ => parameters.join(", "),
+        };
+        let _ = writeln!(text, "{result} {name}({parameters}) {{ {body} }}");
+    }
+    Ok(())
+}
+
+fn cases(values: &[String]) -> String {
+    let all = values.iter().enumerate();
+    let all = all.map(|(index, value)| format!("case {index}: return {value};"));
+    all.collect::<Vec<_>>().join(" ")
+}
+
+/// Standard input, as the execution reads it.
+pub fn standard_input(inputs: &[Given]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let length = inputs.iter().find(|given| given.kind == InputKind::Length);
+    for given in inputs {
+        if let InputKind::Byte(at) = given.kind {
+            let at = at as usize;
+            if bytes.len() <= at {
+                bytes.resize(at + 1, 0);
+            }
+            bytes[at] = given.bits as u8;
+        }
+    }
+    if let Some(length) = length {
+        bytes.resize(length.bits as usize, b' ');
+    }
+    let mut more = true;
+    let mut word_ended = false;
+    for given in inputs.iter().filter(|given| given.consumed) {
+        match &given.kind {
+            InputKind::Present => more &= given.bits != 0,
+            InputKind::Scanned { conversion, ty } if more => match conversion.as_str() {
+                "s" => {
+                    let first = given.name.ends_with("[0]");
+                    word_ended &= !first;
+                    if first && !bytes.is_empty() {
+                        bytes.push(b'\n');
+                    }
+                    let byte = given.bits as u8;
+                    word_ended |= byte == 0 || byte.is_ascii_whitespace();
+                    if !word_ended {
+                        bytes.push(byte);
+                    }
+                }
+                "c" => bytes.push(given.bits as u8),
+                _ => {
+                    if !bytes.is_empty() {
+                        bytes.push(b'\n');
+                    }
+                    bytes.extend(scanned(conversion, *ty, given.bits).into_bytes());
+                }
+            },
+            _ => {}
+        }
+    }
+    bytes
+}
+
+/// A number as a conversion of `scanf` reads it.
+fn scanned(conversion: &str, ty: Type, bits: u128) -> String {
+    match (conversion.chars().last(), ty) {
+        (_, Type::F32) => format!("{:?}", f32::from_bits(bits as u32)),
+        (_, Type::F64) => format!("{:?}", f64::from_bits(bits as u64)),
+        (Some('x' | 'X'), _) => format!("{:x}", crate::value::signed(unsigned(ty), bits)),
+        (Some('o'), _) => format!("{:o}", crate::value::signed(unsigned(ty), bits)),
+        _ => crate::value::signed(ty, bits).to_string(),
+    }
+}
+
+fn unsigned(ty: Type) -> Type {
+    match ty.size() {
+        1 => Type::U8,
+        2 => Type::U16,
+        8 => Type::U64,
+        _ => Type::U32,
+    }
+}
+
+/// The arguments of the program, without its name.
+pub fn arguments(inputs: &[Given]) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for given in inputs {
+        if let InputKind::ArgumentByte(number, at) = given.kind {
+            let (number, at) = (number as usize, at as usize);
+            if all.len() < number {
+                all.resize(number, Vec::new());
+            }
+            let argument = &mut all[number - 1];
+            if argument.len() <= at {
+                argument.resize(at + 1, 0);
+            }
+            argument[at] = given.bits as u8;
+        }
+    }
+    for argument in &mut all {
+        let end = argument.iter().position(|&byte| byte == 0);
+        argument.truncate(end.unwrap_or(argument.len()));
+    }
+    all
+}
