@@ -467,9 +467,10 @@ impl<'p> Encoder<'p> {
         if negative {
             by = self.terms.neg(by);
         }
-        // Far out of the object: the interpreter's addresses have 32 bits for what is within one.
+        // Offsets are exact for indices of 32 bits; an access there is out of bounds in any case.
         let bounds = match self.terms.as_constant(index) {
             Some(_) => None,
+            None if width <= 32 => None,
             None => {
                 let (low, high) = (self.word((-(1i64 << 31)) as u64), self.word(1 << 31));
                 let above = self.terms.sle(low, index);

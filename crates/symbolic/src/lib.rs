@@ -25,6 +25,7 @@ mod access;
 mod affine;
 mod call;
 mod content;
+mod difference;
 mod encoder;
 mod encoding;
 mod instruction;
@@ -38,6 +39,7 @@ mod pointer;
 mod run;
 mod start;
 
+pub use difference::{Difference, Differences, difference};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Unknown, Unwinding,

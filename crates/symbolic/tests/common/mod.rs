@@ -2,6 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "a test's own files")]
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod generate;
+pub mod two_bytes;
+
 use std::{path::PathBuf, sync::Mutex};
 
 use patchwright_csource::{Clang, parse};
