@@ -28,6 +28,7 @@ mod content;
 mod difference;
 mod encoder;
 mod encoding;
+mod facts;
 mod instruction;
 mod library;
 pub mod meaning;

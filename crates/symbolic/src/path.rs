@@ -7,12 +7,15 @@ use std::rc::Rc;
 
 use patchwright_solve::{Node as Shape, Term, Terms};
 
+use crate::facts::Facts;
+
 #[derive(Debug)]
 struct Node {
     parent: Option<Path>,
     condition: Term,
     whole: Term,
     depth: u32,
+    facts: Rc<Facts>,
 }
 
 /// The condition under which control gets somewhere.
@@ -36,6 +39,7 @@ impl Path {
             condition,
             whole: condition,
             depth: 0,
+            facts: Rc::default(),
         }))
     }
 
@@ -52,12 +56,22 @@ impl Path {
             _ if whole == self.0.whole => return Some(self.clone()),
             _ => {}
         }
+        let facts = match self.0.facts.with(terms, condition) {
+            Some(facts) => Rc::new(facts),
+            None => self.0.facts.clone(),
+        };
         Some(Path(Rc::new(Node {
             parent: Some(self.clone()),
             condition,
             whole,
             depth: self.0.depth + 1,
+            facts,
         })))
+    }
+
+    /// What is known of values on this path.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0.facts
     }
 
     /// The condition as one term.

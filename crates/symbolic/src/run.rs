@@ -252,6 +252,7 @@ impl<'p> Encoder<'p> {
         temp: TempId,
         value: Option<Term>,
     ) {
+        let value = value.map(|value| state.world.path.facts().narrowed(self.terms, value));
         if let Ok(index) = frame.order.shared.binary_search(&temp) {
             let register = &mut state.registers[frame.function.locals.len() + index];
             register.value = value;
