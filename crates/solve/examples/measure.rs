@@ -1,6 +1,7 @@
 //! Measures how fast terms are made and questions are answered: `cargo run --release -p patchwright-solve --example
 //! measure`.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
@@ -50,7 +51,7 @@ fn unrolling(backend: Backend) {
 }
 
 /// A program of 30 statements in a loop, each of which may be replaced, against itself.
-fn selectors(backend: Backend, loops: u32) {
+fn selectors(backend: Backend, loops: u32, products: bool, folded: bool) {
     let mut terms = Terms::new();
     let t = &mut terms;
     let inputs: Vec<Term> = (0..4)
@@ -85,8 +86,10 @@ fn selectors(backend: Backend, loops: u32) {
                     }
                     (3, false) => t.bit_and(a, b),
                     (3, true) => t.bit_or(a, b),
-                    (4, false) => t.mul(a, k),
-                    (4, true) => t.mul(b, k),
+                    (4, false) if products => t.mul(a, k),
+                    (4, true) if products => t.mul(b, k),
+                    (4, false) => t.sub(a, b),
+                    (4, true) => t.sub(b, a),
                     (_, false) => {
                         let equal = t.eq(a, b);
                         t.ite(equal, b, c)
@@ -117,23 +120,35 @@ fn selectors(backend: Backend, loops: u32) {
         let small = t.ult(input, small);
         solver.assert(t, small);
     }
-    solver.assert(t, differ);
+    if !folded {
+        solver.assert(t, differ);
+    }
     let (mut yes, mut no, mut open) = (0, 0, 0);
     let mut slowest = std::time::Duration::ZERO;
     for question in 0..200usize {
         let on = [question % 30, (question * 7 + question / 30) % 30];
-        let assumptions: Vec<Term> = selectors
-            .iter()
-            .enumerate()
-            .map(|(at, &selector)| {
-                if on.contains(&at) {
-                    selector
-                } else {
-                    t.not(selector)
-                }
-            })
-            .collect();
         let asked = Instant::now();
+        let assumptions: Vec<Term> = if folded {
+            // The selectors are constants in this question.
+            let values = selectors
+                .iter()
+                .enumerate()
+                .map(|(at, &selector)| (selector, t.truth(on.contains(&at))))
+                .collect::<HashMap<Term, Term>>();
+            vec![t.substitute(differ, &values)]
+        } else {
+            selectors
+                .iter()
+                .enumerate()
+                .map(|(at, &selector)| {
+                    if on.contains(&at) {
+                        selector
+                    } else {
+                        t.not(selector)
+                    }
+                })
+                .collect()
+        };
         match solver.check(t, &assumptions, &Budget::conflicts(20_000)) {
             Answer::Satisfiable => yes += 1,
             Answer::Unsatisfiable => no += 1,
@@ -143,18 +158,137 @@ fn selectors(backend: Backend, loops: u32) {
     }
     let s = solver.statistics();
     println!(
-        "{backend:?}: 200 questions with 30 selectors, {loops} rounds: {yes} satisfiable, {no} not, {open} open in {:?}, the \
+        "{backend:?}: 200 questions with 30 selectors, {loops} rounds{}: {yes} satisfiable, {no} not, {open} open in {:?}, the \
          slowest {slowest:?}; {} clauses, {} conflicts",
+        match (products, folded) {
+            (true, false) => " with products",
+            (true, true) => " with products, folded",
+            (false, false) => "",
+            (false, true) => ", folded",
+        },
         start.elapsed(),
         s.clauses,
         s.conflicts
     );
 }
 
+/// Claims that hold for all values, as the proofs of small programs need them.
+fn proofs(backend: Backend) {
+    let mut terms = Terms::new();
+    let t = &mut terms;
+    let mut claims: Vec<(String, Term)> = Vec::new();
+    for width in [16, 32] {
+        let x = t.variable(&format!("x{width}"), Sort::Bits(width));
+        let y = t.variable(&format!("y{width}"), Sort::Bits(width));
+        let ten = t.constant(width, 10);
+        let (q, r) = (t.udiv(x, ten), t.urem(x, ten));
+        let product = t.mul(q, ten);
+        let sum = t.add(product, r);
+        claims.push((
+            format!("{width} bits: x / 10 * 10 + x % 10 == x, without sign"),
+            t.eq(sum, x),
+        ));
+        let (q, r) = (t.sdiv(x, ten), t.srem(x, ten));
+        let product = t.mul(q, ten);
+        let sum = t.add(product, r);
+        claims.push((
+            format!("{width} bits: x / 10 * 10 + x % 10 == x"),
+            t.eq(sum, x),
+        ));
+        let y_less = t.ult(r, y);
+        let ten_less = t.ult(ten, y);
+        let positive = t.is_negative(x);
+        let either = t.or(y_less, positive);
+        claims.push((
+            format!("{width} bits: 10 < y implies x % 10 < y"),
+            t.implies(ten_less, either),
+        ));
+        if width == 16 {
+            let (q, r) = (t.udiv(x, y), t.urem(x, y));
+            let product = t.mul(q, y);
+            let sum = t.add(product, r);
+            claims.push((
+                format!("{width} bits: x / y * y + x % y == x"),
+                t.eq(sum, x),
+            ));
+        }
+        // The sum of digits of 4 rounds is at most 36.
+        let mut rest = x;
+        let mut total = t.constant(width, 0);
+        for _ in 0..4 {
+            let digit = t.urem(rest, ten);
+            total = t.add(total, digit);
+            rest = t.udiv(rest, ten);
+        }
+        let limit = t.constant(width, 36);
+        claims.push((
+            format!("{width} bits: four digits sum up to 36 at most"),
+            t.ule(total, limit),
+        ));
+        // Years and months.
+        let twelve = t.constant(width, 12);
+        let (q, r) = (t.udiv(x, twelve), t.urem(x, twelve));
+        let months = t.mul(q, twelve);
+        let back = t.add(months, r);
+        let again = t.urem(back, twelve);
+        claims.push((
+            format!("{width} bits: (x / 12 * 12 + x % 12) % 12 == x % 12"),
+            t.eq(again, r),
+        ));
+        // Four rounds of Euclid's algorithm leave a divisor that is less than before.
+        let (mut a, mut b) = (x, y);
+        let zero = t.constant(width, 0);
+        let mut path = t.truth(true);
+        for _ in 0..3 {
+            let more = t.ne(b, zero);
+            path = t.and(path, more);
+            let rest = t.urem(a, b);
+            a = b;
+            b = rest;
+        }
+        let less = t.ult(b, y);
+        claims.push((
+            format!("{width} bits: Euclid's rests fall"),
+            t.implies(path, less),
+        ));
+    }
+    let mut all = std::time::Duration::ZERO;
+    for (said, claim) in claims {
+        let broken = t.not(claim);
+        let mut solver = Solver::new(backend);
+        let start = Instant::now();
+        let answer = solver.check(t, &[broken], &Budget::conflicts(200_000));
+        let took = start.elapsed();
+        all += took;
+        let s = solver.statistics();
+        println!(
+            "{backend:?}: {said}: {answer:?} in {took:?}; {} clauses, {} conflicts",
+            s.clauses, s.conflicts
+        );
+    }
+    println!("{backend:?}: {all:?} together");
+}
+
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("proofs") {
+        return Backend::ALL.into_iter().for_each(proofs);
+    }
+    if std::env::args().nth(1).as_deref() == Some("selectors") {
+        for backend in Backend::ALL {
+            for folded in [true, false] {
+                selectors(backend, 1, false, folded);
+                selectors(backend, 4, false, folded);
+            }
+        }
+        return;
+    }
     for backend in Backend::ALL {
         unrolling(backend);
-        selectors(backend, 1);
-        selectors(backend, 4);
+        for folded in [true, false] {
+            for products in [false, true] {
+                selectors(backend, 1, products, folded);
+                selectors(backend, 4, products, folded);
+            }
+        }
     }
 }

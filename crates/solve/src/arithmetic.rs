@@ -88,6 +88,9 @@ impl Terms {
             if let Some(rest) = self.cancelled(a, b) {
                 return rest;
             }
+            if let Some(whole) = self.divided_whole(a, b) {
+                return whole;
+            }
         }
         if let Some(apart) = self.disjoint(a, b) {
             return apart;
@@ -120,6 +123,46 @@ impl Terms {
                 }
                 if y == other {
                     return Some(self.neg(x));
+                }
+            }
+        }
+        None
+    }
+
+    /// Dividend, quotient times divisor, and rest: two of them give the third. All this holds for divisors of zero, too.
+    fn divided_whole(&mut self, a: Term, b: Term) -> Option<Term> {
+        let width = self.width(a);
+        for (product, other) in [(a, b), (b, a)] {
+            // Quotient and divisor, and whether their product is taken away.
+            let (inner, mut taken) = match self.node(product) {
+                Node::Neg(inner) => (inner, true),
+                _ => (product, false),
+            };
+            let Node::Mul(x, y) = self.node(inner) else {
+                continue;
+            };
+            for (quotient, divisor) in [(x, y), (y, x)] {
+                let (Node::Udiv(whole, by) | Node::Sdiv(whole, by)) = self.node(quotient) else {
+                    continue;
+                };
+                if by != divisor {
+                    // With a constant the sign is in there.
+                    match (self.as_constant(by), self.as_constant(divisor)) {
+                        (Some(k), Some(l)) if k == l.wrapping_neg() & mask(width) => taken = true,
+                        _ => continue,
+                    }
+                }
+                let signed = matches!(self.node(quotient), Node::Sdiv(..));
+                let rest = if signed {
+                    self.srem(whole, by)
+                } else {
+                    self.urem(whole, by)
+                };
+                if taken && other == whole {
+                    return Some(rest);
+                }
+                if !taken && other == rest {
+                    return Some(whole);
                 }
             }
         }

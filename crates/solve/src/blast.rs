@@ -36,8 +36,6 @@ pub(crate) struct Blaster {
     pub applications: FxHashMap<Unknown, Vec<Application>>,
     places: FxHashMap<(Unknown, Word), usize>,
     reads: FxHashMap<(Term, Word), Word>,
-    /// Clauses that hold whatever is asserted, and are not with the gates yet.
-    pub laws: Vec<Vec<Lit>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -53,7 +51,6 @@ impl Blaster {
             applications: FxHashMap::default(),
             places: FxHashMap::default(),
             reads: FxHashMap::default(),
-            laws: Vec::new(),
         }
     }
 
@@ -369,8 +366,8 @@ impl Blaster {
                 continue;
             }
             for (&x, &y) in result.iter().zip(&other.result) {
-                self.laws.push(vec![!same, !x, y]);
-                self.laws.push(vec![!same, x, !y]);
+                self.gates.laws.push(vec![!same, !x, y]);
+                self.gates.laws.push(vec![!same, x, !y]);
             }
         }
         self.places.insert(place.clone(), others.len());

@@ -11,7 +11,7 @@ use crate::sort::{Float, Sort};
 use crate::terms::{Node, Symbol, Term, Terms};
 
 /// Declarations of all variables and functions of the terms, and definitions of all that they are made of: `t` and a
-/// number for each term, which [`reference`] gives.
+/// number for each term, which [`reference()`] gives.
 pub fn definitions(terms: &Terms, roots: &[Term]) -> String {
     let mut text = String::from("(set-logic ALL)\n");
     let within = terms.within(roots);

@@ -172,7 +172,7 @@ impl Solver {
     }
 
     fn add_laws(&mut self) {
-        for law in std::mem::take(&mut self.blaster.laws) {
+        for law in std::mem::take(&mut self.blaster.gates.laws) {
             self.add(&law);
         }
     }

@@ -182,6 +182,23 @@ fn sums_with_constants_are_in_one_form() {
 }
 
 #[test]
+fn quotient_and_rest_give_the_dividend() {
+    let mut t = Terms::new();
+    let (x, y) = (bits(&mut t, "x", 32), bits(&mut t, "y", 32));
+    let ten = t.constant(32, 10);
+    for by in [y, ten] {
+        for (quotient, rest) in [
+            (t.udiv(x, by), t.urem(x, by)),
+            (t.sdiv(x, by), t.srem(x, by)),
+        ] {
+            let product = t.mul(quotient, by);
+            assert_eq!(t.add(product, rest), x);
+            assert_eq!(t.sub(x, product), rest);
+        }
+    }
+}
+
+#[test]
 fn what_cannot_overflow_is_seen() {
     let mut t = Terms::new();
     let (x, y) = (bits(&mut t, "x", 16), bits(&mut t, "y", 16));

@@ -6,6 +6,25 @@ use super::words::{significant_unsigned, zero_extended};
 impl Gates {
     /// Quotient and rest without sign. Where the divisor is zero they are all ones and the dividend.
     pub(crate) fn divided(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+        let operands = (a.to_vec(), b.to_vec());
+        if let Some(results) = self.divisions.get(&operands) {
+            return results.clone();
+        }
+        let (quotient, rest) = self.long_division(a, b);
+        // What follows from all digits together, and is not seen from any of them.
+        let zero = self.is_zero(b);
+        let less = self.less(&rest, b);
+        self.laws.push(vec![zero, less]);
+        let more = self.less(a, &rest);
+        self.laws.push(vec![!more]);
+        let more = self.less(a, &quotient);
+        self.laws.push(vec![zero, !more]);
+        self.divisions
+            .insert(operands, (quotient.clone(), rest.clone()));
+        (quotient, rest)
+    }
+
+    fn long_division(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
         let width = a.len();
         let size = significant_unsigned(b);
         // What of the divisor is not zero from a bit on.

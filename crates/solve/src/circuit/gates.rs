@@ -5,7 +5,7 @@ use std::ops::Not;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The output of a gate, or its negation.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -77,6 +77,10 @@ pub(crate) struct Gates {
     /// How many gates read one, up to two.
     readers: Vec<u8>,
     table: HashTable<u32>,
+    /// Clauses that always hold, and help who solves to see what else takes long to find out.
+    pub laws: Vec<Vec<Lit>>,
+    /// Quotients and rests by dividend and divisor.
+    pub(super) divisions: FxHashMap<(Word, Word), (Word, Word)>,
 }
 
 impl Gates {
@@ -85,6 +89,8 @@ impl Gates {
             gates: vec![Gate::False],
             readers: vec![0],
             table: HashTable::new(),
+            laws: Vec::new(),
+            divisions: FxHashMap::default(),
         }
     }
 

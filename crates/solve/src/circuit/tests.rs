@@ -166,6 +166,13 @@ fn circuits_of_free_bits_are_right_for_all_operands_of_small_widths() {
                 })
                 .collect();
             let values = g.simulated(&inputs);
+            for law in &g.laws {
+                let holds = law.iter().fold(0, |so_far, lit| {
+                    let value = values[lit.gate()];
+                    so_far | if lit.is_negated() { !value } else { value }
+                });
+                assert_eq!(holds, u64::MAX, "a law of {width} bits does not hold");
+            }
             for (place, (word, expected)) in outputs.iter().enumerate() {
                 for (lane, &(x, y)) in pairs.iter().enumerate() {
                     let found = word.iter().enumerate().fold(0u128, |so_far, (at, lit)| {
