@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
 use crate::{complexity::ComplexityArgs, ir::IrArgs, slice::SliceArgs};
@@ -140,6 +141,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
 
+    /// Go on after undefined behaviour of this kind, and warn of it at the end: signed-overflow, bad-shift, bad-conversion,
+    /// uninitialized-read, bad-variadic-argument
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind)]
+    pub allow: Vec<Undefined>,
+
     /// Let it always be this time, in seconds since 1970
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<i64>,
@@ -159,6 +165,15 @@ pub struct RunArgs {
     /// Also print what was done, in numbers
     #[arg(long)]
     pub stats: bool,
+}
+
+/// A kind of undefined behaviour after which an execution can go on.
+fn allowed_kind(text: &str) -> Result<Undefined, String> {
+    let found = CAN_BE_ALLOWED.iter().find(|kind| kind.code() == text);
+    found.copied().ok_or_else(|| {
+        let codes: Vec<&str> = CAN_BE_ALLOWED.iter().map(|kind| kind.code()).collect();
+        format!("an execution can go on after: {}", codes.join(", "))
+    })
 }
 
 /// A project and the flags that describe it.

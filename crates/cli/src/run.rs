@@ -10,7 +10,7 @@ use std::{
 };
 
 use patchwright_exec::files;
-use patchwright_interpret::{Ending, Limits, Machine, OpenHow, Outcome, Status, World};
+use patchwright_interpret::{Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, World};
 
 use crate::{Exit, args::RunArgs, sources};
 
@@ -52,6 +52,25 @@ fn report(outcome: &Outcome) -> u8 {
     status
 }
 
+/// Says what was accepted of what C does not define.
+fn warn(accepted: &[Accepted]) {
+    for one in accepted {
+        let times = match one.times {
+            1 => String::new(),
+            times => format!(", {times} times"),
+        };
+        let place = one
+            .place
+            .as_ref()
+            .map_or(String::new(), |place| format!(" at {place}"));
+        eprintln!(
+            "patchwright: warning: undefined behaviour was allowed: {}: {}{place}{times}",
+            one.kind.code(),
+            one.message
+        );
+    }
+}
+
 fn execute(args: &RunArgs) -> Result<Outcome, String> {
     let sources = sources::lower(&args.sources, args.cflags.as_deref())?;
     let modules = sources.into_iter().map(|source| source.module).collect();
@@ -68,7 +87,9 @@ fn execute(args: &RunArgs) -> Result<Outcome, String> {
     };
     let mut words = vec![name.into_vec()];
     words.extend(args.arguments.iter().cloned().map(OsStringExt::into_vec));
+    machine.allow(&args.allow);
     let outcome = machine.run(&words, &environment());
+    warn(machine.accepted());
     if args.stats {
         eprintln!("patchwright: {} IR instructions", outcome.instructions);
     }

@@ -10,7 +10,8 @@ use std::{
 
 use clap::Args;
 use patchwright_dependence::{
-    Bits, Criterion, CriterionError, Graph, Line, Occurrence, Recorder, VertexId,
+    self as dependence, Bits, Criterion, CriterionError, Graph, Line, Occurrence, Recorder,
+    VertexId,
 };
 use patchwright_interpret::{Ending, Limits, Machine};
 use patchwright_ir::Program;
@@ -70,6 +71,9 @@ pub struct SliceArgs {
 /// Dependences of an execution that are kept, at 12 bytes each.
 const MOST_DEPENDENCES: usize = 100_000_000;
 
+/// Warnings that are printed; JSON has all of them.
+const SHOWN_GAPS: usize = 12;
+
 /// Runs the command.
 pub fn run(args: &SliceArgs) -> Exit {
     match try_run(args) {
@@ -113,6 +117,16 @@ fn try_run(args: &SliceArgs) -> Result<Exit, String> {
     let lowered = sources::lower(&files, args.cflags.as_deref())?;
     let modules = lowered.iter().map(|source| source.module.clone());
     let program = Program::link(modules.collect()).map_err(|e| e.to_string())?;
+    let gaps = gaps_of(&program);
+    for gap in gaps.iter().take(SHOWN_GAPS) {
+        eprintln!("patchwright: warning: {gap}");
+    }
+    if gaps.len() > SHOWN_GAPS {
+        eprintln!(
+            "patchwright: warning: {} more parts of the program are not looked into (--json lists all)",
+            gaps.len() - SHOWN_GAPS
+        );
+    }
     let graph = Graph::of(&program);
     let wanted = Criterion {
         file: lowered[0].file.to_string_lossy().into_owned(),
@@ -154,6 +168,9 @@ fn try_run(args: &SliceArgs) -> Result<Exit, String> {
         files: by_files(&graph, &lowered, &slice, &vertices),
         executable_lines: graph.lines(&all).len(),
         execution,
+        // An execution ends where something is not lowered, and takes the ways that it takes.
+        may_be_incomplete: !args.dynamic && !gaps.is_empty(),
+        gaps,
     };
     if args.json {
         println!("{}", found.json());
@@ -162,6 +179,31 @@ fn try_run(args: &SliceArgs) -> Result<Exit, String> {
         print!("{}", found.text(Style { colour }));
     }
     Ok(Exit::Found)
+}
+
+/// What slices of the program do not look into.
+fn gaps_of(program: &Program) -> Vec<report::Gap> {
+    let shown = |gap: dependence::Gap| {
+        let file = gap.place.map_or(0, |(file, _)| file);
+        let files = &program.modules[gap.module].files;
+        report::Gap {
+            path: files.get(file as usize).map(|file| shown_path(&file.path)),
+            line: gap.place.map(|(_, line)| line).filter(|&line| line > 0),
+            name: gap.name,
+            reason: gap.reason,
+        }
+    };
+    dependence::gaps(program).into_iter().map(shown).collect()
+}
+
+/// A path as it is shown: below the working directory, if it is there.
+fn shown_path(path: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = Path::new(path);
+    path.strip_prefix(&here)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 fn explain(error: &CriterionError, criterion: &Criterion) -> String {
@@ -264,18 +306,11 @@ fn by_files(
                 text,
             });
     }
-    let here = std::env::current_dir().unwrap_or_default();
     files
         .into_iter()
-        .map(|((module, file), lines)| {
-            let path = &graph.program().modules[module].files[file as usize].path;
-            let shown = Path::new(path)
-                .strip_prefix(&here)
-                .unwrap_or(Path::new(path));
-            report::File {
-                path: shown.display().to_string(),
-                lines,
-            }
+        .map(|((module, file), lines)| report::File {
+            path: shown_path(&graph.program().modules[module].files[file as usize].path),
+            lines,
         })
         .collect()
 }

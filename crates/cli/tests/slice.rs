@@ -125,3 +125,69 @@ fn what_means_nothing_is_explained() {
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_slice_names_what_was_not_lowered_and_says_that_it_may_miss_something() {
+    let place = place();
+    let source = "#include <stdio.h>
+typedef float four __attribute__((vector_size(16)));
+static int n = 1;
+int plain(int k) {
+  return k + 1;
+}
+static void change(void) {
+  four v = { 1, 2, 3, 4 };
+  n = (int)v[n];
+}
+int main(void) {
+  change();
+  printf(\"%d\\n\", n);
+  return 0;
+}
+";
+    fs::write(place.project().join("gap.c"), source).unwrap();
+    let output = place.run(["slice", "--json", "project/gap.c:13"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let slice = &report["slice"];
+    assert_eq!(slice["may_be_incomplete"], true);
+    let gap = &slice["gaps"][0];
+    assert_eq!(
+        (gap["name"].as_str(), gap["line"].as_u64()),
+        (Some("change"), Some(8)),
+        "{slice}"
+    );
+    let path = gap["path"].as_str().unwrap();
+    assert!(path.ends_with("project/gap.c"), "{gap}");
+    assert!(
+        gap["reason"].as_str().unwrap().starts_with("not lowered: "),
+        "{gap}"
+    );
+    let warning = "gap.c:8: change: not lowered: ";
+    assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    let text = place.run(["slice", "project/gap.c:13"]);
+    assert!(stdout(&text).contains("lines may be missing"));
+
+    // Jumps out of functions are not followed either; and of what has no gap nothing is said.
+    let jump = "#include <setjmp.h>
+static jmp_buf back;
+int main(int argc, char **argv) {
+  volatile int n = 0;
+  if (setjmp(back) == 0) {
+    n = argc;
+    longjmp(back, 1);
+  }
+  return n;
+}
+";
+    fs::write(place.project().join("jump.c"), jump).unwrap();
+    let output = place.run(["slice", "--json", "project/jump.c:9"]);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["slice"]["may_be_incomplete"], true, "{report}");
+    assert!(stderr(&output).contains("jump.c:7: main: `longjmp`"));
+    let output = place.run(["slice", "--json", "project/scale.c:2"]);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["slice"]["may_be_incomplete"], false);
+    assert_eq!(report["slice"]["gaps"], serde_json::json!([]));
+    assert!(!stderr(&output).contains("warning"));
+}

@@ -8,8 +8,10 @@ use std::{
 
 use patchwright_exec::{
     CompileCommand, Limits, Request, RunError, Runner,
-    runner::{Outcome, Stdin},
+    runner::{Outcome, Sink, Stdin},
 };
+
+use crate::dump::Dump;
 
 /// The oldest clang whose dump we read.
 pub const OLDEST_VERSION: u32 = 16;
@@ -162,12 +164,12 @@ impl Clang {
         }
     }
 
-    /// The syntax tree as JSON.
+    /// The syntax tree.
     pub(crate) fn dump(
         &self,
         runner: &mut Runner,
         command: &CompileCommand,
-    ) -> Result<Vec<u8>, ParseError> {
+    ) -> Result<Dump, ParseError> {
         let request = self
             .request(
                 command,
@@ -178,12 +180,13 @@ impl Clang {
                     "-ast-dump=json",
                 ],
             )
-            .arg(&command.file);
+            .arg(&command.file)
+            .stdout(Sink::Compressed);
         let outcome = runner.run(&request)?;
         if !outcome.ending.is_success() {
             return Err(Self::failed(&command.file, &outcome));
         }
-        Ok(outcome.stdout)
+        Ok(Dump::new(outcome.stdout))
     }
 
     /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
@@ -401,7 +404,12 @@ fn flags(command: &CompileCommand) -> Vec<OsString> {
         "-fno-common",
         "-fcommon",
         "-fshort-wchar",
+        "-fno-signed-char",
+        "-fno-unsigned-char",
         "-fwrapv",
+        "-fno-wrapv",
+        "-fstrict-overflow",
+        "-fno-strict-overflow",
         "-fno-strict-aliasing",
         "-fblocks",
         "-fdollars-in-identifiers",

@@ -17,6 +17,8 @@ mod build;
 mod clang;
 mod ctype;
 pub mod detail;
+mod dialect;
+mod dump;
 mod layout;
 pub mod lex;
 mod locate;
@@ -34,6 +36,7 @@ use patchwright_exec::{CompileCommand, Runner};
 
 pub use clang::{Clang, OLDEST_VERSION, ParseError};
 pub use ctype::CTYPE_FUNCTIONS;
+pub use dialect::Dialect;
 pub use layout::RecordLayout;
 pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
@@ -49,6 +52,14 @@ pub fn parse(
     command: &CompileCommand,
     source: Vec<u8>,
 ) -> Result<TranslationUnit, ParseError> {
+    if let Some(flag) = Dialect::not_known(command) {
+        return Err(ParseError::Rejected {
+            path: command.file.clone(),
+            message: format!(
+                "`{flag}` changes what types are, which is not supported; leave it out"
+            ),
+        });
+    }
     let preprocessed = clang.preprocess(runner, command)?;
     read(
         clang,
@@ -145,23 +156,19 @@ fn read(
     let dump = clang.dump(runner, command)?;
     let macros = macros::MacroTable::from_preprocessor(preprocessed);
     let file = command.file.to_string_lossy();
+    let dialect = Dialect::of(command);
     let is_main = |name: &str| match command.included {
         Some(_) => command.is_source(name),
         None => name == file,
     };
     let built = on_deep_stack(|| {
-        let mut deserializer = serde_json::Deserializer::from_slice(&dump);
-        deserializer.disable_recursion_limit();
-        let mut root =
-            <raw::Node as serde::Deserialize>::deserialize(&mut deserializer).map_err(|error| {
-                ParseError::Dump {
+        let is_system = |file: &str| file.starts_with("/usr/") || file.starts_with('<');
+        let builder =
+            build::UnitBuilder::convert(&dump, dialect, &is_main, &source, &macros, &is_system)
+                .map_err(|error| ParseError::Dump {
                     path: command.file.clone(),
                     message: error.to_string(),
-                }
-            })?;
-        let builder = build::UnitBuilder::convert(&mut root, &is_main, &source, &macros, &|file| {
-            file.starts_with("/usr/") || file.starts_with('<')
-        });
+                })?;
         Ok::<_, ParseError>((
             builder.types,
             builder.variables,
@@ -199,6 +206,7 @@ fn read(
     };
     Ok(TranslationUnit {
         source,
+        dialect,
         types,
         variables,
         globals,

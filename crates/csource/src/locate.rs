@@ -14,11 +14,10 @@ use crate::{
 
 /// Fills in the file of every location of the dump: the compiler prints a file's name only
 /// when it differs from the one printed before.
-pub(crate) fn resolve_files(root: &mut Node) -> Files {
-    let mut files = Files::default();
-    let mut current = (None, 0);
-    visit(root, &mut files, &mut current);
-    files
+pub(crate) fn resolve_files(node: &mut Node, files: &mut Files) {
+    let mut current = files.current;
+    visit(node, files, &mut current);
+    files.current = current;
 }
 
 /// The names of the files of a dump.
@@ -26,6 +25,8 @@ pub(crate) fn resolve_files(root: &mut Node) -> Files {
 pub(crate) struct Files {
     names: Vec<String>,
     index: FxHashMap<String, u32>,
+    /// File and line of the position that was printed last.
+    current: (Option<u32>, u32),
     /// How many `offsetof` there are.
     pub(crate) offsets: u32,
 }

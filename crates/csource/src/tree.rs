@@ -624,6 +624,8 @@ pub struct MacroConstant {
 /// One source file, compiled in one way.
 #[derive(Clone, Debug)]
 pub struct TranslationUnit {
+    /// What the flags of the compile command say of the meaning of C.
+    pub dialect: crate::Dialect,
     /// The source's text.
     pub source: Vec<u8>,
     /// All types.

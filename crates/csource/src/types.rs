@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use parse::unnamed_at;
 
+use crate::Dialect;
+
 /// Names a type of a [`TypeTable`]; equal ids mean the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
@@ -159,9 +161,23 @@ pub struct TypeTable {
     layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
     /// Size and alignment of records whose definition the dump does not show.
     told_sizes: FxHashMap<RecordId, (u64, u64)>,
+    dialect: Dialect,
 }
 
 impl TypeTable {
+    /// An empty table, for sources of a dialect.
+    pub(crate) fn new(dialect: Dialect) -> TypeTable {
+        TypeTable {
+            dialect,
+            ..TypeTable::default()
+        }
+    }
+
+    /// The dialect that the types are read in.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     fn intern(&mut self, kind: TypeKind, qualifiers: Qualifiers) -> TypeId {
         let entry = Entry { kind, qualifiers };
         if let Some(&id) = self.index.get(&entry) {

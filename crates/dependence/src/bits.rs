@@ -54,6 +54,12 @@ impl Bits {
         left
     }
 
+    /// The numbers that are in both sets.
+    pub fn intersection(&self, other: &Bits) -> Bits {
+        let both = self.0.iter().zip(&other.0).map(|(a, b)| a & b);
+        Bits(both.collect())
+    }
+
     /// No number is in the set.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)

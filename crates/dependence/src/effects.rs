@@ -9,6 +9,7 @@ use crate::{
     call_graph::{CallGraph, CallSite, instructions},
     library::{Effect, effects_of},
     points_to::{ERRNO, LIBRARY, Location, LocationId, PointsTo, STREAMS, UNKNOWN},
+    private::Private,
 };
 
 /// Locations that may be read, and that may be written.
@@ -36,6 +37,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) program: &'a Program,
     pub(crate) points_to: &'a PointsTo,
     pub(crate) calls: &'a CallGraph,
+    pub(crate) private: &'a Private,
 }
 
 impl Facts<'_> {
@@ -65,11 +67,16 @@ impl Facts<'_> {
             }
             Location::Local(routine, local) => {
                 let kind = self.program.function(routine).local(local).kind;
-                !self.calls.is_recursive(routine)
+                self.has_one(routine, id)
                     && matches!(kind, LocalKind::Memory { size: all, .. } if all == size)
             }
             _ => false,
         }
+    }
+
+    /// Wherever a local of a routine is touched, only one activation's can be meant.
+    pub(crate) fn has_one(&self, routine: RoutineId, id: LocationId) -> bool {
+        !self.calls.is_recursive(routine) || self.private.is_own(id)
     }
 
     fn write(&self, effects: &mut Effects, to: Bits, size: u64) {
@@ -256,7 +263,7 @@ impl Facts<'_> {
     fn is_gone_after(&self, routine: RoutineId, id: u32) -> bool {
         match self.points_to.location(LocationId(id)) {
             Location::Local(of, _) | Location::Rest(of) => {
-                of == routine && !self.calls.is_recursive(routine)
+                of == routine && self.has_one(routine, LocationId(id))
             }
             _ => false,
         }
@@ -312,7 +319,7 @@ impl Summary {
             for &routine in facts.calls.bottom_up() {
                 for site in facts.calls.sites(routine) {
                     for &callee in &site.bodies {
-                        let theirs = summary.seen_by_callers(facts, callee);
+                        let theirs = summary.seen_by_call(facts, routine, site, callee);
                         let mine = &mut summary.routines[routine.index()];
                         changed |= mine.reads.union(&theirs.reads);
                         changed |= mine.writes.union(&theirs.writes);
@@ -343,6 +350,20 @@ impl Summary {
     /// All that functions that are not known can reach.
     pub(crate) fn unknown(&self) -> &Bits {
         &self.unknown
+    }
+
+    /// What a call of a routine may read and write of what the caller can see.
+    pub(crate) fn seen_by_call(
+        &self,
+        facts: Facts<'_>,
+        caller: RoutineId,
+        site: &CallSite,
+        callee: RoutineId,
+    ) -> Effects {
+        let mut seen = self.seen_by_callers(facts, callee);
+        seen.reads = facts.private.through(caller, site, &seen.reads);
+        seen.writes = facts.private.through(caller, site, &seen.writes);
+        seen
     }
 
     /// What callers can see of what a routine reads and writes.

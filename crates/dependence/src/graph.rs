@@ -11,6 +11,7 @@ use crate::{
     control::Control,
     effects::{Effects, Facts, Summary, result_place},
     points_to::{Location, LocationId, PointsTo},
+    private::Private,
     ssa::{Definition, Resource},
 };
 use build::Builder;
@@ -100,6 +101,7 @@ pub struct Graph<'p> {
     pub(crate) program: &'p Program,
     pub(crate) points_to: PointsTo,
     pub(crate) calls: CallGraph,
+    private: Private,
     pub(crate) vertices: Vec<Vertex>,
     pub(crate) parts: Vec<Part>,
     pub(crate) sites: Vec<Site>,
@@ -152,11 +154,13 @@ impl<'p> Graph<'p> {
     pub fn of(program: &'p Program) -> Graph<'p> {
         let points_to = PointsTo::of(program);
         let calls = CallGraph::of(program, &points_to);
+        let private = Private::of(program, &points_to, &calls);
         let (vertices, parts, sites, edges, unknown) = {
             let facts = Facts {
                 program,
                 points_to: &points_to,
                 calls: &calls,
+                private: &private,
             };
             let summary = Summary::of(facts);
             let mut builder = Builder {
@@ -197,6 +201,7 @@ impl<'p> Graph<'p> {
             program,
             points_to,
             calls,
+            private,
             vertices,
             parts,
             sites,
@@ -345,6 +350,7 @@ impl<'p> Graph<'p> {
             program: self.program,
             points_to: &self.points_to,
             calls: &self.calls,
+            private: &self.private,
         }
     }
 

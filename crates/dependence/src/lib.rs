@@ -24,7 +24,8 @@
 //!   and it may call functions it was given. It does not know the program's variables by their
 //!   names.
 //! * What a program writes to a file it does not read back by another stream.
-//! * `longjmp` and signal handlers are no ways of control. Slices are about executions that come to
+//! * `longjmp` and signal handlers are no ways of control ([`gaps`] names them, with what was not
+//!   lowered). Slices are about executions that come to
 //!   their end: that a loop ends is no dependence.
 
 mod bits;
@@ -32,9 +33,11 @@ mod call_graph;
 mod control;
 mod dynamic;
 mod effects;
+mod gaps;
 mod graph;
 mod library;
 mod points_to;
+mod private;
 mod reduce;
 mod slice;
 mod source;
@@ -44,6 +47,7 @@ pub use bits::Bits;
 pub use call_graph::{CallGraph, CallSite};
 pub use dynamic::{DynamicSlice, Occurrence, Recorder};
 pub use effects::Effects;
+pub use gaps::{Gap, gaps};
 pub use graph::{DependenceKind, Graph, Slot, Vertex, VertexId};
 pub use library::{is_known, names as library_names};
 pub use points_to::{Location, LocationId, PointsTo};

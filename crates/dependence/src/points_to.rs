@@ -178,6 +178,12 @@ impl PointsTo {
         &self.sets[self.root(node.unwrap_or(0)) as usize]
     }
 
+    /// The locations that a register may point to.
+    pub(crate) fn of_register(&self, routine: RoutineId, local: LocalId) -> &Bits {
+        let node = self.frames[routine.index()].locals.get(local.index());
+        &self.sets[self.root(node.copied().unwrap_or(0)) as usize]
+    }
+
     /// The locations that pointers in a location may point to.
     pub fn in_location(&self, id: LocationId) -> &Bits {
         &self.sets[self.root(self.contents[id.0 as usize]) as usize]

@@ -96,6 +96,9 @@ pub enum Sink {
     Null,
     /// Standard error only: to where standard output goes, in the order of the writes.
     WithStdout,
+    /// Standard output only: into the [`Outcome`] as a frame of zstd, for outputs of hundreds of megabytes. Limits count
+    /// what the command writes.
+    Compressed,
 }
 
 /// What happens when the captured output exceeds [`Limits::output`].
@@ -123,7 +126,7 @@ pub struct Request {
     pub stdin: Stdin,
     /// Standard output ([`Sink::WithStdout`] means [`Sink::Capture`] here).
     pub stdout: Sink,
-    /// Standard error.
+    /// Standard error ([`Sink::Compressed`] means [`Sink::Capture`] here).
     pub stderr: Sink,
     /// What to do with too much output.
     pub overflow: Overflow,
@@ -182,6 +185,12 @@ impl Request {
     /// Sets the standard input.
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
+        self
+    }
+
+    /// Sets where standard output goes.
+    pub fn stdout(mut self, sink: Sink) -> Self {
+        self.stdout = sink;
         self
     }
 

@@ -155,7 +155,7 @@ impl Machine<'_> {
                 routine.name
             )));
         };
-        native(self, &Args(&arguments))
+        self.with_lenient_memory(|machine| native(machine, &Args(&arguments)))
     }
 
     /// Executes until only `depth` frames are left.
@@ -387,16 +387,33 @@ impl Machine<'_> {
             );
         };
         if !compatible(given, ty) {
-            return undefined(
-                Undefined::BadVariadic,
-                format!("an argument of type {given} is read as {ty}"),
-            );
+            self.accept_variadic(given, ty, || {
+                format!("an argument of type {given} is read as {ty}")
+            })?;
         }
         self.memory.store(Ty::U64, list + 8, position + 1)?;
         Ok(match ty {
             Type::Aggregate { .. } => value,
             _ => wide::canonical(ty, value),
         })
+    }
+}
+
+impl Machine<'_> {
+    /// An argument of another type than is asked for: the low bits of a wider integer, where that is accepted.
+    pub(crate) fn accept_variadic(
+        &mut self,
+        given: Type,
+        asked: Type,
+        message: impl FnOnce() -> String,
+    ) -> Run<()> {
+        let integral = |ty: Type| ty.is_integer() || ty == Type::Ptr;
+        let has_bits = integral(given) && integral(asked) && given.size() >= asked.size();
+        if !(has_bits && self.allows(Undefined::BadVariadic)) {
+            return undefined(Undefined::BadVariadic, message());
+        }
+        self.note_accepted(Undefined::BadVariadic, message());
+        Ok(())
     }
 }
 

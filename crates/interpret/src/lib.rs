@@ -16,8 +16,10 @@
 //! * Comparing pointers into different objects with `<` is allowed, as compilers have it; their
 //!   difference is not.
 //! * Objects may be accessed as any type (`-fno-strict-aliasing`), and at any alignment.
+//! * What the user accepts ([`Machine::allow`]) ends nothing, and is noted.
 //! * Unspecified orders of evaluation are the ones of crate `lower`.
 
+mod allow;
 mod code;
 mod decode;
 mod execute;
@@ -29,6 +31,7 @@ mod observe;
 mod operate;
 mod world;
 
+pub use allow::{Accepted, CAN_BE_ALLOWED};
 pub use fault::{Ending, Outcome, Place, Undefined};
 pub use libc::verify::Answers;
 pub use machine::{Limits, LinkError, Machine};

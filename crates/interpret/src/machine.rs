@@ -5,6 +5,7 @@ use std::rc::Rc;
 use patchwright_ir::{Function, Hook, Module, ObjectId, Program, RoutineId, Target};
 
 use crate::{
+    allow::Allowance,
     code::Code,
     decode::{Linked, decode},
     fault::{Ending, Outcome, Place, Run, Stop},
@@ -110,6 +111,9 @@ pub struct Machine<'w> {
     /// How many of the answers' inputs were given.
     pub(crate) answered: usize,
     pub(crate) observer: Option<&'w mut dyn Observer>,
+    pub(crate) allowance: Allowance,
+    /// An instruction is executed that is to give a result where C defines none.
+    pub(crate) lenient: bool,
 }
 
 impl<'w> Machine<'w> {
@@ -140,6 +144,8 @@ impl<'w> Machine<'w> {
             answers: Answers::default(),
             answered: 0,
             observer: None,
+            allowance: Allowance::default(),
+            lenient: false,
         };
         machine.place_routines()?;
         machine.place_objects()?;
@@ -395,6 +401,11 @@ impl<'w> Machine<'w> {
         const MOST: usize = 64;
         let frames = self.frames.iter().rev().take(MOST);
         frames.filter_map(|frame| self.place(frame)).collect()
+    }
+
+    /// Where the innermost call is.
+    pub(crate) fn innermost_place(&self) -> Option<Place> {
+        self.frames.iter().rev().find_map(|frame| self.place(frame))
     }
 
     fn place(&self, frame: &Frame) -> Option<Place> {

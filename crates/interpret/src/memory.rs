@@ -57,6 +57,9 @@ pub(crate) struct Memory {
     accesses: RefCell<Vec<Access>>,
     /// Why the values that objects begin with are not known.
     refused: HashMap<u64, String>,
+    /// Reads of bytes without a value give what the bytes hold, and the first one is noted.
+    lenient: bool,
+    lenient_read: RefCell<Option<String>>,
 }
 
 impl Memory {
@@ -77,6 +80,8 @@ impl Memory {
             logging: false,
             accesses: RefCell::default(),
             refused: HashMap::new(),
+            lenient: false,
+            lenient_read: RefCell::default(),
         }
     }
 
@@ -262,12 +267,34 @@ impl Memory {
         if let Some(written) = &object.written
             && written[range.clone()].contains(&0)
         {
-            return self.uninitialized(address, size);
+            self.lenient_or(address, size)?;
         }
         if self.logging {
             self.note(address, size, false);
         }
         Ok(&object.bytes[range])
+    }
+
+    /// What a read of bytes without a value means.
+    #[cold]
+    fn lenient_or(&self, address: u64, size: u64) -> Run<()> {
+        match (self.uninitialized(address, size), self.lenient) {
+            (Stop::Undefined(_, message), true) => {
+                self.lenient_read.borrow_mut().get_or_insert(message);
+                Ok(())
+            }
+            (stop, _) => Err(stop),
+        }
+    }
+
+    /// Whether reads of bytes without a value give what the bytes hold; what it was before.
+    pub(crate) fn set_lenient(&mut self, lenient: bool) -> bool {
+        std::mem::replace(&mut self.lenient, lenient)
+    }
+
+    /// What was read without a value since this was asked last.
+    pub(crate) fn take_lenient_read(&mut self) -> Option<String> {
+        self.lenient_read.get_mut().take()
     }
 
     /// The bytes of a range that is written out of the program, as records with padding are: those without a value are
@@ -289,10 +316,9 @@ impl Memory {
         }
     }
 
-    #[cold]
-    fn uninitialized<T>(&self, address: u64, size: u64) -> Run<T> {
+    fn uninitialized(&self, address: u64, size: u64) -> Stop {
         if let Some(reason) = self.refused.get(&(address >> 32)) {
-            return Err(Stop::Unsupported(reason.clone()));
+            return Stop::Unsupported(reason.clone());
         }
         let object = &self.objects[(address >> 32) as usize];
         let offset = (address as u32).wrapping_sub(object.base);
@@ -300,7 +326,7 @@ impl Memory {
             Kind::Heap => "an allocation",
             _ => "a local object",
         };
-        undefined(
+        Stop::Undefined(
             Undefined::UninitializedRead,
             format!(
                 "a read of {size} bytes at offset {offset} of {whose} of {} bytes, which have no \
@@ -475,7 +501,7 @@ impl Memory {
         let written = object.written.as_ref().map(|written| &written[offset..]);
         for (index, byte) in bytes.iter().enumerate() {
             if written.is_some_and(|written| written[index] == 0) {
-                return self.uninitialized(address + index as u64, 1);
+                self.lenient_or(address + index as u64, 1)?;
             }
             if *byte == 0 {
                 if self.logging {

@@ -4,6 +4,7 @@ use patchwright_ir::{Type, wide};
 use patchwright_semantics::{self as semantics, BinaryOp, Ty, UnaryOp};
 
 use crate::{
+    allow,
     code::{Code, Op},
     execute::Pause,
     fault::{Run, Stop, Undefined, undefined},
@@ -101,11 +102,26 @@ impl Machine<'_> {
                     let b = get!(b);
                     match semantics::binary(op, ty, get!(a), b) {
                         Some(value) => set!(dst, value),
-                        None => attempt!(Err(failed(op, ty.into(), u128::from(b)))),
+                        None => {
+                            let (stop, a) = (failed(op, ty.into(), b.into()), get!(a));
+                            let value = self.go_on(stop, pc, |_| {
+                                allow::wrapped(op, ty.into(), a.into(), b.into())
+                            });
+                            set!(dst, attempt!(value) as u64);
+                        }
                     }
                 }
                 Op::Load { dst, address, ty } => {
-                    set!(dst, attempt!(self.memory.load(ty, get!(address))));
+                    let value = match self.memory.load(ty, get!(address)) {
+                        Ok(value) => value,
+                        Err(stop) => {
+                            let address = get!(address);
+                            attempt!(self.go_on(stop, pc, |machine| {
+                                machine.leniently(|machine| machine.memory.load(ty, address))
+                            }))
+                        }
+                    };
+                    set!(dst, value);
                 }
                 Op::Store { address, value, ty } => {
                     let (address, value) = (get!(address), get!(value));
@@ -113,7 +129,11 @@ impl Machine<'_> {
                 }
                 Op::Convert { from, to, dst, a } => match semantics::convert(from, to, get!(a)) {
                     Some(value) => set!(dst, value),
-                    None => attempt!(Err(failed_conversion(from.into(), to.into()))),
+                    None => {
+                        let (stop, a) = (failed_conversion(from.into(), to.into()), get!(a));
+                        let value = self.go_on(stop, pc, |_| allow::converted(from, to, a));
+                        set!(dst, attempt!(value));
+                    }
                 },
                 Op::Branch {
                     a,
@@ -191,7 +211,9 @@ impl Machine<'_> {
                 Op::Flag { flag, value } => set!(flag, u64::from(value)),
                 Op::Check { flag, local } => {
                     if self.registers[base + flag as usize] == 0 {
-                        attempt!(self.unwritten(local));
+                        // The register holds what it held.
+                        let stop = self.unwritten(local);
+                        attempt!(self.go_on(stop, pc, |_| Some(())));
                     }
                 }
                 Op::Call(site) => {
@@ -225,7 +247,12 @@ impl Machine<'_> {
                 }
                 Op::Unary { op, ty, dst, a } => match semantics::unary(op, ty, get!(a)) {
                     Some(value) => set!(dst, value),
-                    None => attempt!(Err(failed_unary(op, ty.into()))),
+                    None => {
+                        let (stop, a) = (failed_unary(op, ty.into()), get!(a));
+                        let value =
+                            self.go_on(stop, pc, |_| allow::wrapped_unary(op, ty.into(), a.into()));
+                        set!(dst, attempt!(value) as u64);
+                    }
                 },
                 Op::Shift {
                     op,
@@ -238,7 +265,14 @@ impl Machine<'_> {
                     let b = get!(b);
                     match semantics::shift(op, ty, count, get!(a), b) {
                         Some(value) => set!(dst, value),
-                        None => attempt!(Err(failed(op, ty.into(), u128::from(b)))),
+                        None => {
+                            let (stop, a) = (failed(op, ty.into(), b.into()), get!(a));
+                            let b = allow::count_bits(count, b);
+                            let value = self.go_on(stop, pc, |_| {
+                                allow::wrapped_shift(op, ty.into(), a.into(), b)
+                            });
+                            set!(dst, attempt!(value) as u64);
+                        }
                     }
                 }
                 Op::Switch { a, table } => {
@@ -257,7 +291,13 @@ impl Machine<'_> {
                 Op::Zero { address, size } => {
                     attempt!(self.memory.write(get!(address), size)).fill(0);
                 }
-                _ => attempt!(self.rare(code, base, op)),
+                _ => {
+                    if let Err(stop) = self.rare(code, base, op) {
+                        attempt!(self.go_on(stop, pc, |machine| {
+                            machine.leniently(|machine| machine.rare(code, base, op))
+                        }));
+                    }
+                }
             }
         }
     }
@@ -305,7 +345,9 @@ impl Machine<'_> {
             }
             Op::WideUnary { op, ty, dst, a } => {
                 let a = self.wide_value(code, base, a, ty);
-                let value = wide::unary(op, ty, a).ok_or_else(|| failed_unary(op, ty))?;
+                let value = wide::unary(op, ty, a)
+                    .or_else(|| self.lenient.then(|| allow::wrapped_unary(op, ty, a))?)
+                    .ok_or_else(|| failed_unary(op, ty))?;
                 let of = if op == UnaryOp::Not { Type::I32 } else { ty };
                 self.set_wide(base, dst, of, value);
             }
@@ -314,7 +356,9 @@ impl Machine<'_> {
                     self.wide_value(code, base, a, ty),
                     self.wide_value(code, base, b, ty),
                 );
-                let value = wide::binary(op, ty, a, b).ok_or_else(|| failed(op, ty, b))?;
+                let value = wide::binary(op, ty, a, b)
+                    .or_else(|| self.lenient.then(|| allow::wrapped(op, ty, a, b))?)
+                    .ok_or_else(|| failed(op, ty, b))?;
                 let of = if op.is_comparison() { Type::I32 } else { ty };
                 self.set_wide(base, dst, of, value);
             }
@@ -328,7 +372,9 @@ impl Machine<'_> {
             } => {
                 let a = self.wide_value(code, base, a, ty);
                 let b = self.wide_value(code, base, b, count);
-                let value = wide::shift(op, ty, count, a, b).ok_or_else(|| failed(op, ty, b))?;
+                let value = wide::shift(op, ty, count, a, b)
+                    .or_else(|| self.lenient.then(|| allow::wrapped_shift(op, ty, a, b))?)
+                    .ok_or_else(|| failed(op, ty, b))?;
                 self.set_wide(base, dst, ty, value);
             }
             Op::WideConvert { from, to, dst, a } => {
@@ -392,14 +438,25 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Executes an instruction once more, in a way that gives a result where C does not define one.
+    fn leniently<T>(&mut self, execute: impl FnOnce(&mut Self) -> Run<T>) -> Option<T> {
+        self.lenient = true;
+        let before = self.memory.set_lenient(true);
+        let result = execute(self);
+        self.memory.set_lenient(before);
+        self.memory.take_lenient_read();
+        self.lenient = false;
+        result.ok()
+    }
+
     #[cold]
-    fn unwritten(&self, local: u32) -> Run<()> {
+    fn unwritten(&self, local: u32) -> Stop {
         let name = self
             .frames
             .last()
             .and_then(|frame| self.function(frame.routine))
             .map_or("", |function| &function.locals[local as usize].name);
-        undefined(
+        Stop::Undefined(
             Undefined::UninitializedRead,
             format!("a read of `{name}`, which has no value"),
         )

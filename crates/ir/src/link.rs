@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     function::{Function, Linkage},
-    module::{Global, Module},
+    module::{Data, Global, Module},
     types::{FunctionId, GlobalId, ObjectId, RoutineId},
 };
 
@@ -14,6 +14,15 @@ pub enum LinkError {
     /// Two definitions of a name.
     #[error("`{name}` is defined twice")]
     Twice {
+        /// The name.
+        name: String,
+    },
+    /// Two definitions of an object, none of which has an initial value.
+    #[error(
+        "`{name}` is defined twice; if the project's compiler takes both for one object, give the \
+         flag -fcommon"
+    )]
+    TwiceWithoutValue {
         /// The name.
         name: String,
     },
@@ -158,11 +167,16 @@ impl Program {
                     Some(&(m, p)) => {
                         let known = rank(&modules[m].globals[p]);
                         if known == 3 && rank(global) == 3 {
-                            return Err(LinkError::Twice {
-                                name: global.name.clone(),
+                            let name = global.name.clone();
+                            let empty = |global: &Global| global.data == Some(Data::default());
+                            return Err(match empty(global) && empty(&modules[m].globals[p]) {
+                                true => LinkError::TwiceWithoutValue { name },
+                                false => LinkError::Twice { name },
                             });
                         }
-                        rank(global) > known
+                        // Of tentative definitions the largest one.
+                        let larger = known == 2 && global.size > modules[m].globals[p].size;
+                        rank(global) > known || (larger && rank(global) == known)
                     }
                     None => true,
                 };

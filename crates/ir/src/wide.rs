@@ -118,6 +118,23 @@ pub fn shift(op: BinaryOp, left: Type, right: Type, a: u128, b: u128) -> Option<
     })
 }
 
+/// The type in which an operator on values of a signed integer type wraps around, where C does not define what happens
+/// when the result does not fit: the unsigned one of the same size. A value of either is converted to the other without
+/// loss.
+pub fn wraps_in(op: BinaryOp, ty: Type) -> Option<Type> {
+    let may_overflow = matches!(
+        op,
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl
+    );
+    let unsigned = match ty {
+        Type::I32 => Type::U32,
+        Type::I64 => Type::U64,
+        Type::I128 => Type::U128,
+        _ => return None,
+    };
+    may_overflow.then_some(unsigned)
+}
+
 /// `op a`, of type `ty`.
 pub fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     if let Some(scalar) = ty.scalar() {

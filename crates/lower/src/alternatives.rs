@@ -316,13 +316,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let b = self.constant(computed, count, origin);
         let a = self.convert(old, ty, computed, origin);
         let op = if by < 0 { BinaryOp::Sub } else { BinaryOp::Add };
-        let sum = self.emit_value(computed, origin, |dst| InstructionKind::Binary {
-            dst,
-            op,
-            ty: computed,
-            a,
-            b,
-        });
+        let sum = self.arithmetic(op, computed, a, b, origin);
         self.convert(sum, computed, ty, origin)
     }
 

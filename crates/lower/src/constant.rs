@@ -279,12 +279,21 @@ impl<'a> Scope<'_, 'a> {
                 Some(Constant::Value(Type::Ptr, u128::from(address)))
             }
             (Constant::Value(a_ty, a), Constant::Value(b_ty, b)) => {
+                let wraps = wide::wraps_in(op, a_ty);
+                let exact = wraps
+                    .filter(|_| self.lowerer.unit.dialect.wraps)
+                    .unwrap_or(a_ty);
+                let a = wide::convert(a_ty, exact, a)?;
                 let value = if op.is_shift() {
-                    shift(op, a_ty, b_ty, a, b)?
+                    shift(op, exact, b_ty, a, b)?
                 } else if a_ty == b_ty {
-                    wide::binary(op, a_ty, a, b)?
+                    wide::binary(op, exact, a, wide::convert(b_ty, exact, b)?)?
                 } else {
                     return None;
+                };
+                let value = match exact == a_ty {
+                    true => value,
+                    false => wide::convert(exact, a_ty, value)?,
                 };
                 Some(Constant::Value(self.scalar(id)?, value))
             }

@@ -36,6 +36,10 @@ impl FunctionLowerer<'_, '_> {
         let Some(result) = self.scalar(id) else {
             return self.unsupported_expr(id);
         };
+        if op == UnaryOp::Neg && self.wraps_in(BinaryOp::Sub, ty).is_some() {
+            let zero = self.constant(ty, 0, origin);
+            return self.arithmetic(BinaryOp::Sub, ty, zero, a, origin);
+        }
         self.emit_value(result, origin, |dst| InstructionKind::Unary {
             dst,
             op,
@@ -74,25 +78,52 @@ impl FunctionLowerer<'_, '_> {
         if op.is_shift() {
             let count = self.type_of(b);
             let a = self.as_type(a, result);
-            return self.emit_value(result, origin, |dst| InstructionKind::Shift {
+            let ty = self.wraps_in(op, result).unwrap_or(result);
+            let a = self.convert(a, result, ty, origin);
+            let shifted = self.emit_value(ty, origin, |dst| InstructionKind::Shift {
                 dst,
                 op,
-                ty: result,
+                ty,
                 count,
                 a,
                 b,
             });
+            return self.convert(shifted, ty, result, origin);
         }
         let b = self.as_type(b, ty);
-        let gives = if op.is_comparison() { Type::I32 } else { ty };
+        let value = self.arithmetic(op, ty, a, b, origin);
+        self.as_type(value, result)
+    }
+
+    /// The type in which an operator on values of `ty` wraps around, where the dialect lets it.
+    fn wraps_in(&self, op: BinaryOp, ty: Type) -> Option<Type> {
+        wide::wraps_in(op, ty).filter(|_| self.lowerer.unit.dialect.wraps)
+    }
+
+    /// `a op b`, both of type `ty`; no shift. Where signed arithmetic wraps around it is that of the unsigned type.
+    pub(crate) fn arithmetic(
+        &mut self,
+        op: BinaryOp,
+        ty: Type,
+        a: Operand,
+        b: Operand,
+        origin: OriginId,
+    ) -> Operand {
+        let exact = self.wraps_in(op, ty).unwrap_or(ty);
+        let a = self.convert(a, ty, exact, origin);
+        let b = self.convert(b, ty, exact, origin);
+        let gives = if op.is_comparison() { Type::I32 } else { exact };
         let value = self.emit_value(gives, origin, |dst| InstructionKind::Binary {
             dst,
             op,
-            ty,
+            ty: exact,
             a,
             b,
         });
-        self.as_type(value, result)
+        match exact == ty {
+            true => value,
+            false => self.convert(value, exact, ty, origin),
+        }
     }
 
     pub(crate) fn binary(

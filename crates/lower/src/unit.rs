@@ -20,8 +20,8 @@ use crate::{
     types::{Class, class},
 };
 
-/// Lowers a translation unit: all functions that its main file defines, and the objects and
-/// functions that they use, those that headers define included. `path` is how the compile command names its main
+/// Lowers a translation unit: all functions that its main file defines, those of included files that other units can
+/// name, and the objects and functions that they use, those that headers define included. `path` is how the compile command names its main
 /// file, which becomes file 0 of the module.
 pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
     lower_all(unit, path, None)
@@ -64,8 +64,15 @@ fn lower_all<'a>(
     for function in &unit.functions {
         lowerer.define(function);
     }
-    // Of the functions of headers, those that are used; they may use others in turn.
-    let mut waiting: Vec<&c::Function> = unit.functions_in_headers.iter().collect();
+    // Functions of included files that other units can name are part of this one's object file.
+    let (visible, mut waiting): (Vec<&c::Function>, Vec<&c::Function>) = unit
+        .functions_in_headers
+        .iter()
+        .partition(|function| is_emitted(&function.details.declaration));
+    for function in visible {
+        lowerer.define(function);
+    }
+    // Of the others, those that are used; they may use others in turn.
     loop {
         let (used, rest): (Vec<_>, Vec<_>) = waiting
             .into_iter()
@@ -79,6 +86,11 @@ fn lower_all<'a>(
         }
     }
     lowerer.module
+}
+
+/// The compiler makes code of a function that is defined so, whether it is used or not.
+fn is_emitted(declaration: &Declaration) -> bool {
+    !(declaration.internal || declaration.inline || declaration.in_system_header)
 }
 
 pub(crate) struct Lowerer<'a> {
@@ -396,7 +408,8 @@ impl<'a> Lowerer<'a> {
         let object = &mut self.module.globals[global.index()];
         if object.data.is_none() {
             object.data = Some(Data::default());
-            object.tentative = true;
+            // Else a definition like any other.
+            object.tentative = unit.dialect.common;
             if let Class::Unknown(reason) = class {
                 object.unsupported = Some(reason.to_owned());
             }

@@ -1,6 +1,6 @@
 //! What `patchwright slice` says: the source lines of a slice, and JSON.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
@@ -22,6 +22,34 @@ pub struct Slice {
     pub executable_lines: usize,
     /// Of an execution: how it went.
     pub execution: Option<Execution>,
+    /// What of the program the slice does not look into, so that something may be missing in it.
+    pub gaps: Vec<Gap>,
+    /// Because of a gap the slice may lack lines that belong to it.
+    pub may_be_incomplete: bool,
+}
+
+/// A part of the program that slices do not look into.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Gap {
+    /// The file, if it is known.
+    pub path: Option<String>,
+    /// The line, counted from 1, if it is known.
+    pub line: Option<u32>,
+    /// The function, or the object whose initial value it is.
+    pub name: String,
+    /// What is not looked into, and why.
+    pub reason: String,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.path, self.line) {
+            (Some(path), Some(line)) => write!(f, "{path}:{line}: ")?,
+            (Some(path), None) => write!(f, "{path}: ")?,
+            _ => {}
+        }
+        write!(f, "{}: {}", self.name, self.reason)
+    }
 }
 
 /// An execution.
@@ -109,6 +137,16 @@ impl Slice {
                 execution.ending,
             );
         }
+        if self.may_be_incomplete {
+            let _ = writeln!(
+                out,
+                "lines may be missing: {} not looked into",
+                match self.gaps.len() {
+                    1 => "1 part of the program is".to_owned(),
+                    many => format!("{many} parts of the program are"),
+                }
+            );
+        }
         for file in &self.files {
             let mut function: Option<&Option<String>> = None;
             for line in &file.lines {
@@ -158,6 +196,8 @@ mod tests {
             }],
             executable_lines: 9,
             execution: None,
+            gaps: Vec::new(),
+            may_be_incomplete: false,
         };
         assert_eq!(
             slice.text(Style { colour: false }),

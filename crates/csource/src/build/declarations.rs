@@ -5,6 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{FunctionBuilder, UnitBuilder, spelled};
 use crate::{
+    Dialect,
+    dump::{Dump, DumpError},
     locate,
     macros::MacroTable,
     raw::{Location, Node},
@@ -13,25 +15,67 @@ use crate::{
 };
 
 impl<'a> UnitBuilder<'a> {
-    /// Converts the dump. The functions are those of the file with a name that `is_main`, if that is one file.
+    /// Converts the dump, one declaration after the other. The functions are those of the file with a name that
+    /// `is_main`, if that is one file.
+    ///
+    /// # Errors
+    /// When the dump is not what is expected of the compiler.
     pub(crate) fn convert(
-        root: &mut Node,
+        dump: &Dump,
+        dialect: Dialect,
         is_main: &dyn Fn(&str) -> bool,
         source: &'a [u8],
         macros: &'a MacroTable,
         is_system: &dyn Fn(&str) -> bool,
-    ) -> Self {
-        let files = locate::resolve_files(root);
-        let main_file = files.only(is_main).unwrap_or(u32::MAX);
-        let mut builder = UnitBuilder {
+    ) -> Result<Self, DumpError> {
+        let mut files = locate::Files::default();
+        let mut builder = UnitBuilder::new(dialect, source, macros);
+        if macros
+            .definitions("bool")
+            .iter()
+            .any(|one| one.body.trim() == "_Bool")
+        {
+            builder.types.set_bool_is_macro();
+        }
+        let mut known_variables: Vec<usize> = Vec::new();
+        let mut last_own = None;
+        dump.declarations(&mut |mut node| {
+            locate::resolve_files(&mut node, &mut files);
+            let known = builder.files.len();
+            builder.files.extend_from_slice(&files.names()[known..]);
+            builder.main_file = files.only(is_main).unwrap_or(u32::MAX);
+            builder.position = known_variables.len() as u32;
+            if file_of(&node) == Some(builder.main_file) {
+                last_own = Some(known_variables.len());
+            }
+            known_variables.push(builder.variables.len());
+            builder.declaration(&node, &files, is_system);
+        })?;
+        if files.only(is_main).is_none() && files.names().iter().any(|name| is_main(name)) {
+            // It came to light behind some functions: once more, with no file that is the main one.
+            return UnitBuilder::convert(dump, dialect, &|_| false, source, macros, is_system);
+        }
+        if let Some(&behind) = last_own.and_then(|last| known_variables.get(last + 1)) {
+            // They stand behind an included file.
+            for variable in &mut builder.variables[behind..] {
+                variable.declared_at = Some(u32::MAX);
+            }
+        }
+        builder.offsets = files.offsets;
+        builder.refuse_templates();
+        Ok(builder)
+    }
+
+    fn new(dialect: Dialect, source: &'a [u8], macros: &'a MacroTable) -> Self {
+        UnitBuilder {
             source,
             macros,
-            types: TypeTable::default(),
+            types: TypeTable::new(dialect),
             variables: Vec::new(),
             globals: Vec::new(),
             functions: Vec::new(),
             functions_elsewhere: 0,
-            main_file,
+            main_file: u32::MAX,
             variable_of: FxHashMap::default(),
             enumerators: FxHashMap::default(),
             enumerations: Vec::new(),
@@ -42,35 +86,13 @@ impl<'a> UnitBuilder<'a> {
             typedef_alignments: FxHashMap::default(),
             fields: FxHashMap::default(),
             functions_in_headers: Vec::new(),
-            files: files.names().to_vec(),
+            files: Vec::new(),
             declarations: FxHashMap::default(),
             declared: Vec::new(),
             initializers: Vec::new(),
-            offsets: files.offsets,
+            offsets: 0,
             position: 0,
-        };
-        if macros
-            .definitions("bool")
-            .iter()
-            .any(|one| one.body.trim() == "_Bool")
-        {
-            builder.types.set_bool_is_macro();
         }
-        let is_own = |node: &Node| file_of(node) == Some(main_file);
-        let last = root.inner.iter().rposition(is_own);
-        for (position, node) in root.inner.iter().enumerate() {
-            builder.position = position as u32;
-            let known = builder.variables.len();
-            builder.declaration(node, &files, is_system);
-            if last.is_some_and(|last| position > last) {
-                // It stands behind an included file.
-                for variable in &mut builder.variables[known..] {
-                    variable.declared_at = Some(u32::MAX);
-                }
-            }
-        }
-        builder.refuse_templates();
-        builder
     }
 
     /// A file that is included several times, each time with other macros, has functions of several meanings.
@@ -280,7 +302,8 @@ impl<'a> UnitBuilder<'a> {
             next += 1;
         }
         self.enumerations.push(members);
-        let packed = node.inner.iter().any(|child| child.kind == "PackedAttr");
+        let packed = self.types.dialect().short_enums
+            || node.inner.iter().any(|child| child.kind == "PackedAttr");
         let kind = IntegerKind::of_enumeration(least, greatest, packed);
         let id = match self.enums.get(&node.previous) {
             Some(&known) => known,

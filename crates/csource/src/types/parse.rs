@@ -360,7 +360,7 @@ impl Parser<'_> {
             Some(ty) if words.is_empty() => ty,
             Some(_) => return None,
             None => {
-                let kind = builtin(&words)?;
+                let kind = builtin(&words, self.table.dialect())?;
                 self.table.plain(kind)
             }
         };
@@ -368,7 +368,7 @@ impl Parser<'_> {
     }
 }
 
-fn builtin(words: &[String]) -> Option<TypeKind> {
+fn builtin(words: &[String], dialect: Dialect) -> Option<TypeKind> {
     let count = |word: &str| words.iter().filter(|w| *w == word).count();
     let unsigned = count("unsigned") > 0;
     let kind =
@@ -394,7 +394,11 @@ fn builtin(words: &[String]) -> Option<TypeKind> {
         if count("signed") > 0 {
             TypeKind::Integer(SignedChar)
         } else {
-            kind(Char, UnsignedChar)
+            match dialect.unsigned_char {
+                // It is another type than `unsigned char`, and has the same values.
+                true => TypeKind::Integer(UnsignedChar),
+                false => kind(Char, UnsignedChar),
+            }
         }
     } else if count("short") > 0 {
         kind(Short, UnsignedShort)

@@ -300,7 +300,9 @@ impl Builder<'_> {
             if function.variadic {
                 ins.push(Slot::Rest);
             }
-            let seen = self.summary.seen_by_callers(self.facts, callee);
+            let seen = self
+                .summary
+                .seen_by_call(self.facts, frame.routine, site, callee);
             memory_in.union(&seen.reads);
             memory_in.union(&seen.writes);
             memory_out.union(&seen.writes);
@@ -376,10 +378,10 @@ impl Builder<'_> {
             InstructionKind::Live { local } | InstructionKind::Dead { local } => {
                 let resource = match frame.function.local(*local).kind {
                     LocalKind::Register(_) => Some(local.0),
-                    LocalKind::Memory { .. } if facts.calls.is_recursive(frame.routine) => None,
                     LocalKind::Memory { .. } => facts
                         .points_to
                         .find(Location::Local(frame.routine, *local))
+                        .filter(|&location| facts.has_one(frame.routine, location))
                         .map(|location| frame.resource(location.0)),
                 };
                 if let Some(resource) = resource {

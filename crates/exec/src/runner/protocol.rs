@@ -436,7 +436,12 @@ impl<'a> Decoder<'a> {
             2 => Stdin::Bytes(self.bytes()?.to_vec()),
             _ => return Err(malformed()),
         };
-        let sinks = [Sink::Capture, Sink::Null, Sink::WithStdout];
+        let sinks = [
+            Sink::Capture,
+            Sink::Null,
+            Sink::WithStdout,
+            Sink::Compressed,
+        ];
         Ok(Request {
             command,
             cwd,

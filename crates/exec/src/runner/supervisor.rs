@@ -7,6 +7,7 @@ mod alone;
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
 mod endless;
+mod kept;
 mod namespace;
 mod protection;
 mod servers;

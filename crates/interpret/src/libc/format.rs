@@ -35,10 +35,9 @@ impl Source<'_> {
                         && !ty.is_float()
                         && ty.is_value());
                 if !fits {
-                    return undefined(
-                        Undefined::BadVariadic,
-                        format!("an argument of type {} is formatted as {ty}", arg.ty),
-                    );
+                    machine.accept_variadic(arg.ty, ty, || {
+                        format!("an argument of type {} is formatted as {ty}", arg.ty)
+                    })?;
                 }
                 Ok(patchwright_ir::wide::canonical(ty, arg.bits))
             }

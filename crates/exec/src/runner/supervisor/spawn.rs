@@ -79,7 +79,7 @@ impl Wires {
         match request.stderr {
             Sink::Null => {}
             Sink::WithStdout => descriptors[2] = descriptors[1],
-            Sink::Capture => {
+            Sink::Capture | Sink::Compressed => {
                 let (ours, end) = capture().map_err(resources)?;
                 descriptors[2] = end.as_raw_fd();
                 stderr = Some(ours);

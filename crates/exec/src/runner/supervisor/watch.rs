@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use patchwright_probe_abi::CHANNEL_VARIABLE;
 
 use super::endless;
+use super::kept::Kept;
 use super::spawn::Command;
 use super::sys::{self, Pid, Precedence, Reaped};
 use super::tree::Tree;
 use crate::runner::protocol::{self, HostFrame};
-use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, TimeKind};
+use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, Sink, TimeKind};
 
 /// The first sample is taken after this time; the interval then doubles up to the longest.
 const FIRST_SAMPLE: Duration = Duration::from_millis(1);
@@ -59,8 +60,8 @@ pub(super) fn supervise(
         pid: command.pid,
         started: command.started,
         forked: command.forked,
-        stdout: Stream::new(command.stdout),
-        stderr: Stream::new(command.stderr),
+        stdout: Stream::new(command.stdout, request.stdout == Sink::Compressed),
+        stderr: Stream::new(command.stderr, false),
         captured: 0,
         truncated: false,
         status: None,
@@ -84,8 +85,8 @@ pub(super) fn supervise(
     };
     Ok(Finish::Done(Box::new(Outcome {
         ending,
-        stdout: watch.stdout.data,
-        stderr: watch.stderr.data,
+        stdout: watch.stdout.kept.into_bytes(),
+        stderr: watch.stderr.kept.into_bytes(),
         output_truncated: watch.truncated,
         wall,
         cpu: (watch.reaped_cpu + killed.cpu).saturating_sub(watch.looks.cpu),
@@ -100,15 +101,23 @@ pub(super) fn supervise(
 struct Stream {
     /// `None` once its end was seen.
     fd: Option<std::fs::File>,
-    data: Vec<u8>,
+    kept: Kept,
+    /// How many bytes were kept, before they were compressed.
+    length: u64,
 }
 
 impl Stream {
-    fn new(fd: Option<OwnedFd>) -> Self {
+    fn new(fd: Option<OwnedFd>, compressed: bool) -> Self {
         Stream {
             fd: fd.map(Into::into),
-            data: Vec::new(),
+            kept: Kept::new(compressed),
+            length: 0,
         }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.kept.add(bytes);
+        self.length += bytes.len() as u64;
     }
 
     fn raw(&self) -> RawFd {
@@ -271,7 +280,7 @@ impl Watch<'_> {
                     Ok(count) => {
                         let room = usize::try_from(limit - self.captured).unwrap_or(usize::MAX);
                         let kept = count.min(room);
-                        stream.data.extend_from_slice(&chunk[..kept]);
+                        stream.keep(&chunk[..kept]);
                         self.captured += kept as u64;
                         exceeded |= kept < count;
                     }
@@ -281,7 +290,7 @@ impl Watch<'_> {
             }
         }
         let most = self.request.limits.stdout.unwrap_or(u64::MAX);
-        exceeded |= self.stdout.data.len() as u64 > most;
+        exceeded |= self.stdout.length > most;
         self.truncated |= exceeded;
         exceeded && self.request.overflow == Overflow::Stop
     }

@@ -1,0 +1,156 @@
+//! The compiler's dump as a stream of declarations: that of a large file has hundreds of megabytes, of which only one
+//! declaration at a time is held as a tree.
+
+use std::io::{self, Read};
+
+use serde::Deserialize;
+
+use crate::raw::Node;
+
+/// Why a dump cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DumpError {
+    /// It cannot be decompressed.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// A declaration is not what is expected.
+    #[error(transparent)]
+    Declaration(#[from] serde_json::Error),
+    /// The text ends too early.
+    #[error("it ends in the middle")]
+    Cut,
+}
+
+/// A dump, compressed.
+pub(crate) struct Dump(Vec<u8>);
+
+/// Bytes that are decompressed at once.
+const CHUNK: usize = 1 << 18;
+
+impl Dump {
+    /// The dump that this frame of zstd holds.
+    pub(crate) fn new(compressed: Vec<u8>) -> Dump {
+        Dump(compressed)
+    }
+
+    /// Hands over the declarations of the file, in order.
+    pub(crate) fn declarations(&self, visit: &mut dyn FnMut(Node)) -> Result<(), DumpError> {
+        let mut reader = zstd::Decoder::with_buffer(self.0.as_slice())?;
+        let mut chunk = vec![0; CHUNK];
+        let mut splitter = Splitter::default();
+        loop {
+            let count = reader.read(&mut chunk)?;
+            if count == 0 {
+                break;
+            }
+            let mut rest = &chunk[..count];
+            while let Some(after) = splitter.next(rest) {
+                rest = &rest[after..];
+                let text = std::mem::take(&mut splitter.element);
+                let mut deserializer = serde_json::Deserializer::from_slice(&text);
+                deserializer.disable_recursion_limit();
+                visit(Node::deserialize(&mut deserializer)?);
+            }
+        }
+        match splitter.depth {
+            0 => Ok(()),
+            _ => Err(DumpError::Cut),
+        }
+    }
+}
+
+/// Cuts the text of an object that has one array of objects, among other members, into the elements of this array.
+#[derive(Default)]
+struct Splitter {
+    depth: usize,
+    in_array: bool,
+    in_string: bool,
+    escaped: bool,
+    in_element: bool,
+    element: Vec<u8>,
+}
+
+impl Splitter {
+    /// Goes on with the text. `Some(n)` where the first `n` bytes complete an element.
+    fn next(&mut self, text: &[u8]) -> Option<usize> {
+        let mut start = 0;
+        for (at, &byte) in text.iter().enumerate() {
+            if self.in_string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => {
+                    if self.depth == 1 {
+                        self.in_array = byte == b'[';
+                    } else if self.depth == 2 && self.in_array {
+                        self.in_element = true;
+                        start = at;
+                    }
+                    self.depth += 1;
+                }
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 2 && self.in_element {
+                        self.in_element = false;
+                        self.element.extend_from_slice(&text[start..=at]);
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.in_element {
+            self.element.extend_from_slice(&text[start..]);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{"id": "0x1", "range": {"begin": {}, "end": {}}, "inner": [
+        {"id": "0x2", "name": "a", "inner": [{"name": "in"}]},
+        {"id": "0x3", "name": "b } \" ] {", "loc": {"file": "x.c"}}]}"#;
+
+    fn names(text: &str) -> Result<Vec<String>, DumpError> {
+        let frame = zstd::encode_all(text.as_bytes(), 1).unwrap();
+        let mut names = Vec::new();
+        Dump::new(frame).declarations(&mut |node| names.push(node.name))?;
+        Ok(names)
+    }
+
+    #[test]
+    fn a_dump_is_cut_into_its_declarations() {
+        assert_eq!(names(TEXT).unwrap(), ["a", "b } \" ] {"]);
+        assert!(matches!(names(&TEXT[..150]), Err(DumpError::Cut)));
+        assert!(names(r#"{"inner": [{"id": 3}]}"#).is_err());
+    }
+
+    #[test]
+    fn pieces_may_end_anywhere() {
+        for size in 1..20 {
+            let mut splitter = Splitter::default();
+            let mut found = Vec::new();
+            for piece in TEXT.as_bytes().chunks(size) {
+                let mut rest = piece;
+                while let Some(after) = splitter.next(rest) {
+                    rest = &rest[after..];
+                    found.push(std::mem::take(&mut splitter.element));
+                }
+            }
+            assert_eq!(found.len(), 2);
+            for text in found {
+                serde_json::from_slice::<serde_json::Value>(&text).unwrap();
+            }
+        }
+    }
+}

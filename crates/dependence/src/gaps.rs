@@ -1,0 +1,87 @@
+//! What of a program slices do not look into, so that they may miss something.
+
+use std::collections::BTreeSet;
+
+use patchwright_ir::{Callee, FileId, InstructionKind, Program};
+
+use crate::call_graph::instructions;
+
+/// A part of a program whose effects are not known to the analyses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// The module.
+    pub module: usize,
+    /// File and line there, counted from 1, where they are known.
+    pub place: Option<(u32, u32)>,
+    /// The function, or the object whose initial value it is.
+    pub name: String,
+    /// What it is.
+    pub reason: String,
+}
+
+/// Calls after which control goes on where no edge of the graph leads.
+const JUMPS: [&str; 4] = ["longjmp", "siglongjmp", "_longjmp", "__longjmp_chk"];
+
+/// Calls that let a function be executed at any time; an effect of that is in no slice.
+const HANDLERS: [&str; 5] = [
+    "signal",
+    "sigaction",
+    "sysv_signal",
+    "__sysv_signal",
+    "pthread_create",
+];
+
+/// All of them, in the order of their places, each once: what was not lowered, jumps out of
+/// functions, and functions that are executed at any time.
+pub fn gaps(program: &Program) -> Vec<Gap> {
+    let mut found = BTreeSet::new();
+    let place = |line: Option<(FileId, u32)>| line.map(|(file, line)| (file.0, line));
+    for routine in program.routine_ids() {
+        let Some(function) = program.body(routine) else {
+            continue;
+        };
+        let module = program.routine(routine).module;
+        for (_, _, instruction) in instructions(function) {
+            let reason = match &instruction.kind {
+                InstructionKind::Unsupported { reason, .. } => {
+                    format!("not lowered: {reason}")
+                }
+                InstructionKind::Call {
+                    callee: Callee::Direct(callee),
+                    ..
+                } => {
+                    let callee = program.routine(program.routine_of(module, *callee));
+                    let name = callee.name.as_str();
+                    if callee.defined {
+                        continue;
+                    } else if JUMPS.contains(&name) {
+                        format!("`{name}`: where it jumps to is not followed")
+                    } else if HANDLERS.contains(&name) {
+                        format!("`{name}`: when its function is executed is not followed")
+                    } else {
+                        continue;
+                    }
+                }
+                _ => continue,
+            };
+            found.insert(Gap {
+                module,
+                place: place(function.origin(instruction.origin).line),
+                name: function.name.clone(),
+                reason,
+            });
+        }
+    }
+    for object in program.objects.iter().filter(|object| object.defined) {
+        let global = program.modules[object.module].global(object.global);
+        if let Some(reason) = &global.unsupported {
+            found.insert(Gap {
+                module: object.module,
+                place: place(global.origin.line),
+                name: object.name.clone(),
+                reason: format!("initial value not lowered: {reason}"),
+            });
+        }
+    }
+    found.into_iter().collect()
+}
