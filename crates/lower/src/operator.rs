@@ -1,7 +1,7 @@
 //! Operators: arithmetic, comparisons, pointers, compound assignments.
 
 use patchwright_csource::{BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail};
-use patchwright_ir::{InstructionKind, Operand, OriginId, Type};
+use patchwright_ir::{InstructionKind, Operand, OriginId, Type, wide};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use crate::{function::FunctionLowerer, types::Class};

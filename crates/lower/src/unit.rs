@@ -83,6 +83,12 @@ fn lower_all<'a>(
         }
         for function in used {
             lowerer.define(function);
+            // It is nobody's own: each unit that uses it has it.
+            let id = lowerer.declare(&function.name);
+            let linkage = &mut lowerer.module.functions[id.index()].linkage;
+            if *linkage == Linkage::External {
+                *linkage = Linkage::Weak;
+            }
         }
     }
     lowerer.module
