@@ -144,6 +144,9 @@ pub(crate) fn wrapped_shift(op: BinaryOp, ty: Type, a: u128, count: u128) -> Opt
     wide::convert(exact, ty, wide::shift(op, exact, Type::U32, a, count)?)
 }
 
+/// 2 to the power of 63, the first number that is too large for an `I64`.
+const TWO_TO_63: f64 = (1u64 << 63) as f64;
+
 /// What `cvttsd2si` gives for what does not fit.
 const INDEFINITE: i64 = i64::MIN;
 
@@ -155,7 +158,7 @@ pub(crate) fn converted(from: Ty, to: Ty, a: u64) -> Option<u64> {
         _ => return None,
     };
     // The instructions give 32 or 64 bits; NaN and what is too large give only the sign bit.
-    let quad = |value: f64| match value > -9.3e18 && value < 9.223372036854775808e18 {
+    let quad = |value: f64| match value > -9.3e18 && value < TWO_TO_63 {
         true => value as i64,
         false => INDEFINITE,
     };
@@ -166,8 +169,8 @@ pub(crate) fn converted(from: Ty, to: Ty, a: u64) -> Option<u64> {
     let bits = match to {
         Ty::I8 | Ty::I16 | Ty::I32 | Ty::U8 | Ty::U16 => i64::from(long(value)) as u64,
         Ty::U32 | Ty::I64 => quad(value) as u64,
-        Ty::U64 if value < 9.223372036854775808e18 || value.is_nan() => quad(value) as u64,
-        Ty::U64 => (quad(value - 9.223372036854775808e18) as u64) ^ (1 << 63),
+        Ty::U64 if value < TWO_TO_63 || value.is_nan() => quad(value) as u64,
+        Ty::U64 => (quad(value - TWO_TO_63) as u64) ^ (1 << 63),
         _ => return None,
     };
     Some(to.canonical(bits))
