@@ -2,6 +2,7 @@
 
 mod declarations;
 mod derived;
+mod lengths;
 mod uses;
 
 use patchwright_text::Span;
@@ -46,6 +47,34 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) offsets: u32,
     /// Place of the declaration that is being converted among those of the file.
     pub(crate) position: u32,
+    /// The ordinary identifiers that are visible, the innermost last, and how many there were where each scope began.
+    ordinary: Vec<(String, lengths::Ordinary)>,
+    scope_marks: Vec<usize>,
+}
+
+impl UnitBuilder<'_> {
+    fn open_scope(&mut self) {
+        self.types.open_scope();
+        self.scope_marks.push(self.ordinary.len());
+    }
+
+    fn close_scope(&mut self) {
+        self.types.close_scope();
+        if let Some(mark) = self.scope_marks.pop() {
+            self.ordinary.truncate(mark);
+        }
+    }
+
+    fn declare_ordinary(&mut self, name: &str, meaning: lengths::Ordinary) {
+        self.ordinary.push((name.to_owned(), meaning));
+    }
+
+    /// What an identifier names here; `None` for functions and what is not declared.
+    fn ordinary(&self, name: &str) -> Option<lengths::Ordinary> {
+        let mut all = self.ordinary.iter().rev();
+        all.find(|(known, _)| known == name)
+            .map(|&(_, meaning)| meaning)
+    }
 }
 
 fn spelled(node: &Node) -> &str {
@@ -69,7 +98,11 @@ pub(crate) struct FunctionBuilder<'u, 'a> {
     refusal: Option<Refusal>,
     pub(crate) evaluated: bool,
     pub(crate) details: Details,
+    /// The file and line of what is being converted.
+    current_line: (u32, u32),
     return_type: Option<TypeId>,
+    /// The lengths of the typedefs of the declaration that is being converted.
+    typedef_lengths: Vec<crate::types::LengthId>,
     /// The type of the member whose base was converted last.
     member_type: Option<TypeId>,
     /// What converting the children of an expression tells about it.
@@ -95,7 +128,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             refusal: None,
             evaluated: true,
             details: Details::default(),
+            current_line: (0, 0),
             return_type: None,
+            typedef_lengths: Vec::new(),
             member_type: None,
             noted: None,
         }
@@ -134,9 +169,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
     }
 
     fn build(unit: &'u mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
-        unit.types.open_scope();
+        unit.open_scope();
         let built = Self::build_inside(unit, node, body);
-        unit.types.close_scope();
+        unit.close_scope();
         built
     }
 
@@ -164,6 +199,12 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 let id = builder.unit.variable(child, Storage::Parameter);
                 parameters.push(id);
                 builder.locals.push(id);
+                builder.current_line = line_of(child);
+                let lengths = builder.lengths();
+                if !lengths.is_empty() {
+                    builder.details.declared_lengths.insert(id, lengths);
+                }
+                builder.parameter_effects(id, child);
             }
         }
         let range = node.range.as_ref()?;
@@ -232,6 +273,9 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         }
         self.locator.count_copies();
         for i in 0..self.exprs.len() {
+            if self.expr_nodes[i] == u32::MAX {
+                continue;
+            }
             let is_comma = matches!(
                 self.exprs[i].kind,
                 ExprKind::Binary {
@@ -312,11 +356,19 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         let inner = &node.inner;
         let has_scope = matches!(node.kind.as_str(), "CompoundStmt" | "ForStmt");
         if has_scope {
-            self.unit.types.open_scope();
+            self.unit.open_scope();
         }
         let kind = match node.kind.as_str() {
             "CompoundStmt" => StmtKind::Compound(inner.iter().map(|n| self.stmt(n)).collect()),
-            "DeclStmt" => StmtKind::Declaration(self.local_declarations(inner)),
+            "DeclStmt" => {
+                let found = self.local_declarations(inner);
+                let lengths = std::mem::take(&mut self.typedef_lengths);
+                let id = self.push_stmt(node, entered, StmtKind::Declaration(found));
+                if !lengths.is_empty() {
+                    self.details.typedef_lengths.insert(id, lengths);
+                }
+                return id;
+            }
             "NullStmt" => StmtKind::Null,
             "IfStmt" if (2..=3).contains(&inner.len()) => StmtKind::If {
                 condition: self.expr(&inner[0]),
@@ -403,7 +455,7 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             }
         };
         if has_scope {
-            self.unit.types.close_scope();
+            self.unit.close_scope();
         }
         self.push_stmt(node, entered, kind)
     }
@@ -423,6 +475,11 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                         self.locator.names(&range.begin, name);
                     }
                     let id = self.unit.variable(node, storage);
+                    self.current_line = line_of(node);
+                    let lengths = self.lengths();
+                    if !lengths.is_empty() {
+                        self.details.declared_lengths.insert(id, lengths);
+                    }
                     let initializer = node.inner.iter().find(|n| is_expression(n));
                     if let Some(initializer) = initializer {
                         let evaluated = self.evaluated;
@@ -446,7 +503,12 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 }
                 "RecordDecl" => self.unit.record(node),
                 "EnumDecl" => self.unit.enumeration(node),
-                "TypedefDecl" => self.unit.typedef(node),
+                "TypedefDecl" => {
+                    self.unit.typedef(node);
+                    self.current_line = line_of(node);
+                    let lengths = self.lengths();
+                    self.typedef_lengths.extend(lengths);
+                }
                 "FunctionDecl" if node.inner.iter().any(|n| n.kind == "CompoundStmt") => {
                     self.refuse(Refusal::NestedFunction);
                 }
@@ -471,7 +533,12 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         self.locator.leave(entered);
         self.tell_operands(&kind);
         let ty = self.type_of(node, &kind);
+        self.current_line = line_of(node);
+        let lengths = self.lengths();
         let id = ExprId(self.exprs.len() as u32);
+        if !lengths.is_empty() {
+            self.details.named_lengths.insert(id, lengths);
+        }
         self.exprs.push(Expr {
             kind,
             ty,
@@ -611,11 +678,28 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             ("CallExpr", n) if n >= 1 => self.call(node),
             ("UnaryExprOrTypeTraitExpr" | "OffsetOfExpr", _) => {
                 let mut operand = None;
+                let before = self.exprs.len();
                 for child in inner.iter().filter(|n| is_expression(n)) {
                     operand = Some(self.unevaluated(child));
                 }
                 self.note_size(node, operand);
-                // sizeof of a variable array is computed at run time.
+                // The size of a variable array is computed at run time, and then its operand is evaluated.
+                let has_effect = |expr: &Expr| {
+                    let other = |kind: &str| matches!(kind, "StmtExpr" | "AtomicExpr");
+                    match &expr.kind {
+                        ExprKind::Assign { .. } | ExprKind::Call { .. } => true,
+                        ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Step,
+                        ExprKind::Other { kind, .. } => other(kind),
+                        _ => false,
+                    }
+                };
+                if let Some(Detail::SizeOf(ty)) = self.noted
+                    && node.arg_type.is_none()
+                    && self.unit.types.is_variable(ty)
+                    && self.exprs[before..].iter().any(has_effect)
+                {
+                    self.noted = None;
+                }
                 ExprKind::CompilerConstant
             }
             ("InitListExpr", _) => self.initializer_list(node),

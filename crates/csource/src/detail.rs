@@ -10,7 +10,7 @@ use crate::{
     build::{FunctionBuilder, UnitBuilder},
     raw::Node,
     tree::{CastKind, ExprId, ExprKind, Function, StmtId, VarId},
-    types::{FloatKind, RecordId, TypeId, TypeKind},
+    types::{FloatKind, LengthId, RecordId, TypeId, TypeKind},
 };
 
 /// More about an expression.
@@ -83,6 +83,17 @@ pub struct Details {
     pub stmt_lines: Vec<(u32, u32)>,
     /// How it is declared.
     pub declaration: Declaration,
+    /// Lengths of arrays that are computed at run time; those that are not understood are missing.
+    pub lengths: FxHashMap<LengthId, ExprId>,
+    /// The lengths that are computed where a variable is declared, in order.
+    pub declared_lengths: FxHashMap<VarId, Vec<LengthId>>,
+    /// Those that are computed when an expression is evaluated: of the type that it names.
+    pub named_lengths: FxHashMap<ExprId, Vec<LengthId>>,
+    /// Those of the typedefs of a declaration.
+    pub typedef_lengths: FxHashMap<StmtId, Vec<LengthId>>,
+    /// What is evaluated when the function is entered: lengths in parameters that become pointers, where they have effects. `None` is one
+    /// that is not understood.
+    pub parameter_effects: Vec<(VarId, Option<ExprId>)>,
     /// Locals that a function is called for when they go out of scope, and its name: `cleanup`. Empty where the compiler does not
     /// tell it.
     pub cleanups: FxHashMap<VarId, String>,
@@ -278,6 +289,8 @@ impl UnitBuilder<'_> {
                 self.passed(own, passed.get(index).copied())
             })
             .collect();
+        // They are those of a declaration that is not executed.
+        self.types.take_lengths();
         Declaration {
             name: node.name.clone(),
             result,

@@ -38,7 +38,7 @@ impl TypeTable {
                 let (size, align) = self.size_and_align(*of)?;
                 Some((size.checked_mul(length.unwrap_or(0))?, align))
             }
-            TypeKind::VariableArray(_) | TypeKind::Other(_) => None,
+            TypeKind::VariableArray(..) | TypeKind::Other(_) => None,
             TypeKind::Record(record) => match self.layout(*record) {
                 Some(layout) => Some((layout.size, layout.align)),
                 None => self.told_size(*record),

@@ -17,6 +17,10 @@ pub struct TypeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordId(pub u32);
 
+/// Names a length that is computed at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LengthId(pub u32);
+
 /// The integer types of C, by rank and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -106,8 +110,9 @@ pub enum TypeKind {
     Pointer(TypeId),
     /// An array with its length, if it is constant and known.
     Array(TypeId, Option<u64>),
-    /// An array whose length is computed at run time.
-    VariableArray(TypeId),
+    /// An array whose length is computed at run time: which one, by its number in [`crate::detail::Details::lengths`] of the function,
+    /// where that is known.
+    VariableArray(TypeId, Option<LengthId>),
     Record(RecordId),
     Function,
     /// What the table cannot express; the spelling is the compiler's.
@@ -155,6 +160,9 @@ pub struct TypeTable {
     names: names::Names,
     /// What integers enumerations are.
     enums: FxHashMap<String, IntegerKind>,
+    /// How many lengths there are, and the text of those that were read and not converted yet.
+    lengths: u32,
+    waiting: Vec<(LengthId, String)>,
     /// Types that were read, by their text and whether it was read where it is written.
     spelled: FxHashMap<(String, bool), TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
@@ -215,6 +223,20 @@ impl TypeTable {
             let name = name.clone();
             self.enums.insert(name, kind);
         }
+    }
+
+    /// The size of the type is computed at run time.
+    pub fn is_variable(&self, id: TypeId) -> bool {
+        match self.kind(id) {
+            TypeKind::VariableArray(..) => true,
+            TypeKind::Array(of, _) => self.is_variable(*of),
+            _ => false,
+        }
+    }
+
+    /// The lengths that were read since the last time, with their text.
+    pub(crate) fn take_lengths(&mut self) -> Vec<(LengthId, String)> {
+        std::mem::take(&mut self.waiting)
     }
 
     /// The record that `id` names.
@@ -346,7 +368,7 @@ impl TypeTable {
     /// What a pointer or array type points to or consists of.
     pub fn element(&self, id: TypeId) -> Option<TypeId> {
         match self.kind(id) {
-            TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to) => {
+            TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to, _) => {
                 Some(*to)
             }
             _ => None,
@@ -408,9 +430,13 @@ impl TypeTable {
         if let Some(&id) = self.spelled.get(&key) {
             return id;
         }
+        let lengths = self.lengths;
         match self.parse_type_name(text, here) {
             Some(id) => {
-                self.spelled.insert(key, id);
+                // Each declaration has lengths of its own.
+                if self.lengths == lengths {
+                    self.spelled.insert(key, id);
+                }
                 id
             }
             None => self.plain(TypeKind::Other(text.to_owned())),

@@ -271,7 +271,7 @@ fn same_type(table: &TypeTable, a: TypeId, other: &TypeTable, b: TypeId) -> bool
     }
     match (table.kind(a), other.kind(b)) {
         (TypeKind::Pointer(a), TypeKind::Pointer(b))
-        | (TypeKind::VariableArray(a), TypeKind::VariableArray(b)) => {
+        | (TypeKind::VariableArray(a, _), TypeKind::VariableArray(b, _)) => {
             same_type(table, *a, other, *b)
         }
         (TypeKind::Array(a, length), TypeKind::Array(b, other_length)) => {

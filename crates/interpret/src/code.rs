@@ -179,6 +179,8 @@ pub(crate) enum Op {
     Allocate {
         dst: u32,
         size: Reg,
+        /// The local with whose life the object ends.
+        slot: Option<u32>,
     },
     Unsupported(u32),
     Jump(u32),

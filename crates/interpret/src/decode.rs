@@ -592,7 +592,8 @@ impl Decoder<'_> {
                 to: self.operand(*to),
                 from: self.operand(*from),
             },
-            Allocate { dst, size, .. } => Op::Allocate {
+            Allocate { dst, size, scope } => Op::Allocate {
+                slot: scope.map(|scope| self.locals[scope.index()]),
                 size: self.operand(*size),
                 dst: self.define(block, position, *dst),
             },

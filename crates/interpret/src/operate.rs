@@ -415,11 +415,17 @@ impl Machine<'_> {
                 let (to, from) = (get(self, to), get(self, from));
                 self.memory.copy(to, from, 24)?;
             }
-            Op::Allocate { dst, size } => {
+            Op::Allocate { dst, size, slot } => {
                 let size = get(self, size);
                 let address = self.memory.allocate(size, 16, Kind::Stack, false)?;
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.allocations.push(address);
+                match slot {
+                    // It takes the place of the local, which has no other object.
+                    Some(slot) => self.registers[base + slot as usize] = address,
+                    None => {
+                        if let Some(frame) = self.frames.last_mut() {
+                            frame.allocations.push(address);
+                        }
+                    }
                 }
                 self.registers[base + dst as usize] = address;
             }

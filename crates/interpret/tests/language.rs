@@ -120,4 +120,5 @@ programs! {
     value_not_known
     value_not_read
     values_of_constants
+    variable_arrays
 }

@@ -146,6 +146,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let source = self.source;
         let expr = source.expr(id);
         let origin = self.at_expr(id);
+        if let Some(lengths) = source.details.named_lengths.get(&id) {
+            self.compute_lengths(lengths, origin);
+        }
         match self.class(id) {
             Class::Aggregate { .. } => return self.aggregate(id),
             Class::Void => {
@@ -159,6 +162,12 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 Some(ty) => self.constant(ty, wide::canonical(ty, *value as u128), origin),
                 None => self.unsupported_expr(id),
             },
+            ExprKind::CompilerConstant
+                if let Some(&Detail::SizeOf(ty)) = source.details.of.get(&id)
+                    && self.lowerer.unit.types.is_variable(ty) =>
+            {
+                self.size_of(ty, origin)
+            }
             ExprKind::Float(_) | ExprKind::CompilerConstant => match self.scope().value(id) {
                 Some(crate::constant::Constant::Value(ty, bits)) => self.constant(ty, bits, origin),
                 _ => self.unsupported_expr(id),

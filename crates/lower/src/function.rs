@@ -1,7 +1,9 @@
 //! The state of lowering one function: its variables, blocks, origins.
 
 use patchwright_csource::{
-    self as c, ExprId, Place, Refusal, StmtId, Storage, VarId, detail::Priority, types::TypeId,
+    self as c, ExprId, Place, Refusal, StmtId, Storage, VarId,
+    detail::Priority,
+    types::{LengthId, TypeId},
 };
 use patchwright_ir::{
     Block, BlockId, Edge, Function, FunctionId, Instruction, InstructionKind, Local, LocalId,
@@ -57,6 +59,9 @@ pub(crate) struct FunctionLowerer<'l, 'a> {
     origins: Vec<Origin>,
     origin_of: FxHashMap<Node, OriginId>,
     variables: FxHashMap<VarId, LocalId>,
+    /// Registers of lengths, and of the places of variable arrays.
+    pub(crate) lengths: FxHashMap<LengthId, LocalId>,
+    pub(crate) arrays: FxHashMap<VarId, LocalId>,
     labels: FxHashMap<&'a str, BlockId>,
     pub(crate) breaks: Vec<Exit>,
     pub(crate) continues: Vec<Exit>,
@@ -102,6 +107,8 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             origins: vec![own],
             origin_of: FxHashMap::default(),
             variables: FxHashMap::default(),
+            lengths: FxHashMap::default(),
+            arrays: FxHashMap::default(),
             labels: FxHashMap::default(),
             breaks: Vec::new(),
             continues: Vec::new(),
@@ -122,6 +129,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             }
         }
         let parameters = this.parameters(&function, declared);
+        this.parameter_lengths();
         match source.refusal {
             Some(Refusal::NestedFunction) => {
                 this.unsupported_effect(OriginId(0), "a nested function");

@@ -26,6 +26,7 @@ mod constant;
 mod data;
 mod expression;
 mod function;
+mod lengths;
 mod operator;
 mod place;
 mod prune;

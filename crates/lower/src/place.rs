@@ -139,7 +139,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
             .types
             .qualifiers(unit.variable(variable).ty)
             .is_volatile;
-        let address = if self.is_automatic(variable) {
+        let address = if unit.types.is_variable(unit.variable(variable).ty) {
+            let local = self.array_register(variable, origin);
+            self.emit_value(Type::Ptr, origin, |dst| InstructionKind::Read {
+                dst,
+                local,
+            })
+        } else if self.is_automatic(variable) {
             let local = self.local(variable);
             if let LocalKind::Register(ty) = self.local_kind(local) {
                 return Location::Register(local, ty);
@@ -246,12 +252,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
 
     /// The size of what a pointer or array type consists of, as an operand.
     pub(crate) fn stride(&mut self, ty: TypeId, origin: OriginId) -> Operand {
-        let types = &self.lowerer.unit.types;
-        let size = types
-            .element(ty)
-            .and_then(|element| types.size_and_align(element));
-        match size {
-            Some((size, _)) => self.constant(Type::U64, u128::from(size), origin),
+        match self.lowerer.unit.types.element(ty) {
+            Some(element) => self.size_of(element, origin),
             None => self.unsupported_value(origin, "an element of unknown size", Type::U64),
         }
     }

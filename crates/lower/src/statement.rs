@@ -29,6 +29,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.close_scope(origin);
             }
             StmtKind::Declaration(variables) => {
+                self.typedef_lengths(id);
                 for &variable in variables {
                     self.declaration(variable);
                 }
@@ -451,6 +452,19 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let class = self.class_of(declared.ty);
                 if let Class::Unknown(reason) = class {
                     self.unsupported_effect(origin, reason);
+                    return;
+                }
+                if let Some(lengths) = source.details.declared_lengths.get(&variable) {
+                    self.compute_lengths(lengths, origin);
+                }
+                if unit.types.is_variable(declared.ty) {
+                    self.declare_array(variable, declared.ty, origin);
+                    if declared.initializer.is_some()
+                        || source.details.cleanups.contains_key(&variable)
+                    {
+                        let reason = "an initialiser or cleanup of a variable array";
+                        self.unsupported_effect(origin, reason);
+                    }
                     return;
                 }
                 let local = self.declare(variable, origin);

@@ -59,11 +59,17 @@ pub(crate) fn class(types: &TypeTable, ty: TypeId) -> Class {
         TypeKind::Float(FloatKind::LongDouble) => Class::Scalar(Type::F80),
         TypeKind::Float(FloatKind::Other) => Class::Unknown("a floating type of GNU C"),
         TypeKind::Pointer(_) => Class::Scalar(Type::Ptr),
+        TypeKind::Array(of, _) | TypeKind::VariableArray(of, Some(_)) if types.is_variable(ty) => {
+            match class(types, *of) {
+                Class::Unknown(reason) => Class::Unknown(reason),
+                _ => Class::Array,
+            }
+        }
         TypeKind::Array(..) if types.size_and_align(ty).is_none() => {
             Class::Unknown("an array of elements of unknown size")
         }
         TypeKind::Array(..) => Class::Array,
-        TypeKind::VariableArray(_) => Class::Unknown("a variable array"),
+        TypeKind::VariableArray(..) => Class::Unknown("a variable array"),
         TypeKind::Record(_) => match types.size_and_align(ty) {
             Some((size, align)) => Class::Aggregate { size, align },
             None => Class::Unknown("a record whose layout is not known"),

@@ -432,7 +432,7 @@ impl Planner<'_, '_, '_> {
             || self.function.locals.iter().any(|&id| {
                 matches!(
                     unit.types.kind(unit.variable(id).ty),
-                    TypeKind::VariableArray(_)
+                    TypeKind::VariableArray(..)
                 )
             })
     }

@@ -149,7 +149,7 @@ fn value(types: &TypeTable, ty: TypeId, is_input: bool) -> Value {
         )
     };
     let ty = match (types.kind(ty), is_input) {
-        (TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to), _)
+        (TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to, _), _)
             if is_character(*to) =>
         {
             return Value::Text;

@@ -73,7 +73,7 @@ fn declared_zero(
         return None;
     }
     let (value, by_bytes) = match types.kind(variable.ty) {
-        TypeKind::VariableArray(_) => {
+        TypeKind::VariableArray(..) => {
             finder
                 .found
                 .refuse("INITIALIZATION of an array of variable length");

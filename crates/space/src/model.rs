@@ -187,7 +187,7 @@ impl AtomBuilder<'_> {
     pub fn is_scalar(&mut self, ty: TypeId) -> bool {
         !matches!(
             self.unit.types.kind(ty),
-            TypeKind::Array(..) | TypeKind::VariableArray(_)
+            TypeKind::Array(..) | TypeKind::VariableArray(..)
         ) && self.ctype(ty).is_some()
     }
 }

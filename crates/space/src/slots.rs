@@ -430,7 +430,7 @@ impl AtomBuilder<'_> {
                 let variable = self.unit.variable(*variable);
                 if matches!(
                     self.unit.types.kind(variable.ty),
-                    TypeKind::VariableArray(_) | TypeKind::Other(_)
+                    TypeKind::VariableArray(..) | TypeKind::Other(_)
                 ) || self.unit.replaced_names.contains(&variable.name)
                 {
                     return None;

@@ -3,7 +3,7 @@
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
-use super::{FunctionBuilder, UnitBuilder, spelled};
+use super::{FunctionBuilder, UnitBuilder, lengths::Ordinary, spelled};
 use crate::{
     Dialect,
     dump::{Dump, DumpError},
@@ -92,6 +92,8 @@ impl<'a> UnitBuilder<'a> {
             initializers: Vec::new(),
             offsets: 0,
             position: 0,
+            ordinary: Vec::new(),
+            scope_marks: Vec::new(),
         }
     }
 
@@ -260,6 +262,8 @@ impl<'a> UnitBuilder<'a> {
                 _ => {}
             }
         }
+        // A member of variable length is not understood.
+        self.types.take_lengths();
         self.types.set_layout_notes(id, notes);
         self.types.define_record(id, fields);
     }
@@ -298,6 +302,7 @@ impl<'a> UnitBuilder<'a> {
             least = least.min(next);
             greatest = greatest.max(next);
             self.enumerators.insert(child.id, next);
+            self.declare_ordinary(&child.name, Ordinary::Enumerator(next));
             members.push((child.name.clone(), next));
             next += 1;
         }
@@ -353,6 +358,7 @@ impl<'a> UnitBuilder<'a> {
             in_system_header: false,
         });
         self.variable_of.insert(node.id, id);
+        self.declare_ordinary(&node.name, Ordinary::Variable(id));
         id
     }
 }

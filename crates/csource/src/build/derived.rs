@@ -1,6 +1,6 @@
 //! Types by declaration: what a node's type is, where the names in the compiler's spelling of it do not tell.
 
-use super::{FunctionBuilder, UnitBuilder};
+use super::{FunctionBuilder, UnitBuilder, lengths::Ordinary};
 use crate::{
     detail::Detail,
     raw::{Node, QualType, RawId},
@@ -139,6 +139,7 @@ impl UnitBuilder<'_> {
             self.typedef_alignments.insert(node.id, align);
         }
         self.typedefs.insert(node.id, target);
+        self.declare_ordinary(&node.name, Ordinary::Typedef);
         self.types.declare_typedef(&node.name, target);
     }
 }

@@ -271,9 +271,10 @@ impl TypeTable {
     /// Nothing in the type is [`TypeKind::Other`].
     pub(crate) fn is_known(&self, id: TypeId) -> bool {
         match self.kind(id) {
-            TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to) => {
-                self.is_known(*to)
-            }
+            TypeKind::VariableArray(_, None) => false,
+            TypeKind::Pointer(to)
+            | TypeKind::Array(to, _)
+            | TypeKind::VariableArray(to, Some(_)) => self.is_known(*to),
             TypeKind::Other(_) => false,
             _ => true,
         }

@@ -15,11 +15,15 @@ enum Token {
     Ellipsis,
 }
 
-fn tokenize(text: &str) -> Vec<Token> {
+/// The tokens of a text, and where each begins.
+fn tokenize(text: &str) -> (Vec<Token>, Vec<usize>) {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
+    let mut starts = Vec::new();
     let mut i = 0;
     while i < bytes.len() {
+        starts.truncate(tokens.len());
+        starts.push(i);
         let c = bytes[i] as char;
         if c.is_ascii_whitespace() {
             i += 1;
@@ -55,7 +59,7 @@ fn tokenize(text: &str) -> Vec<Token> {
             i += 1;
         }
     }
-    tokens
+    (tokens, starts)
 }
 
 fn closing(text: &str, open: usize) -> usize {
@@ -77,7 +81,10 @@ fn closing(text: &str, open: usize) -> usize {
 
 struct Parser<'a> {
     table: &'a mut TypeTable,
+    text: &'a str,
     tokens: Vec<Token>,
+    /// Where each token begins.
+    starts: Vec<usize>,
     at: usize,
     /// The names are those that are visible where the scopes of the table stand.
     here: bool,
@@ -85,9 +92,12 @@ struct Parser<'a> {
 
 impl TypeTable {
     pub(super) fn parse_type_name(&mut self, text: &str, here: bool) -> Option<TypeId> {
+        let (tokens, starts) = tokenize(text);
         Parser {
             table: self,
-            tokens: tokenize(text),
+            text,
+            tokens,
+            starts,
             at: 0,
             here,
         }
@@ -112,7 +122,8 @@ pub(crate) fn unnamed_at(place: &str) -> String {
 /// A declarator, outermost derivation last.
 enum Derivation {
     Pointer(Qualifiers),
-    Array(Option<u64>, bool),
+    Array(Option<u64>),
+    VariableArray(Option<LengthId>),
     Function,
 }
 
@@ -146,8 +157,10 @@ impl Parser<'_> {
                 Derivation::Pointer(qualifiers) => {
                     self.table.intern(TypeKind::Pointer(ty), qualifiers)
                 }
-                Derivation::Array(length, false) => self.table.plain(TypeKind::Array(ty, length)),
-                Derivation::Array(_, true) => self.table.plain(TypeKind::VariableArray(ty)),
+                Derivation::Array(length) => self.table.plain(TypeKind::Array(ty, length)),
+                Derivation::VariableArray(length) => {
+                    self.table.plain(TypeKind::VariableArray(ty, length))
+                }
                 Derivation::Function => self.table.plain(TypeKind::Function),
             };
         }
@@ -190,8 +203,11 @@ impl Parser<'_> {
             if self.eat('[') {
                 let mut length = None;
                 let mut variable = false;
+                let first = self.at;
                 match self.peek().cloned() {
-                    Some(Token::Number(n)) => {
+                    Some(Token::Number(n))
+                        if self.tokens.get(self.at + 1) == Some(&Token::Punct(']')) =>
+                    {
                         self.at += 1;
                         length = Some(n);
                     }
@@ -210,10 +226,14 @@ impl Parser<'_> {
                         }
                     }
                 }
+                let end = self.at;
                 if !self.eat(']') {
                     return None;
                 }
-                suffixes.push(Derivation::Array(length, variable));
+                suffixes.push(match variable {
+                    true => Derivation::VariableArray(self.length(first, end)),
+                    false => Derivation::Array(length),
+                });
             } else if self.peek() == Some(&Token::Punct('(')) {
                 self.skip_parentheses()?;
                 suffixes.push(Derivation::Function);
@@ -231,6 +251,19 @@ impl Parser<'_> {
         pointers.extend(suffixes);
         pointers.extend(inner);
         Some(pointers)
+    }
+
+    /// The length whose text these tokens are, where it is written.
+    fn length(&mut self, first: usize, end: usize) -> Option<LengthId> {
+        if !self.here {
+            return None;
+        }
+        let (start, end) = (*self.starts.get(first)?, *self.starts.get(end)?);
+        let text = self.text.get(start..end)?.trim().to_owned();
+        let id = LengthId(self.table.lengths);
+        self.table.lengths += 1;
+        self.table.waiting.push((id, text));
+        Some(id)
     }
 
     fn skip_parentheses(&mut self) -> Option<()> {
