@@ -1,5 +1,6 @@
 //! From the compiler's dump to the typed tree.
 
+mod assembly;
 mod declarations;
 mod derived;
 mod lengths;
@@ -447,11 +448,20 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                         statements.push(self.stmt(child));
                     }
                 }
-                StmtKind::Other {
+                let assembly = match other {
+                    "GCCAsmStmt" => self.assembly(node, &expressions),
+                    _ => None,
+                };
+                let kind = StmtKind::Other {
                     kind: other.to_owned(),
                     expressions,
                     statements,
+                };
+                let id = self.push_stmt(node, entered, kind);
+                if let Some(assembly) = assembly {
+                    self.details.assembly.insert(id, assembly);
                 }
+                return id;
             }
         };
         if has_scope {
@@ -677,12 +687,12 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
             }
             ("CallExpr", n) if n >= 1 => self.call(node),
             ("UnaryExprOrTypeTraitExpr" | "OffsetOfExpr", _) => {
-                let mut operand = None;
+                let mut operands = Vec::new();
                 let before = self.exprs.len();
                 for child in inner.iter().filter(|n| is_expression(n)) {
-                    operand = Some(self.unevaluated(child));
+                    operands.push(self.unevaluated(child));
                 }
-                self.note_size(node, operand);
+                self.note_size(node, operands);
                 // The size of a variable array is computed at run time, and then its operand is evaluated.
                 let has_effect = |expr: &Expr| {
                     let other = |kind: &str| matches!(kind, "StmtExpr" | "AtomicExpr");
@@ -892,7 +902,7 @@ pub(crate) fn cast_kind(name: &str) -> CastKind {
         "BitCast" => CastKind::Pointer,
         "PointerToIntegral" => CastKind::PointerToInteger,
         "IntegralToPointer" => CastKind::IntegerToPointer,
-        "NoOp" => CastKind::NoOp,
+        "NoOp" | "AtomicToNonAtomic" | "NonAtomicToAtomic" => CastKind::NoOp,
         "ToVoid" => CastKind::ToVoid,
         _ => CastKind::Other,
     }

@@ -58,8 +58,10 @@ pub enum Detail {
     OffsetOf {
         /// Its position among all of them in the unit.
         number: u32,
-        /// Bytes; known in what [`crate::parse`] gives.
+        /// Bytes, without what the indices add; known in what [`crate::parse`] gives.
         value: Option<u64>,
+        /// Indices that are no constants, and the size of what each counts.
+        indices: Vec<(ExprId, u64)>,
     },
     /// Evaluates this expression: what a `_Generic` selects.
     Same(ExprId),
@@ -91,6 +93,8 @@ pub struct Details {
     pub named_lengths: FxHashMap<ExprId, Vec<LengthId>>,
     /// Those of the typedefs of a declaration.
     pub typedef_lengths: FxHashMap<StmtId, Vec<LengthId>>,
+    /// Inline assembly that has no instructions.
+    pub assembly: FxHashMap<StmtId, Assembly>,
     /// What is evaluated when the function is entered: lengths in parameters that become pointers, where they have effects. `None` is one
     /// that is not understood.
     pub parameter_effects: Vec<(VarId, Option<ExprId>)>,
@@ -137,6 +141,15 @@ pub struct Declaration {
     /// Its place among the declarations of the file, the first one if there are several: a function can name those
     /// that come before its own definition.
     pub order: u32,
+}
+
+/// What inline assembly without instructions does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assembly {
+    /// Evaluated first.
+    pub inputs: Vec<ExprId>,
+    /// What is written, and the input whose value it gets; without one it keeps its own.
+    pub outputs: Vec<(ExprId, Option<ExprId>)>,
 }
 
 /// The order in which functions are called before `main`, and the other way round when the program ends.
@@ -459,11 +472,13 @@ impl FunctionBuilder<'_, '_> {
     }
 
     /// `sizeof` and the like: the type they ask about.
-    pub(crate) fn note_size(&mut self, node: &Node, operand: Option<ExprId>) {
+    pub(crate) fn note_size(&mut self, node: &Node, operands: Vec<ExprId>) {
+        let operand = operands.last().copied();
         if let Some(number) = node.offset_of {
             self.noted = Some(Detail::OffsetOf {
                 number,
                 value: None,
+                indices: operands.into_iter().map(|index| (index, 0)).collect(),
             });
             return;
         }

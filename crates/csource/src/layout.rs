@@ -39,6 +39,8 @@ impl TypeTable {
                 Some((size.checked_mul(length.unwrap_or(0))?, align))
             }
             TypeKind::VariableArray(..) | TypeKind::Other(_) => None,
+            // The compiler may fill it up.
+            TypeKind::Record(_) if self.qualifiers(id).is_atomic => None,
             TypeKind::Record(record) => match self.layout(*record) {
                 Some(layout) => Some((layout.size, layout.align)),
                 None => self.told_size(*record),

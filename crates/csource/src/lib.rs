@@ -200,7 +200,7 @@ fn read(
                 .chain(&mut functions_in_headers)
                 .chain(initializers.iter_mut().map(|one| &mut one.arena))
                 .map(|function| &mut function.details);
-            offsets::ask(clang, runner, command, offsets, details)?;
+            offsets::ask(clang, runner, command, offsets, &mut types, details)?;
             questions::ask(clang, runner, command, &source, &macros, &mut types)?
         }
     };

@@ -8,6 +8,8 @@ use crate::{
     clang::{Clang, ParseError},
     detail::{Detail, Details},
     questions,
+    tree::ExprId,
+    types::{TypeKind, TypeTable},
 };
 
 const PREFIX: &str = "__patchwright_offset_";
@@ -23,16 +25,19 @@ pub(crate) fn ask<'d>(
     runner: &mut Runner,
     command: &CompileCommand,
     count: u32,
+    types: &mut TypeTable,
     details: impl Iterator<Item = &'d mut Details>,
 ) -> Result<(), ParseError> {
     if count == 0 {
         return Ok(());
     }
     let printed = clang.print(runner, command)?;
-    let found = spelled(&printed);
+    let mut found = spelled(&printed);
     let mut values = vec![None; count as usize];
     // If they are not as many, which is which is not known.
-    if found.len() == count as usize {
+    if found.len() != count as usize {
+        found.clear();
+    } else {
         let mut texts: Vec<&str> = found.clone();
         texts.sort_unstable();
         texts.dedup();
@@ -54,14 +59,59 @@ pub(crate) fn ask<'d>(
     }
     for details in details {
         details.of.retain(|_, detail| match detail {
-            Detail::OffsetOf { number, value } => {
+            Detail::OffsetOf {
+                number,
+                value,
+                indices,
+            } => {
                 *value = values.get(*number as usize).copied().flatten();
+                if value.is_some() {
+                    indices.clear();
+                } else if let Some(text) = found.get(*number as usize) {
+                    *value = path(types, text, indices);
+                }
                 value.is_some()
             }
             _ => true,
         });
     }
     Ok(())
+}
+
+/// The offset that members give, of an `offsetof` whose indices are no constants; the size of what each index counts is noted beside it.
+fn path(types: &mut TypeTable, text: &str, indices: &mut [(ExprId, u64)]) -> Option<u64> {
+    let inside = text.strip_prefix(SPELLING)?.strip_suffix(')')?;
+    let (ty, mut rest) = inside.split_once(',')?;
+    let mut ty = types.parse(ty.trim());
+    let mut offset = 0;
+    let mut indices = indices.iter_mut();
+    rest = rest.trim();
+    while !rest.is_empty() {
+        if let Some(index) = rest.strip_prefix('[') {
+            let mut depth = 1;
+            let end = index.char_indices().find(|&(_, c)| {
+                depth += i32::from(c == '[') - i32::from(c == ']');
+                depth == 0
+            });
+            rest = &index[end?.0 + 1..];
+            ty = types.element(ty)?;
+            indices.next()?.1 = types.size_and_align(ty)?.0;
+            continue;
+        }
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+        let length = rest.find(['.', '[']).unwrap_or(rest.len());
+        let name = &rest[..length];
+        rest = &rest[length..];
+        let TypeKind::Record(record) = *types.kind(ty) else {
+            return None;
+        };
+        let layout = types.layout(record)?;
+        let fields = types.record(record).fields.as_ref()?;
+        let position = fields.iter().position(|field| field.name == name)?;
+        offset += layout.offsets[position] / 8;
+        ty = fields[position].ty;
+    }
+    indices.next().is_none().then_some(offset)
 }
 
 /// The expressions in a text, in order; brackets in character constants do not occur in them.

@@ -109,12 +109,16 @@ macro_rules! programs {
 }
 
 programs! {
+    assembly_refused
+    assembly_without_instructions
+    atomics
     attributes_with_effects
     bool_as_typedef
     labels_as_values
     layouts
     literals_in_loops
     members_of_results
+    offsets_with_indices
     old_style_definitions
     types_by_declaration
     value_not_known

@@ -20,8 +20,19 @@ impl<'a> FunctionLowerer<'_, 'a> {
     ) -> Option<Option<Operand>> {
         let origin = self.at_expr(id);
         let short = name.strip_prefix("__builtin_");
-        if short.is_none() && !name.starts_with("__sync_") && name != "alloca" {
-            return None;
+        if short.is_none() {
+            if ["__sync_", "__atomic_", "__c11_atomic_"]
+                .iter()
+                .any(|p| name.starts_with(p))
+            {
+                let value = self.atomic_call(id, name, arguments);
+                return Some(value.unwrap_or_else(|| {
+                    self.unsupported_effect_of(id, &format!("the atomic operation {name}"))
+                }));
+            }
+            if name != "alloca" {
+                return None;
+            }
         }
         let value = match (short.unwrap_or(name), arguments) {
             ("expect", [value, _]) => Some(self.rvalue(*value)),

@@ -90,7 +90,7 @@ impl<'a> Scope<'_, 'a> {
                 let value = match self.detail(id)? {
                     Detail::SizeOf(ty) => types.size_and_align(*ty)?.0,
                     Detail::AlignOf(ty) => types.size_and_align(*ty)?.1,
-                    Detail::OffsetOf { value, .. } => (*value)?,
+                    Detail::OffsetOf { value, indices, .. } if indices.is_empty() => (*value)?,
                     _ => return None,
                 };
                 Some(Constant::Value(Type::U64, u128::from(value)))

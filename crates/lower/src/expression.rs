@@ -121,6 +121,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     children.as_slice(),
                 ) {
                     (_, Some(Detail::Same(same)), _) => self.effect(*same),
+                    ("AtomicExpr", _, _) => {
+                        self.atomic(id, children);
+                    }
                     ("ChooseExpr", _, [condition, then, otherwise]) => {
                         match self.scope().integer(*condition) {
                             Some(0) => self.effect(*otherwise),
@@ -167,6 +170,16 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     && self.lowerer.unit.types.is_variable(ty) =>
             {
                 self.size_of(ty, origin)
+            }
+            ExprKind::CompilerConstant
+                if let Some(Detail::OffsetOf {
+                    value: Some(value),
+                    indices,
+                    ..
+                }) = source.details.of.get(&id)
+                    && !indices.is_empty() =>
+            {
+                self.offset_with_indices(*value, indices, origin)
             }
             ExprKind::Float(_) | ExprKind::CompilerConstant => match self.scope().value(id) {
                 Some(crate::constant::Constant::Value(ty, bits)) => self.constant(ty, bits, origin),
@@ -326,6 +339,10 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.continue_in(end);
                 self.read(result, ty, origin)
             }
+            ("AtomicExpr", _, _) => match (self.atomic(id, children), self.scalar(id)) {
+                (Some(value), Some(ty)) => self.as_type(value, ty),
+                _ => self.unsupported_expr(id),
+            },
             ("CompoundLiteralExpr", _, _) => self.value_at(id),
             _ => self.unsupported_expr(id),
         }

@@ -2,7 +2,7 @@
 //! lives as long as its variable.
 
 use patchwright_csource::{
-    StmtId, VarId,
+    ExprId, StmtId, VarId,
     types::{LengthId, TypeId, TypeKind},
 };
 use patchwright_ir::{InstructionKind, LocalId, LocalKind, Operand, OriginId, Type};
@@ -102,6 +102,34 @@ impl<'a> FunctionLowerer<'_, 'a> {
             a: length,
             b,
         })
+    }
+
+    /// `offsetof` with indices that are no constants, each with the size of what it counts.
+    pub(crate) fn offset_with_indices(
+        &mut self,
+        offset: u64,
+        indices: &'a [(ExprId, u64)],
+        origin: OriginId,
+    ) -> Operand {
+        let mut sum = self.constant(Type::U64, u128::from(offset), origin);
+        for &(index, size) in indices {
+            let value = self.rvalue(index);
+            let of = self.type_of(value);
+            let a = self.convert(value, of, Type::U64, origin);
+            let b = self.constant(Type::U64, u128::from(size), origin);
+            let mut operate = |op, a, b| {
+                self.emit_value(Type::U64, origin, |dst| InstructionKind::Binary {
+                    dst,
+                    op,
+                    ty: Type::U64,
+                    a,
+                    b,
+                })
+            };
+            let bytes = operate(BinaryOp::Mul, a, b);
+            sum = operate(BinaryOp::Add, sum, bytes);
+        }
+        sum
     }
 
     /// The register that holds where a variable array is.

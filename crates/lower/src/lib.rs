@@ -16,10 +16,22 @@
 //! # Lifetimes
 //! A local comes to life, without a value, at its declaration, and dies where its block is left by
 //! falling off its end, `break`, `continue` or `return`; `goto` out of a block leaves it alive
-//! until the function returns. Compound literals live like that, too.
+//! until the function returns. Compound literals live like that, too; in functions with labels, where control may come to one again
+//! within one life of its block, they live until the function returns. A variable array is allocated at its declaration, with a local
+//! that stands for its scope; its lengths are in registers.
+//!
+//! # Labels as values
+//! The labels of a function are the bytes of an object of their own: `&&label` is the address of one, and a computed `goto` is a switch
+//! over its offset in that object.
+//!
+//! # Calls that nobody writes
+//! The functions of `cleanup` are called where their variables go out of scope, also by `goto`, `break`, `continue` and `return`, after
+//! the returned value is computed. Those of `constructor` and `destructor` are listed in the module.
 
 mod aggregate;
 pub mod alternatives;
+mod assembly;
+mod atomic;
 mod builtin;
 mod call;
 mod constant;

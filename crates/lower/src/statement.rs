@@ -170,7 +170,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
                         self.statement(statement);
                     }
                 }
-                "GCCAsmStmt" | "MSAsmStmt" => {
+                "GCCAsmStmt" => self.assembly(id, origin),
+                "MSAsmStmt" => {
                     self.unsupported_effect(origin, "inline assembly");
                 }
                 "IndirectGotoStmt" => match expressions[..] {

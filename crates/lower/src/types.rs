@@ -44,8 +44,8 @@ pub(crate) fn integer(kind: IntegerKind) -> Type {
 
 /// How values of the type are handled.
 pub(crate) fn class(types: &TypeTable, ty: TypeId) -> Class {
-    if types.qualifiers(ty).is_atomic {
-        return Class::Unknown("an atomic type");
+    if types.qualifiers(ty).is_atomic && matches!(types.kind(ty), TypeKind::Record(_)) {
+        return Class::Unknown("an atomic structure");
     }
     match types.kind(ty) {
         TypeKind::Void => Class::Void,

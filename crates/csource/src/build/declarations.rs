@@ -288,6 +288,17 @@ impl<'a> UnitBuilder<'a> {
         std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
     }
 
+    /// What stands in the main file where the outermost macro round a location is used, from there on.
+    pub(super) fn text_at_use(&self, location: &Location) -> Option<&'a str> {
+        let bare = location.expansion.as_ref()?;
+        if bare.file_id != Some(self.main_file) {
+            return None;
+        }
+        let rest = self.source.get(bare.offset? as usize..)?;
+        let end = rest.iter().position(|&c| c == b'\n').unwrap_or(rest.len());
+        std::str::from_utf8(&rest[..end]).ok()
+    }
+
     pub(super) fn enumeration(&mut self, node: &Node) {
         let mut next = 0i128;
         let (mut least, mut greatest) = (0, 0);

@@ -287,7 +287,7 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
         }
     }
 
-    fn to_kind(&mut self, id: ExprId, kind: IntegerKind) -> Option<ExprId> {
+    fn converted(&mut self, id: ExprId, kind: IntegerKind) -> Option<ExprId> {
         let ty = self.plain(TypeKind::Integer(kind));
         self.kind(id)?;
         match self.ty(id) == ty {
@@ -302,8 +302,8 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
         let value = self.value(id)?;
         let kind = self.kind(value)?;
         match rank(kind) < 3 {
-            true => self.to_kind(value, IntegerKind::Int),
-            false => self.to_kind(value, kind),
+            true => self.converted(value, IntegerKind::Int),
+            false => self.converted(value, kind),
         }
     }
 
@@ -331,7 +331,10 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
         let otherwise = self.conditional()?;
         let otherwise = self.promoted(otherwise)?;
         let kind = common(self.kind(then)?, self.kind(otherwise)?);
-        let (then, otherwise) = (self.to_kind(then, kind)?, self.to_kind(otherwise, kind)?);
+        let (then, otherwise) = (
+            self.converted(then, kind)?,
+            self.converted(otherwise, kind)?,
+        );
         let ty = self.ty(then);
         let kind = ExprKind::Conditional {
             condition,
@@ -381,7 +384,7 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
             _ => {
                 let (left, right) = (self.promoted(left)?, self.promoted(right)?);
                 let kind = common(self.kind(left)?, self.kind(right)?);
-                let (left, right) = (self.to_kind(left, kind)?, self.to_kind(right, kind)?);
+                let (left, right) = (self.converted(left, kind)?, self.converted(right, kind)?);
                 let compares = matches!(operator, Lt | Le | Gt | Ge | Eq | Ne);
                 (left, right, if compares { int } else { self.ty(left) })
             }
@@ -650,7 +653,7 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
                 }
                 _ => {
                     let kind = types.integer_kind(wanted)?;
-                    self.to_kind(argument, kind)?
+                    self.converted(argument, kind)?
                 }
             });
         }

@@ -338,11 +338,13 @@ impl Parser<'_> {
                         "_Atomic" => {
                             qualifiers.is_atomic = true;
                             if self.tokens.get(self.at + 1) == Some(&Token::Punct('(')) {
-                                // _Atomic(T): the inner type does not matter, it is never used.
-                                self.at += 1;
-                                self.skip_parentheses()?;
-                                named =
-                                    Some(self.table.plain(TypeKind::Other("_Atomic".to_owned())));
+                                self.at += 2;
+                                let base = self.specifiers()?;
+                                let derivations = self.declarator()?;
+                                if !self.eat(')') {
+                                    return None;
+                                }
+                                named = Some(self.derive(base, derivations));
                                 continue;
                             }
                         }

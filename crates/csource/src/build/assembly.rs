@@ -1,0 +1,163 @@
+//! Inline assembly without instructions: a barrier, or a value that the compiler shall not look through. The dump has its operands, and
+//! neither its template nor its constraints, which are read from the text.
+
+use super::FunctionBuilder;
+use crate::{detail::Assembly, raw::Node, tree::ExprId};
+
+impl FunctionBuilder<'_, '_> {
+    /// What assembly does, if its template has no instruction; `operands` are its outputs and inputs.
+    pub(super) fn assembly(&self, node: &Node, operands: &[ExprId]) -> Option<Assembly> {
+        let begin = &node.range.as_ref()?.begin;
+        let text = match self.unit.text_at(begin) {
+            Some(text) => text.to_owned(),
+            None => {
+                // It comes from a macro of a header: from the one that is used here, if its body has it.
+                let name = self.unit.text_at_use(begin)?;
+                let length = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let name = &name[..length.unwrap_or(name.len())];
+                let [definition] = self.unit.macros.definitions(name) else {
+                    return None;
+                };
+                let at = definition.body.find("asm")?;
+                definition.body[at..].to_owned()
+            }
+        };
+        understand(&text, operands)
+    }
+}
+
+fn understand(text: &str, operands: &[ExprId]) -> Option<Assembly> {
+    let open = text.find('(')?;
+    let words = text[..open].split_whitespace();
+    if words.into_iter().any(|word| word.contains("goto")) {
+        return None;
+    }
+    let sections = sections(&text[open + 1..])?;
+    let (template, rest) = sections.split_first()?;
+    let [template] = template.as_slice() else {
+        return None;
+    };
+    if !template.trim().is_empty() {
+        return None;
+    }
+    let empty = Vec::new();
+    let outputs = rest.first().unwrap_or(&empty);
+    let inputs = rest.get(1).unwrap_or(&empty);
+    if rest.len() > 3 || outputs.len() + inputs.len() != operands.len() {
+        return None;
+    }
+    let mut copies = Vec::new();
+    for (number, constraint) in outputs.iter().enumerate() {
+        let same = inputs.iter().position(|input| input == &number.to_string());
+        copies.push(match (constraint.chars().next()?, same) {
+            (_, Some(input)) => Some(outputs.len() + input),
+            ('+', None) => None,
+            // Memory keeps what it holds.
+            ('=', None) if constraint.trim_start_matches(['=', '&']) == "m" => None,
+            _ => return None,
+        });
+    }
+    Some(Assembly {
+        inputs: operands[outputs.len()..].to_vec(),
+        outputs: operands[..outputs.len()]
+            .iter()
+            .zip(copies)
+            .map(|(&output, from)| (output, from.map(|from| operands[from])))
+            .collect(),
+    })
+}
+
+/// The strings of each section between colons, those of one operand as one, up to the parenthesis that closes it all.
+fn sections(text: &str) -> Option<Vec<Vec<String>>> {
+    let mut found: Vec<Vec<String>> = vec![Vec::new()];
+    let mut depth = 0;
+    // Whether the next string begins an operand.
+    let mut begins = true;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                let mut string = String::new();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            'n' | 't' => string.push(' '),
+                            other => string.push(other),
+                        },
+                        other => string.push(other),
+                    }
+                }
+                let last = found.last_mut()?;
+                match last.last_mut() {
+                    _ if depth > 0 => {}
+                    Some(known) if !begins => known.push_str(&string),
+                    _ => last.push(string),
+                }
+                begins = false;
+            }
+            '\'' => {
+                // A character constant in an operand may be a parenthesis.
+                while let Some(c) = chars.next() {
+                    match c {
+                        '\\' => {
+                            chars.next();
+                        }
+                        '\'' => break,
+                        _ => {}
+                    }
+                }
+            }
+            '(' | '[' => depth += 1,
+            ')' if depth == 0 => return Some(found),
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            ':' if depth == 0 => {
+                found.push(Vec::new());
+                begins = true;
+            }
+            c if c.is_whitespace() || c == '\\' || depth > 0 => {}
+            // A macro in the place of a string.
+            _ => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copies(text: &str, count: u32) -> Option<Vec<Option<u32>>> {
+        let operands: Vec<ExprId> = (0..count).map(ExprId).collect();
+        let known = understand(text, &operands)?;
+        let from = |&(_, from): &(ExprId, Option<ExprId>)| from.map(|id| id.0);
+        Some(known.outputs.iter().map(from).collect())
+    }
+
+    #[test]
+    fn templates_without_instructions_are_understood_and_no_others() {
+        for (text, operands, expected) in [
+            ("asm volatile (\"\" ::: \"memory\")", 0, Some(vec![])),
+            ("__asm__(\" \" \"\\n\")", 0, Some(vec![])),
+            ("asm(\"\" : \"+r\"(x))", 1, Some(vec![None])),
+            (
+                "asm(\"\" : \"=r\"(x) : \"0\"(f(\")\", 1)))",
+                2,
+                Some(vec![Some(1)]),
+            ),
+            (
+                "asm(\"\" : [a] \"=m\"(x), \"=r\" (y) : \"r\"(2), \"1\"(z) : \"cc\")",
+                4,
+                Some(vec![None, Some(3)]),
+            ),
+            ("asm(\"\" : \"=r\"(x))", 1, None),
+            ("asm(\"nop\")", 0, None),
+            ("asm goto(\"\" :::: l)", 0, None),
+            ("asm(\"\" : \"+r\"(x))", 2, None),
+            ("asm(TEXT)", 0, None),
+        ] {
+            assert_eq!(copies(text, operands), expected, "{text}");
+        }
+    }
+}
