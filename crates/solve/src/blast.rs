@@ -35,7 +35,9 @@ pub(crate) struct Blaster {
     pub variables: Vec<Term>,
     pub applications: FxHashMap<Unknown, Vec<Application>>,
     places: FxHashMap<(Unknown, Word), usize>,
-    reads: FxHashMap<(Term, Word), Word>,
+    /// The indices at which arrays were read, by number.
+    pub(crate) indices: FxHashMap<Word, u32>,
+    pub(crate) reads: FxHashMap<(Term, u32), Word>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -50,6 +52,7 @@ impl Blaster {
             variables: Vec::new(),
             applications: FxHashMap::default(),
             places: FxHashMap::default(),
+            indices: FxHashMap::default(),
             reads: FxHashMap::default(),
         }
     }
@@ -277,83 +280,8 @@ impl Blaster {
         }
     }
 
-    /// The element of an array at an index.
-    fn read(&mut self, terms: &Terms, array: Term, index: &[Lit]) -> Word {
-        let Sort::Array { element, .. } = terms.sort(array) else {
-            unreachable!("arrays are read");
-        };
-        // What of the array decides: whether a store is meant, where that is open; and below it, the other ones.
-        let mut hits: FxHashMap<Term, Lit> = FxHashMap::default();
-        let mut order = Vec::new();
-        let mut open = vec![array];
-        let key = |at: Term| (at, index.to_vec());
-        while let Some(at) = open.pop() {
-            if hits.contains_key(&at) || self.reads.contains_key(&key(at)) {
-                continue;
-            }
-            let decides = match terms.node(at) {
-                Node::Store(below, there, _) => {
-                    let there = self.word(terms, there).to_vec();
-                    let hit = self.gates.equal(&there, index);
-                    if hit != Lit::TRUE {
-                        open.push(below);
-                    }
-                    hit
-                }
-                Node::Ite(condition, then, otherwise) => {
-                    let condition = self.word(terms, condition)[0];
-                    if condition != Lit::FALSE {
-                        open.push(then);
-                    }
-                    if condition != Lit::TRUE {
-                        open.push(otherwise);
-                    }
-                    condition
-                }
-                _ => Lit::TRUE,
-            };
-            hits.insert(at, decides);
-            order.push(at);
-        }
-        // What an array is made of was made before it.
-        order.sort_unstable();
-        for at in order {
-            let decides = hits[&at];
-            let word = match terms.node(at) {
-                Node::Store(below, _, value) => {
-                    let value = self.word(terms, value).to_vec();
-                    match decides {
-                        Lit::TRUE => value,
-                        hit => {
-                            let below = self.reads[&key(below)].clone();
-                            self.gates.mux_word(hit, &value, &below)
-                        }
-                    }
-                }
-                Node::Ite(_, then, otherwise) => match decides {
-                    Lit::TRUE => self.reads[&key(then)].clone(),
-                    Lit::FALSE => self.reads[&key(otherwise)].clone(),
-                    condition => {
-                        let then = self.reads[&key(then)].clone();
-                        let otherwise = self.reads[&key(otherwise)].clone();
-                        self.gates.mux_word(condition, &then, &otherwise)
-                    }
-                },
-                Node::ArrayOf(value) => self.word(terms, value).to_vec(),
-                _ => {
-                    if !self.applications.contains_key(&Unknown::Array(at)) {
-                        self.variables.push(at);
-                    }
-                    self.applied(Unknown::Array(at), index.to_vec(), element)
-                }
-            };
-            self.reads.insert(key(at), word);
-        }
-        self.reads[&key(array)].clone()
-    }
-
     /// The result for these arguments: free, but the same as elsewhere where the arguments are the same.
-    fn applied(&mut self, unknown: Unknown, arguments: Word, width: u32) -> Word {
+    pub(crate) fn applied(&mut self, unknown: Unknown, arguments: Word, width: u32) -> Word {
         let place = (unknown, arguments);
         if let Some(&at) = self.places.get(&place) {
             return self.applications[&unknown][at].result.clone();

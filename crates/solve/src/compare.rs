@@ -106,8 +106,9 @@ impl Terms {
         if let (Node::Ite(c, x, y), Node::Ite(d, u, v)) = (self.node(a), self.node(b))
             && c == d
         {
-            let then = self.related(relation, x, u, fuel);
-            let otherwise = self.related(relation, y, v, fuel);
+            // Both sides may be such pairs again.
+            let then = self.related(relation, x, u, fuel / 2);
+            let otherwise = self.related(relation, y, v, fuel / 2);
             return Some(self.ite(c, then, otherwise));
         }
         for (choice, other, left) in [(a, b, true), (b, a, false)] {

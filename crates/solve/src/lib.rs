@@ -17,6 +17,7 @@ mod compare;
 mod fold;
 mod known;
 mod overflow;
+mod read;
 mod real;
 mod sat;
 mod shape;

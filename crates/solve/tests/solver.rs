@@ -102,8 +102,8 @@ fn circuits_of_mixed_widths_give_what_rust_computes() {
 #[test]
 fn circuits_of_floating_point_give_what_rust_computes() {
     for backend in Backend::ALL {
-        for seed in 0..4 {
-            circuits_agree(Pool::of_floats(seed, 6), backend, 40);
+        for seed in 0..3 {
+            circuits_agree(Pool::of_floats(seed, 6), backend, 30);
         }
     }
 }
@@ -139,7 +139,7 @@ fn operations_with_numbers_without_sign_and_large_ones_are_right() {
             ];
             let results = t.fresh("results", Sort::Bits(width));
             let mut solver = Solver::new(backend);
-            for _ in 0..3 {
+            for _ in 0..if width > 32 { 1 } else { 3 } {
                 let (x, y) = (random.bits(width), random.bits(width));
                 let (x, y) = (t.constant(width, x), t.constant(width, y));
                 let assumed = [t.eq(a, x), t.eq(b, y)];
@@ -586,6 +586,60 @@ fn the_same_questions_get_the_same_answers() {
 }
 
 #[test]
+fn tables_are_read_as_they_were_written() {
+    // Constants written at constant indices, some twice, over something unknown, with a store at an open index between.
+    for backend in Backend::ALL {
+        for seed in 0..20 {
+            let mut random = common::Random::new(seed);
+            let mut t = Terms::new();
+            let sort = Sort::Array {
+                index: 5,
+                element: 8,
+            };
+            let base = t.variable("a", sort);
+            let (i, j) = (bits(&mut t, "i", 5), bits(&mut t, "j", 5));
+            let mut array = base;
+            for at in 0..random.below(60) {
+                let place = random.bits(5);
+                let index = if at == 20 { j } else { t.constant(5, place) };
+                let element = random.bits(8);
+                let element = t.constant(8, element);
+                array = t.store(array, index, element);
+            }
+            let read = t.select(array, i);
+            let mut solver = Solver::new(backend);
+            for _ in 0..40 {
+                let mut assignment = Assignment::new();
+                assignment.set_bits(&t, i, random.bits(5));
+                assignment.set_bits(&t, j, random.bits(5));
+                let mut value = patchwright_solve::ArrayValue::default();
+                let mut facts = Vec::new();
+                for index in 0..32 {
+                    let element = random.bits(8);
+                    value.set(index, element);
+                    let (index, element) = (t.constant(5, index), t.constant(8, element));
+                    let there = t.select(base, index);
+                    facts.push(t.eq(there, element));
+                }
+                assignment.set(&t, base, Value::Array(value.into()));
+                for variable in [i, j] {
+                    let value = assignment.get(&t, variable).bits();
+                    let value = t.constant(5, value);
+                    facts.push(t.eq(variable, value));
+                }
+                let expected = t.evaluate(read, &assignment).bits();
+                let expected = t.constant(8, expected);
+                facts.push(t.eq(read, expected));
+                assert_eq!(check(&mut solver, &t, &facts), Answer::Satisfiable);
+                let last = facts.pop().unwrap();
+                facts.push(t.not(last));
+                assert_eq!(check(&mut solver, &t, &facts), Answer::Unsatisfiable);
+            }
+        }
+    }
+}
+
+#[test]
 fn stores_of_any_number_are_read_through() {
     for backend in Backend::ALL {
         let mut t = Terms::new();
@@ -595,13 +649,13 @@ fn stores_of_any_number_are_read_through() {
         };
         let mut array = t.variable("a", sort);
         let i = bits(&mut t, "i", 32);
-        for at in 0..500u128 {
+        for at in 0..2000u128 {
             let index = t.constant(32, at);
             let element = t.constant(8, at & mask(8));
             array = t.store(array, index, element);
         }
         let read = t.select(array, i);
-        let limit = t.constant(32, 500);
+        let limit = t.constant(32, 2000);
         let inside = t.ult(i, limit);
         let low = t.extract(i, 7, 0);
         let wrong = t.ne(read, low);

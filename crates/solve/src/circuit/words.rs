@@ -87,7 +87,8 @@ impl Gates {
 
     pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let mut result = Lit::TRUE;
-        for (&x, &y) in a.iter().zip(b) {
+        // From the top: numbers that one word is compared with have most of their upper bits in common.
+        for (&x, &y) in a.iter().zip(b).rev() {
             let same = self.iff(x, y);
             result = self.and(result, same);
             if result == Lit::FALSE {
