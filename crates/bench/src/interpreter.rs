@@ -14,7 +14,7 @@ use patchwright_exec::{
 };
 use patchwright_interpret::{Closed, Ending, Limits as MachineLimits, Machine};
 
-use crate::programs::program;
+use crate::{forms, programs::program};
 
 /// The compilers, and how they optimise.
 const COMPILERS: [(&str, &str); 4] = [
@@ -22,6 +22,18 @@ const COMPILERS: [(&str, &str); 4] = [
     ("gcc", "-O2"),
     ("clang-19", "-O0"),
     ("clang-19", "-O2"),
+];
+
+/// What says what the programs about forms mean: many of them tell more than many ways to compile one.
+const PLAIN: [(&str, &str); 2] = [("gcc", "-O0"), ("clang-19", "-O0")];
+
+/// What csmith's programs are to have.
+const CSMITH: [&str; 5] = [
+    "--packed-struct",
+    "--bitfields",
+    "--unions",
+    "--volatiles",
+    "--math64",
 ];
 
 /// Programs that take longer, or more instructions, are left out.
@@ -155,8 +167,7 @@ impl Bench {
 
 /// Prints the table; false if the interpreter differs from the compilers.
 pub fn run(
-    programs: u64,
-    csmith: u64,
+    [programs, forms, csmith]: [u64; 3],
     first: u64,
     keep: Option<&Path>,
 ) -> Result<bool, Box<dyn Error>> {
@@ -170,7 +181,11 @@ pub fn run(
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     let mut good = true;
-    for (kind, count) in [("our generator", programs), ("csmith", csmith)] {
+    for (kind, count) in [
+        ("our generator", programs),
+        ("forms", forms),
+        ("csmith", csmith),
+    ] {
         let mut tally = Tally::default();
         for seed in first..first + count {
             let name = format!("{kind} {seed}");
@@ -178,6 +193,7 @@ pub fn run(
             let source = if kind == "csmith" {
                 let request = Request::new("csmith", &folder)
                     .args(["--seed", &seed.to_string(), "--max-funcs", "5"])
+                    .args(CSMITH)
                     .limits(Limits::with_wall(Duration::from_secs(60)));
                 match bench.runner.run(&request) {
                     Ok(outcome) if outcome.ending.is_success() => outcome.stdout,
@@ -186,6 +202,8 @@ pub fn run(
                         continue;
                     }
                 }
+            } else if kind == "forms" {
+                forms::program(seed).into_bytes()
             } else {
                 program(seed).into_bytes()
             };
@@ -193,7 +211,11 @@ pub fn run(
                 "csmith" => &["-I/usr/include/csmith"],
                 _ => &[],
             };
-            bench.compare(&name, &source, flags, &COMPILERS, &mut tally)?;
+            let compilers: &[(&str, &str)] = match kind {
+                "forms" => &PLAIN,
+                _ => &COMPILERS,
+            };
+            bench.compare(&name, &source, flags, compilers, &mut tally)?;
             if tally.different.len() > before
                 && let Some(keep) = keep
             {
@@ -234,18 +256,20 @@ mod tests {
         for seed in 1..=24 {
             // All four by turns, to be quick.
             let compiler = COMPILERS[seed as usize % 4];
-            bench
-                .compare(
-                    &seed.to_string(),
-                    program(seed).as_bytes(),
-                    &[],
-                    &[compiler],
-                    &mut tally,
-                )
-                .expect("compares");
+            for source in [program(seed), forms::program(seed)] {
+                bench
+                    .compare(
+                        &seed.to_string(),
+                        source.as_bytes(),
+                        &[],
+                        &[compiler],
+                        &mut tally,
+                    )
+                    .expect("compares");
+            }
         }
         assert_eq!(tally.different, Vec::<String>::new());
         assert_eq!(tally.unsupported, Vec::<String>::new());
-        assert_eq!(tally.same, 24);
+        assert_eq!(tally.same, 48);
     }
 }

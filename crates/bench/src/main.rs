@@ -5,6 +5,7 @@ mod agreement;
 mod compiled;
 mod complexity;
 mod differential;
+mod forms;
 mod graphs;
 mod interpreter;
 mod locations;
@@ -55,6 +56,9 @@ enum Command {
         /// Number of programs of our own generator
         #[arg(long, value_name = "N", default_value_t = 100)]
         programs: u64,
+        /// Number of programs about forms of expressions and types
+        #[arg(long, default_value_t = 0)]
+        forms: u64,
         /// Number of programs of csmith, which must be installed
         #[arg(long, value_name = "N", default_value_t = 0)]
         csmith: u64,
@@ -218,10 +222,11 @@ fn main() -> ExitCode {
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Interpreter {
             programs,
+            forms,
             csmith,
             seed,
             keep,
-        } => interpreter::run(programs, csmith, seed, keep.as_deref()),
+        } => interpreter::run([programs, forms, csmith], seed, keep.as_deref()),
         Command::Slices {
             programs,
             seed,

@@ -7,14 +7,14 @@ mod lengths;
 mod uses;
 
 use patchwright_text::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     detail::{Declaration, Declared, Detail, Details, FileInitializer},
     lex,
     locate::{Locator, Point},
     macros::MacroTable,
-    raw::{Location, Node, RawId},
+    raw::{Location, Node, QualType, RawId},
     tree::*,
     types::{TypeId, TypeKind, TypeTable},
 };
@@ -48,6 +48,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) offsets: u32,
     /// Place of the declaration that is being converted among those of the file.
     pub(crate) position: u32,
+    /// How often each tag is defined, as far as the dump shows.
+    defined_tags: FxHashMap<String, usize>,
     /// The ordinary identifiers that are visible, the innermost last, and how many there were where each scope began.
     ordinary: Vec<(String, lengths::Ordinary)>,
     scope_marks: Vec<usize>,
@@ -64,6 +66,19 @@ impl UnitBuilder<'_> {
         if let Some(mark) = self.scope_marks.pop() {
             self.ordinary.truncate(mark);
         }
+    }
+
+    /// The tags that the text defines more often than the dump: it has no definitions within `sizeof`, casts and parameters.
+    pub(crate) fn hidden_tags(&self, preprocessed: &str) -> FxHashSet<String> {
+        let mut hidden = FxHashSet::default();
+        for (tag, count) in lex::defined_tags(preprocessed) {
+            let seen = self.defined_tags.get(tag).copied().unwrap_or(0);
+            // One that is the only one is asked for by its name.
+            if count > seen && count > 1 {
+                hidden.insert(tag.to_owned());
+            }
+        }
+        hidden
     }
 
     fn declare_ordinary(&mut self, name: &str, meaning: lengths::Ordinary) {
@@ -179,12 +194,12 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
     fn build_inside(unit: &mut UnitBuilder<'a>, node: &Node, body: &Node) -> Option<Function> {
         let return_type = {
             // `int (struct s *, int)`: what stands before the parameters, which come last.
-            let text = spelled(node).to_owned();
-            let spelled = match return_spelling(&text) {
-                Some(spelled) => spelled.to_owned(),
-                None => String::from("?"),
-            };
-            unit.types.parse_here(&spelled)
+            let (text, here) = function_spelling(node);
+            let spelled = return_spelling(&text).unwrap_or("?");
+            match here {
+                true => unit.types.parse_here(spelled),
+                false => unit.types.parse(spelled),
+            }
         };
         let declaration = unit.declarations.get(&node.name).cloned();
         let mut builder = FunctionBuilder::new(unit);
@@ -911,7 +926,11 @@ pub(crate) fn cast_kind(name: &str) -> CastKind {
 /// The type of the function that a callee's expression names, below casts and parentheses.
 fn find_function_type(node: &Node) -> Option<&str> {
     if node.kind == "DeclRefExpr" {
-        return node.ty.as_ref().map(|ty| ty.spelled.as_str());
+        let ty = node.ty.as_ref()?;
+        return match &ty.desugared {
+            Some(desugared) if !ty.spelled.contains('(') => Some(desugared),
+            _ => Some(&ty.spelled),
+        };
     }
     match node.kind.as_str() {
         "ImplicitCastExpr" | "ParenExpr" => node.inner.first().and_then(find_function_type),
@@ -919,6 +938,20 @@ fn find_function_type(node: &Node) -> Option<&str> {
             .ty
             .as_ref()
             .map(|ty| ty.desugared.as_ref().unwrap_or(&ty.spelled).as_str()),
+    }
+}
+
+/// The spelling of a function's type with its parameters, and whether its names are those that are visible where it stands: a
+/// function may be declared by a typedef.
+pub(crate) fn function_spelling(node: &Node) -> (String, bool) {
+    match &node.ty {
+        Some(QualType {
+            spelled,
+            desugared: Some(desugared),
+            ..
+        }) if !spelled.contains('(') => (desugared.clone(), false),
+        Some(ty) => (ty.spelled.clone(), true),
+        None => (String::new(), true),
     }
 }
 

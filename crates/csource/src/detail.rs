@@ -274,14 +274,14 @@ fn result_spelling(text: &str) -> Option<&str> {
 impl UnitBuilder<'_> {
     /// How a function is declared.
     pub(crate) fn function_declaration(&mut self, node: &Node) -> Declaration {
-        let spelled = node
-            .ty
-            .as_ref()
-            .map_or(String::new(), |ty| ty.spelled.clone());
+        let (spelled, here) = crate::build::function_spelling(node);
         let result = match result_spelling(&spelled) {
             Some(result) => {
                 let result = result.to_owned();
-                let id = self.types.parse_here(&result);
+                let id = match here {
+                    true => self.types.parse_here(&result),
+                    false => self.types.parse(&result),
+                };
                 (!matches!(self.types.kind(id), TypeKind::Other(_))).then_some(id)
             }
             // `int (*(int))(char)`

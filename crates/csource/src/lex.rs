@@ -285,9 +285,90 @@ pub fn words_with_places(text: &[u8]) -> Vec<(String, usize)> {
     found
 }
 
+/// How often a preprocessed text defines each tag of a structure, union or enumeration.
+pub(crate) fn defined_tags(text: &str) -> std::collections::HashMap<&str, usize> {
+    let mut found = std::collections::HashMap::new();
+    // What has been seen of a definition: the keyword, then its tag.
+    let (mut after_keyword, mut tag) = (false, None);
+    let mut attribute = false;
+    let mut depth = 0usize;
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut line_begins = true;
+    while at < bytes.len() {
+        let c = bytes[at];
+        if c == b'\n' {
+            line_begins = true;
+            at += 1;
+            continue;
+        }
+        if c.is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        if c == b'#' && line_begins {
+            at += text[at..].find('\n').unwrap_or(bytes.len() - at);
+            continue;
+        }
+        line_begins = false;
+        if c == b'"' || c == b'\'' {
+            at = literal_end(bytes, at);
+            (after_keyword, tag) = (false, None);
+            continue;
+        }
+        if c.is_ascii_alphabetic() || c == b'_' {
+            let start = at;
+            while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
+                at += 1;
+            }
+            match &text[start..at] {
+                _ if attribute => {}
+                "struct" | "union" | "enum" => (after_keyword, tag) = (true, None),
+                "__attribute__" | "__attribute" if after_keyword && tag.is_none() => {
+                    attribute = true
+                }
+                word if after_keyword && tag.is_none() => tag = Some(word),
+                _ => (after_keyword, tag) = (false, None),
+            }
+            continue;
+        }
+        at += 1;
+        if attribute {
+            depth += usize::from(c == b'(');
+            depth -= usize::from(c == b')').min(depth);
+            attribute = depth > 0;
+            continue;
+        }
+        if let (b'{', Some(tag)) = (c, tag) {
+            *found.entry(tag).or_default() += 1;
+        }
+        (after_keyword, tag) = (false, None);
+    }
+    found
+}
+
+/// The place behind a literal that begins at `at`.
+fn literal_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() && bytes[end] != bytes[at] && bytes[end] != b'\n' {
+        end += 1 + usize::from(bytes[end] == b'\\');
+    }
+    (end + 1).min(bytes.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn definitions_of_tags_are_counted_in_all_places() {
+        let text = "# 1 \"a.c\"\n#define X struct m { int a; };\nstruct s { int a; }; struct s x;\n\
+                    enum __attribute__((packed)) e { A };\nint f(struct s { char c; } *p, struct t *q) \
+                    { return sizeof(union u { int i; }) + '{'; }\nchar *z = \"struct q {\";";
+        let found = defined_tags(text);
+        let counts = ["s", "e", "u", "t", "q", "m"].map(|tag| found.get(tag).copied());
+        assert_eq!(counts, [Some(2), Some(1), Some(1), None, None, None]);
+    }
 
     #[test]
     fn comments_and_splices_are_blank() {

@@ -163,12 +163,20 @@ fn read(
     };
     let built = on_deep_stack(|| {
         let is_system = |file: &str| file.starts_with("/usr/") || file.starts_with('<');
-        let builder =
-            build::UnitBuilder::convert(&dump, dialect, &is_main, &source, &macros, &is_system)
-                .map_err(|error| ParseError::Dump {
-                    path: command.file.clone(),
-                    message: error.to_string(),
-                })?;
+        let convert = |hidden: &_| {
+            build::UnitBuilder::convert(
+                &dump, dialect, hidden, &is_main, &source, &macros, &is_system,
+            )
+            .map_err(|error| ParseError::Dump {
+                path: command.file.clone(),
+                message: error.to_string(),
+            })
+        };
+        let mut builder = convert(&Default::default())?;
+        let hidden = builder.hidden_tags(preprocessed);
+        if !hidden.is_empty() {
+            builder = convert(&hidden)?;
+        }
         Ok::<_, ParseError>((
             builder.types,
             builder.variables,

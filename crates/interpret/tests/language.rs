@@ -114,6 +114,8 @@ programs! {
     atomics
     attributes_with_effects
     bool_as_typedef
+    functions_by_typedef
+    hidden_tags_refused
     labels_as_values
     layouts
     literals_in_loops
@@ -125,4 +127,6 @@ programs! {
     value_not_read
     values_of_constants
     variable_arrays
+    wide_bit_field_refused
+    wide_bit_fields
 }

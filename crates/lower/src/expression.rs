@@ -23,9 +23,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 Some(Detail::Operator(name)) => format!("a conversion of kind {name}"),
                 _ => "a conversion of an unknown kind".to_owned(),
             },
-            ExprKind::CompilerConstant => {
-                "offsetof with an index, or sizeof of a variable array".to_owned()
-            }
+            ExprKind::CompilerConstant => "a size or an offset that is not known".to_owned(),
             ExprKind::Function(_) => "a function as an object".to_owned(),
             _ => format!("{what} of an unknown form"),
         }
@@ -449,6 +447,10 @@ impl<'a> FunctionLowerer<'_, 'a> {
             Class::Array | Class::Function => Some(Type::Ptr),
             Class::Unknown(_) => return self.unsupported_expr(id),
         };
+        if self.is_unknown_conditional(then, otherwise) {
+            let reason = "a conditional of a wide bit-field and a signed value";
+            return self.unsupported_value(origin, reason, ty.unwrap_or(Type::I32));
+        }
         let result = ty.map(|ty| self.new_local(String::new(), LocalKind::Register(ty), origin));
         let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
         let (then_origin, else_origin) = (self.at_expr(then), self.at_expr(otherwise));

@@ -45,6 +45,7 @@ mod prune;
 mod statement;
 mod types;
 mod unit;
+mod wide_fields;
 
 pub use types::scalar;
 pub use unit::{lower, lower_with};

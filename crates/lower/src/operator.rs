@@ -4,7 +4,11 @@ use patchwright_csource::{BinaryOperator, ExprId, ExprKind, UnaryOperator, detai
 use patchwright_ir::{InstructionKind, Operand, OriginId, Type, wide};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use crate::{function::FunctionLowerer, types::Class};
+use crate::{
+    function::FunctionLowerer,
+    types::Class,
+    wide_fields::{Precision, Wide},
+};
 
 impl FunctionLowerer<'_, '_> {
     pub(crate) fn unary(
@@ -40,12 +44,18 @@ impl FunctionLowerer<'_, '_> {
             let zero = self.constant(ty, 0, origin);
             return self.arithmetic(BinaryOp::Sub, ty, zero, a, origin);
         }
-        self.emit_value(result, origin, |dst| InstructionKind::Unary {
+        let value = self.emit_value(result, origin, |dst| InstructionKind::Unary {
             dst,
             op,
             ty,
             a,
-        })
+        });
+        match self.precision(operand) {
+            Precision::Field(width, false) if op != UnaryOp::Not => {
+                self.low_bits(value, width, origin)
+            }
+            _ => value,
+        }
     }
 
     /// `++` and `--`.
@@ -143,8 +153,25 @@ impl FunctionLowerer<'_, '_> {
         let Some(result) = self.scalar(id) else {
             return self.unsupported_expr(id);
         };
-        let a = self.rvalue(left);
-        let b = self.rvalue(right);
+        let wide = self.wide(op, left, right);
+        let mut a = self.rvalue(left);
+        let mut b = self.rvalue(right);
+        let Wide::Plain = wide else {
+            let origin = self.at_expr(id);
+            let Wide::Bits(width) = wide else {
+                let reason = "arithmetic on a wide bit-field and a signed value";
+                return self.unsupported_value(origin, reason, result);
+            };
+            a = self.low_bits(a, width, origin);
+            if !op.is_shift() {
+                b = self.low_bits(b, width, origin);
+            }
+            let value = self.combine_or_other(id, op, (left, a), (right, b), result);
+            return match op.is_comparison() {
+                true => value,
+                false => self.low_bits(value, width, origin),
+            };
+        };
         self.combine_or_other(id, op, (left, a), (right, b), result)
     }
 
@@ -198,6 +225,10 @@ impl FunctionLowerer<'_, '_> {
         ) else {
             return self.unsupported_expr(id);
         };
+        if self.is_unknown_compound(op, target, value) {
+            let reason = "arithmetic on a wide bit-field and a signed value";
+            return self.unsupported_value(origin, reason, ty);
+        }
         let b = self.rvalue(value);
         let location = self.location(target);
         let old = self.load(location, ty, origin);

@@ -1,7 +1,7 @@
 //! Declarations at file scope: records, enumerations, names of types, variables, functions.
 
 use patchwright_text::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{FunctionBuilder, UnitBuilder, lengths::Ordinary, spelled};
 use crate::{
@@ -23,6 +23,7 @@ impl<'a> UnitBuilder<'a> {
     pub(crate) fn convert(
         dump: &Dump,
         dialect: Dialect,
+        hidden: &FxHashSet<String>,
         is_main: &dyn Fn(&str) -> bool,
         source: &'a [u8],
         macros: &'a MacroTable,
@@ -30,6 +31,7 @@ impl<'a> UnitBuilder<'a> {
     ) -> Result<Self, DumpError> {
         let mut files = locate::Files::default();
         let mut builder = UnitBuilder::new(dialect, source, macros);
+        builder.types.hide(hidden);
         if macros
             .definitions("bool")
             .iter()
@@ -53,7 +55,15 @@ impl<'a> UnitBuilder<'a> {
         })?;
         if files.only(is_main).is_none() && files.names().iter().any(|name| is_main(name)) {
             // It came to light behind some functions: once more, with no file that is the main one.
-            return UnitBuilder::convert(dump, dialect, &|_| false, source, macros, is_system);
+            return UnitBuilder::convert(
+                dump,
+                dialect,
+                hidden,
+                &|_| false,
+                source,
+                macros,
+                is_system,
+            );
         }
         if let Some(&behind) = last_own.and_then(|last| known_variables.get(last + 1)) {
             // They stand behind an included file.
@@ -92,6 +102,7 @@ impl<'a> UnitBuilder<'a> {
             initializers: Vec::new(),
             offsets: 0,
             position: 0,
+            defined_tags: FxHashMap::default(),
             ordinary: Vec::new(),
             scope_marks: Vec::new(),
         }
@@ -212,6 +223,7 @@ impl<'a> UnitBuilder<'a> {
         if !node.complete_definition {
             return;
         }
+        *self.defined_tags.entry(node.name.clone()).or_default() += 1;
         let mut notes = crate::detail::layout_notes(node);
         let mut fields = Vec::new();
         let mut last_nested = None;
@@ -331,6 +343,7 @@ impl<'a> UnitBuilder<'a> {
         };
         if !node.inner.is_empty() {
             self.types.set_enum_kind(id, kind);
+            *self.defined_tags.entry(node.name.clone()).or_default() += 1;
         }
         self.enums.insert(node.id, id);
     }

@@ -4,6 +4,8 @@
 //! from declarations elsewhere, so a name in its spelling tells the type only if it has one meaning in the whole source
 //! ([`TypeTable::parse`]); where it has several, the type is [`TypeKind::Other`] at that place, and the tree has to tell it.
 
+use rustc_hash::FxHashSet;
+
 use super::*;
 
 /// What a tag names.
@@ -80,6 +82,8 @@ pub(super) struct Names {
     mentioned: FxHashMap<String, RecordId>,
     /// What is declared in each open scope below that of the file: a tag or a typedef.
     scopes: Vec<Vec<(bool, String)>>,
+    /// Tags of records and enumerations whose definitions are not all known.
+    hidden: FxHashSet<String>,
     /// `bool` is a macro, so the compiler may call `_Bool` so.
     bool_is_macro: bool,
 }
@@ -94,6 +98,9 @@ pub(super) enum Meaning<T> {
 impl Names {
     /// What a tag means, where it is written (`here`), or anywhere.
     pub(super) fn tag(&self, name: &str, here: bool) -> Meaning<Tag> {
+        if self.hidden.contains(name) {
+            return Meaning::Several;
+        }
         if here && let Some(tag) = self.tags.visible(name) {
             return Meaning::One(tag);
         }
@@ -151,6 +158,11 @@ impl TypeTable {
                 false => self.names.typedefs.leave(&name, depth),
             }
         }
+    }
+
+    /// Some definitions of these tags are not known, so what they mean is not known either.
+    pub(crate) fn hide(&mut self, tags: &FxHashSet<String>) {
+        self.names.hidden = tags.clone();
     }
 
     /// `bool` is a macro in this source.
