@@ -4,17 +4,22 @@ mod assembly;
 mod declarations;
 mod derived;
 mod lengths;
+mod names;
+mod signatures;
 mod uses;
 
 use patchwright_text::Span;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+
+use signatures::{find_function_type, parameter_count, return_spelling};
+pub(crate) use signatures::{function_spelling, parameter_spellings};
 
 use crate::{
     detail::{Declaration, Declared, Detail, Details, FileInitializer},
     lex,
     locate::{Locator, Point},
     macros::MacroTable,
-    raw::{Location, Node, QualType, RawId},
+    raw::{Location, Node, RawId},
     tree::*,
     types::{TypeId, TypeKind, TypeTable},
 };
@@ -51,46 +56,8 @@ pub(crate) struct UnitBuilder<'a> {
     /// How often each tag is defined, as far as the dump shows.
     defined_tags: FxHashMap<String, usize>,
     /// The ordinary identifiers that are visible, the innermost last, and how many there were where each scope began.
-    ordinary: Vec<(String, lengths::Ordinary)>,
+    ordinary: Vec<(String, names::Ordinary)>,
     scope_marks: Vec<usize>,
-}
-
-impl UnitBuilder<'_> {
-    fn open_scope(&mut self) {
-        self.types.open_scope();
-        self.scope_marks.push(self.ordinary.len());
-    }
-
-    fn close_scope(&mut self) {
-        self.types.close_scope();
-        if let Some(mark) = self.scope_marks.pop() {
-            self.ordinary.truncate(mark);
-        }
-    }
-
-    /// The tags that the text defines more often than the dump: it has no definitions within `sizeof`, casts and parameters.
-    pub(crate) fn hidden_tags(&self, preprocessed: &str) -> FxHashSet<String> {
-        let mut hidden = FxHashSet::default();
-        for (tag, count) in lex::defined_tags(preprocessed) {
-            let seen = self.defined_tags.get(tag).copied().unwrap_or(0);
-            // One that is the only one is asked for by its name.
-            if count > seen && count > 1 {
-                hidden.insert(tag.to_owned());
-            }
-        }
-        hidden
-    }
-
-    fn declare_ordinary(&mut self, name: &str, meaning: lengths::Ordinary) {
-        self.ordinary.push((name.to_owned(), meaning));
-    }
-
-    /// What an identifier names here; `None` for functions and what is not declared.
-    fn ordinary(&self, name: &str) -> Option<lengths::Ordinary> {
-        let mut all = self.ordinary.iter().rev();
-        all.find(|(known, _)| known == name)
-            .map(|&(_, meaning)| meaning)
-    }
 }
 
 fn spelled(node: &Node) -> &str {
@@ -920,93 +887,5 @@ pub(crate) fn cast_kind(name: &str) -> CastKind {
         "NoOp" | "AtomicToNonAtomic" | "NonAtomicToAtomic" => CastKind::NoOp,
         "ToVoid" => CastKind::ToVoid,
         _ => CastKind::Other,
-    }
-}
-
-/// The type of the function that a callee's expression names, below casts and parentheses.
-fn find_function_type(node: &Node) -> Option<&str> {
-    if node.kind == "DeclRefExpr" {
-        let ty = node.ty.as_ref()?;
-        return match &ty.desugared {
-            Some(desugared) if !ty.spelled.contains('(') => Some(desugared),
-            _ => Some(&ty.spelled),
-        };
-    }
-    match node.kind.as_str() {
-        "ImplicitCastExpr" | "ParenExpr" => node.inner.first().and_then(find_function_type),
-        _ => node
-            .ty
-            .as_ref()
-            .map(|ty| ty.desugared.as_ref().unwrap_or(&ty.spelled).as_str()),
-    }
-}
-
-/// The spelling of a function's type with its parameters, and whether its names are those that are visible where it stands: a
-/// function may be declared by a typedef.
-pub(crate) fn function_spelling(node: &Node) -> (String, bool) {
-    match &node.ty {
-        Some(QualType {
-            spelled,
-            desugared: Some(desugared),
-            ..
-        }) if !spelled.contains('(') => (desugared.clone(), false),
-        Some(ty) => (ty.spelled.clone(), true),
-        None => (String::new(), true),
-    }
-}
-
-/// `int` of `int (struct s *, int)`; `None` for functions that return pointers to functions.
-fn return_spelling(text: &str) -> Option<&str> {
-    let text = text.split(" __attribute__").next()?;
-    let open = text.find('(')?;
-    text[open..].ends_with(')').then(|| text[..open].trim())
-}
-
-/// Parameters with a declared type in the spelling of a function's (or function pointer's) type.
-fn parameter_count(text: &str) -> usize {
-    parameter_spellings(text).len()
-}
-
-/// The spellings of the parameters in that of a function's (or function pointer's) type.
-pub(crate) fn parameter_spellings(text: &str) -> Vec<&str> {
-    let text = text.split(" __attribute__").next().unwrap_or_default();
-    let bytes = text.as_bytes();
-    // The last group of parentheses at depth 0 are the parameters of the function itself,
-    // unless it returns a function pointer, which has further groups inside.
-    let mut depth = 0;
-    let mut last_open = None;
-    for (i, c) in bytes.iter().enumerate() {
-        match c {
-            b'(' => {
-                if depth == 0 {
-                    last_open = Some(i);
-                }
-                depth += 1;
-            }
-            b')' => depth -= 1,
-            _ => {}
-        }
-    }
-    let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
-        return Vec::new();
-    };
-    arguments
-        .iter()
-        .map(|&(start, end)| text[start..end].trim())
-        .filter(|text| !text.is_empty() && *text != "void" && *text != "...")
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_with_a_declared_type_are_counted() {
-        assert_eq!(parameter_count("int (const char *, ...)"), 1);
-        assert_eq!(parameter_count("int (*)(int, char *)"), 2);
-        assert_eq!(parameter_count("void (void)"), 0);
-        assert_eq!(parameter_count("int ()"), 0);
-        assert_eq!(parameter_count("int (int (*)(int, int), char)"), 2);
     }
 }

@@ -3,7 +3,7 @@
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{FunctionBuilder, UnitBuilder, lengths::Ordinary, spelled};
+use super::{FunctionBuilder, UnitBuilder, names::Ordinary, spelled};
 use crate::{
     Dialect,
     dump::{Dump, DumpError},

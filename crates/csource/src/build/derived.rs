@@ -1,6 +1,6 @@
 //! Types by declaration: what a node's type is, where the names in the compiler's spelling of it do not tell.
 
-use super::{FunctionBuilder, UnitBuilder, lengths::Ordinary};
+use super::{FunctionBuilder, UnitBuilder, names::Ordinary};
 use crate::{
     detail::Detail,
     raw::{Node, QualType, RawId},

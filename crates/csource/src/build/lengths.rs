@@ -2,21 +2,13 @@
 //! out. They are read from there, with the names that are visible where the type is written; what this reader does not know (calls of
 //! what has no prototype, statement expressions, floating arithmetic…) is a length that is not understood.
 
-use super::FunctionBuilder;
+use super::{FunctionBuilder, names::Ordinary};
 use crate::{
     detail::Detail,
     raw::Node,
     tree::*,
     types::{IntegerKind, LengthId, TypeId, TypeKind},
 };
-
-/// What an ordinary identifier names in the scope that is being read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ordinary {
-    Variable(VarId),
-    Enumerator(i128),
-    Typedef,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {

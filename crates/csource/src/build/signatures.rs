@@ -1,0 +1,94 @@
+//! What the spelling of a function's type tells: what it returns, what it takes.
+
+use crate::{
+    lex,
+    raw::{Node, QualType},
+};
+
+/// The type of the function that a callee's expression names, below casts and parentheses.
+pub(super) fn find_function_type(node: &Node) -> Option<&str> {
+    if node.kind == "DeclRefExpr" {
+        let ty = node.ty.as_ref()?;
+        return match &ty.desugared {
+            Some(desugared) if !ty.spelled.contains('(') => Some(desugared),
+            _ => Some(&ty.spelled),
+        };
+    }
+    match node.kind.as_str() {
+        "ImplicitCastExpr" | "ParenExpr" => node.inner.first().and_then(find_function_type),
+        _ => node
+            .ty
+            .as_ref()
+            .map(|ty| ty.desugared.as_ref().unwrap_or(&ty.spelled).as_str()),
+    }
+}
+
+/// The spelling of a function's type with its parameters, and whether its names are those that are visible where it stands: a
+/// function may be declared by a typedef.
+pub(crate) fn function_spelling(node: &Node) -> (String, bool) {
+    match &node.ty {
+        Some(QualType {
+            spelled,
+            desugared: Some(desugared),
+            ..
+        }) if !spelled.contains('(') => (desugared.clone(), false),
+        Some(ty) => (ty.spelled.clone(), true),
+        None => (String::new(), true),
+    }
+}
+
+/// `int` of `int (struct s *, int)`; `None` for functions that return pointers to functions.
+pub(super) fn return_spelling(text: &str) -> Option<&str> {
+    let text = text.split(" __attribute__").next()?;
+    let open = text.find('(')?;
+    text[open..].ends_with(')').then(|| text[..open].trim())
+}
+
+/// Parameters with a declared type in the spelling of a function's (or function pointer's) type.
+pub(super) fn parameter_count(text: &str) -> usize {
+    parameter_spellings(text).len()
+}
+
+/// The spellings of the parameters in that of a function's (or function pointer's) type.
+pub(crate) fn parameter_spellings(text: &str) -> Vec<&str> {
+    let text = text.split(" __attribute__").next().unwrap_or_default();
+    let bytes = text.as_bytes();
+    // The last group of parentheses at depth 0 are the parameters of the function itself,
+    // unless it returns a function pointer, which has further groups inside.
+    let mut depth = 0;
+    let mut last_open = None;
+    for (i, c) in bytes.iter().enumerate() {
+        match c {
+            b'(' => {
+                if depth == 0 {
+                    last_open = Some(i);
+                }
+                depth += 1;
+            }
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
+        return Vec::new();
+    };
+    arguments
+        .iter()
+        .map(|&(start, end)| text[start..end].trim())
+        .filter(|text| !text.is_empty() && *text != "void" && *text != "...")
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_with_a_declared_type_are_counted() {
+        assert_eq!(parameter_count("int (const char *, ...)"), 1);
+        assert_eq!(parameter_count("int (*)(int, char *)"), 2);
+        assert_eq!(parameter_count("void (void)"), 0);
+        assert_eq!(parameter_count("int ()"), 0);
+        assert_eq!(parameter_count("int (int (*)(int, int), char)"), 2);
+    }
+}
