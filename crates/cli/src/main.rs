@@ -8,6 +8,7 @@ mod localize;
 mod places;
 mod progress;
 mod project;
+mod protection;
 mod repair;
 mod run;
 mod signals;

@@ -18,7 +18,7 @@ use crate::{
     args::{RepairArgs, SchemaName},
     places::Places,
     progress::Progress,
-    project, signals, state,
+    project, protection, signals, state,
 };
 
 /// Runs the command.
@@ -102,12 +102,14 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
 }
 
 fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, RepairError> {
-    let scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place()?;
     let places = &*places.insert(Places::new(scratch.path(), &args.project.project));
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
     let project = project::load(&args.project, &scratch)?;
+    let journal = state::journal(&args.resuming, "repair");
+    let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
         files::create_output_folder(folder)?;
@@ -136,12 +138,13 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
-        journal: state::journal(&args.resuming, "repair"),
+        journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,
         ..Default::default()
     };
     let progress = Progress::new(places);
+    permitted.iter().for_each(|told| progress.warn(told));
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
@@ -164,6 +167,8 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
     );
     progress.finish();
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| progress.warn(told));
     let outcome = outcome?;
     if let Some(folder) = &args.output {
         for (i, patch) in outcome.patches.iter().enumerate() {

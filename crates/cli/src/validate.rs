@@ -20,7 +20,7 @@ use crate::{
     args::{ConfirmArg, ValidateArgs},
     places::Places,
     progress::Progress,
-    project,
+    project, protection,
     repair::default_jobs,
     signals, state,
 };
@@ -137,11 +137,13 @@ impl Display<'_> {
 
 fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let (root, sources) = inputs(args);
-    let scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone());
     let project = project::load_described(root, None, &args.description, Vec::new(), &scratch)?;
+    let journal = state::journal(&args.resuming, "validate");
+    let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
     // Before the patches are read: what is wrong with the project is the first thing to know.
     project.require_tests()?;
     if let Some(file) = &args.junit {
@@ -152,6 +154,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let places = Places::new(scratch.path(), root);
     let progress = Progress::new(&places);
+    permitted.iter().for_each(|told| progress.warn(told));
     progress.phase("reading patches");
     let tree = FolderTree::new(&project.root);
     let set = read_set(
@@ -186,7 +189,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
             ConfirmArg::None => Confirm::Never,
         },
         build_timeout: args.build_timeout,
-        journal: state::journal(&args.resuming, "validate"),
+        journal,
         ..Default::default()
     };
     let display = Display {
@@ -210,6 +213,8 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         },
     );
     display.progress.finish();
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| display.progress.warn(told));
     let is_closed = display.is_closed.load(Ordering::Relaxed);
     let outcome = match outcome {
         Err(error) if is_closed && error.is_cancelled() => return Ok(Exit::OutputClosed),

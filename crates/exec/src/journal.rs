@@ -259,6 +259,13 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
     // Their debug form shows every field.
     hasher.field(format!("{:?}", project.tests));
     hasher.field(format!("{:?}", project.limits));
+    let allowed: Vec<&PathBuf> = project.allow_writes.iter().map(|(path, _)| path).collect();
+    hasher.field(format!("{allowed:?}"));
+    hasher.field(format!(
+        "{} {}",
+        project.network.is_some(),
+        project.unprotected
+    ));
     Ok(())
 }
 

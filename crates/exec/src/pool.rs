@@ -75,6 +75,8 @@ pub struct Worker {
     pub sandbox: Sandbox,
     /// A folder for the worker's own files, outside the sandbox.
     pub folder: PathBuf,
+    /// A folder for files that the host and the worker's programs map as shared memory, in memory if possible.
+    pub shared: PathBuf,
     run: PathBuf,
 }
 
@@ -103,16 +105,21 @@ impl Worker {
         crate::files::create_private_folder(&tree)?;
         let run = folder.join("run");
         crate::files::create_private_folder(&run)?;
-        let (protection, writes_outside) = options.scratch.protection(&folder);
+        let shared = options.scratch.shared_path().join(name);
+        crate::files::create_private_folder(&shared)?;
+        let layers = folder.join("layers");
+        crate::files::create_private_folder(&layers)?;
+        let protection = options.scratch.protection(&folder, &shared, layers);
         let view = options.view.then(|| {
             let mut view = View::of_copy(&tree, options.project);
             view.shadow.push((run.clone(), options.scratch.run_path()));
-            view.protection = Some(protection);
+            view.protection = protection;
             view
         });
         // Before the copy: how links are copied depends on whether the view is permitted.
         let cancel = options.cancel.clone();
-        let mut runner = Runner::start_with(options.program, view, cancel, writes_outside)?;
+        let attempts = options.scratch.attempts().clone();
+        let mut runner = Runner::start_with(options.program, view, cancel, attempts)?;
         let temporary = folder.join("tmp");
         crate::files::create_private_folder(&temporary)?;
         runner.set_temporary_folder(temporary);
@@ -134,6 +141,7 @@ impl Worker {
             runner,
             sandbox,
             folder,
+            shared,
             run,
         };
         if let Some(prepare) = options.prepare

@@ -20,10 +20,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use cancel::CancelToken;
@@ -31,6 +28,7 @@ pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
 use protocol::{HostFrame, SupervisorFrame};
 pub use time::processor_time;
 
+use crate::attempts::Attempts;
 use crate::limits::Limits;
 use crate::view::{View, ViewStatus};
 
@@ -218,6 +216,15 @@ pub enum RunError {
         /// The executable.
         program: PathBuf,
     },
+    /// What was to be protected cannot be.
+    #[error(
+        "this system does not let Patchwright keep what lies outside of the project from changes ({reason}); run it where \
+         namespaces are permitted, or say --unprotected, with which builds and tests have all your rights"
+    )]
+    Unprotectable {
+        /// Why.
+        reason: String,
+    },
     /// The supervisor ended or its connection broke during a run.
     #[error("the supervisor ended unexpectedly while it ran {command:?}; was it killed?")]
     SupervisorLost {
@@ -282,8 +289,10 @@ pub struct Runner {
     connection: Option<Connection>,
     temporary: Option<PathBuf>,
     repeats: bool,
-    /// Whether commands may change what the view protects. All runners of a run share it.
-    writes_outside: Arc<AtomicBool>,
+    /// Where is noted what commands try outside of the copy. All runners of a run share it.
+    attempts: Arc<Attempts>,
+    /// What is being built and tested, if it is not the untouched program.
+    subject: Option<String>,
 }
 
 #[derive(Debug)]
@@ -317,21 +326,17 @@ impl Runner {
         Runner::start_with(program, view, cancel, Arc::default())
     }
 
-    /// As [`Runner::start`]; where `writes_outside` is set, now or later, nothing is protected.
+    /// As [`Runner::start`]; what commands try outside of the copy is noted in `attempts`.
     pub(crate) fn start_with(
         program: &RunnerProgram,
-        mut view: Option<View>,
+        view: Option<View>,
         cancel: CancelToken,
-        writes_outside: Arc<AtomicBool>,
+        attempts: Arc<Attempts>,
     ) -> Result<Self, RunError> {
-        if writes_outside.load(Ordering::Relaxed)
-            && let Some(view) = &mut view
-        {
-            view.protection = None;
-        }
         let (connection, status) = connect(program, view.as_ref())?;
         Ok(Runner {
-            writes_outside,
+            attempts,
+            subject: None,
             program: program.clone(),
             view,
             cancel,
@@ -341,6 +346,21 @@ impl Runner {
             temporary: None,
             repeats: false,
         })
+    }
+
+    /// Another runner that sees, and may change, what this one does.
+    ///
+    /// # Errors
+    /// As [`Runner::start`].
+    pub fn twin(&self) -> Result<Runner, RunError> {
+        let mut twin = Runner::start_with(
+            &self.program,
+            self.view.clone(),
+            self.cancel.clone(),
+            self.attempts.clone(),
+        )?;
+        twin.temporary.clone_from(&self.temporary);
+        Ok(twin)
     }
 
     /// The program that it was started with.
@@ -371,34 +391,22 @@ impl Runner {
 
     /// Whether commands cannot change what lies outside of the copy.
     pub fn is_protected(&self) -> bool {
-        self.status == ViewStatus::Protected && !self.writes_outside()
+        self.status == ViewStatus::Protected
     }
 
-    /// Another runner with the same view, which protects nothing.
-    ///
-    /// # Errors
-    /// As [`Runner::start`].
-    pub fn unprotected(&self) -> Result<Runner, RunError> {
-        let unprotected = Arc::new(AtomicBool::new(true));
-        let mut runner = Runner::start_with(
-            &self.program,
-            self.view.clone(),
-            self.cancel.clone(),
-            unprotected,
-        )?;
-        runner.temporary.clone_from(&self.temporary);
-        Ok(runner)
+    /// Says what is built and tested from now on, such as `patch 3`; nothing for the untouched program.
+    pub fn set_subject(&mut self, subject: Option<String>) {
+        self.subject = subject;
     }
 
-    /// From now on the commands of this runner, and of all others of the same run, may change what lies outside of their copies: the
-    /// project needs that.
-    pub fn permit_writes_outside(&self) {
-        self.writes_outside.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether [`Runner::permit_writes_outside`] was called for this run.
-    pub fn writes_outside(&self) -> bool {
-        self.writes_outside.load(Ordering::Relaxed)
+    /// Notes what a step, such as `the build`, has tried outside of the copy.
+    pub(crate) fn note(&self, step: &str, outcome: &Outcome) {
+        let of = self.subject.as_ref();
+        let step = || match of {
+            Some(subject) => format!("{subject}: {step}"),
+            None => step.to_owned(),
+        };
+        self.attempts.add(step, &outcome.attempts);
     }
 
     /// What became of the view that was asked for.
@@ -442,12 +450,6 @@ impl Runner {
         check(request)?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
-        }
-        if self.status == ViewStatus::Protected && self.writes_outside() {
-            self.connection = None;
-            if let Some(view) = &mut self.view {
-                view.protection = None;
-            }
         }
         if self.connection.is_none() {
             let (connection, status) = connect(&self.program, self.view.as_ref())?;
@@ -546,6 +548,11 @@ fn connect(
         io::Result::Ok(answer)
     })();
     match hello {
+        Ok(SupervisorFrame::Hello {
+            status: ViewStatus::Refused { reason },
+        }) if view.is_some_and(|view| view.protection.is_some()) => {
+            Err(RunError::Unprotectable { reason })
+        }
         Ok(SupervisorFrame::Hello { status }) => Ok((connection, status)),
         _ => {
             let mut connection = connection;

@@ -51,7 +51,7 @@ impl<'a> Maker<'a> {
             ),
         )?;
         Ok(RoundWorker {
-            channel: PatchChannel::create(&context.scratch.shared_path(), self.table.clone())?,
+            channel: PatchChannel::create(&worker.shared, self.table.clone())?,
             snapshot: Snapshot::take(&worker.sandbox)?,
             worker,
         })

@@ -33,6 +33,8 @@ pub(super) struct Inherited {
     pub(super) environment: Vec<(OsString, OsString)>,
     /// The number of threads that the user may have, at the most, whatever happens.
     pub(super) threads: u64,
+    /// Whether commands are kept from changing anything outside of their copy.
+    pub(super) protected: bool,
 }
 
 /// Room for what the user starts elsewhere while commands run.
@@ -43,6 +45,7 @@ impl Inherited {
         Inherited {
             environment: std::env::vars_os().collect(),
             threads: tree::threads_of_user() + OTHER_THREADS,
+            protected: false,
         }
     }
 }
@@ -160,7 +163,14 @@ fn execute(request: &Request, inherited: &Inherited, start: &Start) -> Result<Pi
     // nothing but system calls nonetheless and never returns from `become_command`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        let (stage, errno) = become_command(parent, start, &mut image, request, inherited);
+        let (stage, errno) = become_command(
+            parent,
+            start,
+            report_end.as_raw_fd(),
+            &mut image,
+            request,
+            inherited,
+        );
         let mut message = [0; 5];
         message[0] = stage as u8;
         message[1..].copy_from_slice(&errno.to_le_bytes());
@@ -303,9 +313,11 @@ fn variables<'a>(
     let environment = &request.environment;
     let mut variables = BTreeMap::new();
     if !environment.clear {
+        // What is said to Patchwright is not for programs.
+        let is_ours = |name: &OsString| name.as_bytes().starts_with(b"PATCHWRIGHT_");
         let kept = inherited
             .iter()
-            .filter(|(name, _)| !environment.remove.contains(name));
+            .filter(|(name, _)| !environment.remove.contains(name) && !is_ours(name));
         variables.extend(kept.map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     }
     variables.insert(OsStr::new("PWD"), request.cwd.as_os_str());
@@ -340,6 +352,7 @@ fn candidates(program: &OsStr, path: Option<&OsStr>) -> io::Result<Vec<CString>>
 fn become_command(
     parent: Pid,
     start: &Start,
+    report: RawFd,
     image: &mut Image,
     request: &Request,
     inherited: &Inherited,
@@ -369,6 +382,14 @@ fn become_command(
             return (Stage::WorkingDirectory, errno());
         }
         set_limits(request, inherited, start.cpu);
+        if inherited.protected {
+            let spared = [report, start.server.map_or(report, |_| SERVER_DESCRIPTOR)];
+            close_but(spared);
+            if let Err(error) = give_up_capabilities() {
+                return (Stage::Session, error.raw_os_error().unwrap_or(0));
+            }
+            let _ = sys::forbid_looking(false);
+        }
         // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         prefer_as_victim();
@@ -377,6 +398,76 @@ fn become_command(
         libc::sigprocmask(libc::SIG_SETMASK, &mask, ptr::null_mut());
     }
     (Stage::Execute, image.execute())
+}
+
+/// Closes all descriptors but the standard streams and these two: what the supervisor has open is nobody's to look at, not even
+/// until the program is executed.
+fn close_but(mut spared: [RawFd; 2]) {
+    spared.sort_unstable();
+    let [low, high] = spared.map(|fd| fd as libc::c_uint);
+    for (first, last) in [
+        (3, low - 1),
+        (low + 1, high.saturating_sub(1)),
+        (high + 1, libc::c_uint::MAX),
+    ] {
+        if first <= last {
+            // SAFETY: no pointers; nothing here uses what is closed.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
+    }
+}
+
+/// What root keeps that only concerns files that can be reached, processes that can be seen, and itself.
+const KEPT_CAPABILITIES: [libc::c_ulong; 13] = [
+    0,  // CHOWN
+    1,  // DAC_OVERRIDE
+    3,  // FOWNER
+    4,  // FSETID
+    5,  // KILL
+    6,  // SETGID
+    7,  // SETUID
+    8,  // SETPCAP
+    10, // NET_BIND_SERVICE
+    14, // IPC_LOCK
+    18, // SYS_CHROOT
+    24, // SYS_RESOURCE
+    31, // SETFCAP
+];
+
+/// Root could undo the protection; what is executed from now on cannot.
+fn give_up_capabilities() -> io::Result<()> {
+    /// The third version of the structure, with two halves of each set: effective, permitted, inheritable.
+    const VERSION: u32 = 0x2008_0522;
+    let header = [VERSION, 0];
+    let mut sets = [0u32; 6];
+    // SAFETY: both buffers are as the kernel wants them for this version, and alive.
+    unsafe {
+        sys::check(libc::syscall(
+            libc::SYS_capget,
+            header.as_ptr(),
+            sets.as_mut_ptr(),
+        ))?;
+        // Nothing is handed on but by the rules of execution.
+        (sets[2], sets[5]) = (0, 0);
+        sys::check(libc::syscall(
+            libc::SYS_capset,
+            header.as_ptr(),
+            sets.as_ptr(),
+        ))?;
+    }
+    for capability in 0..64 {
+        if KEPT_CAPABILITIES.contains(&capability) {
+            continue;
+        }
+        // SAFETY: no pointers.
+        let dropped = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+        match sys::check(dropped) {
+            // The kernel has no more of them.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => break,
+            other => other?,
+        };
+    }
+    Ok(())
 }
 
 fn set_limits(request: &Request, inherited: &Inherited, cpu: Option<(u64, u64)>) {

@@ -94,6 +94,7 @@ pub(super) fn supervise(
         leftovers,
         survivors: killed.survivors,
         forked: watch.forked,
+        attempts: Vec::new(),
     })))
 }
 
