@@ -36,7 +36,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), false);
     let project = project::load(&args.project, &scratch)?;
     let permitted = protection::set_up(&mut scratch, &project, None)?;
     let program = RunnerProgram::current_exe(["__runner"])

@@ -11,8 +11,8 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set,
-    validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions,
+    Validation, read_set, validate,
 };
 
 use crate::{
@@ -32,7 +32,9 @@ pub fn run(args: &ValidateArgs) -> Exit {
         Err(error) => {
             let exit = exit_of(&error);
             if exit == Exit::Interrupted {
-                eprintln!("patchwright: interrupted before any verdict was known");
+                eprintln!(
+                    "patchwright: interrupted before any verdict was known; --resume goes on"
+                );
             } else {
                 eprintln!("patchwright: error: {error}");
                 if let (ValidateError::Project(_), [patches]) = (&error, &args.inputs[..]) {
@@ -85,8 +87,10 @@ struct Display<'d> {
     /// The stream of `--jsonl`.
     stream: Option<Mutex<validation::Stream>>,
     told: Mutex<(usize, usize)>,
-    /// Nobody reads what is printed.
+    /// Nobody reads what is printed, or it cannot be written.
     is_closed: AtomicBool,
+    /// Why, and how to end then.
+    not_printed: Mutex<Option<Exit>>,
     cancel: CancelToken,
 }
 
@@ -124,14 +128,25 @@ impl Display<'_> {
     /// Prints a line of the stream. If nobody reads it any more, there is nothing left to do.
     fn print(&self, line: &str) {
         let mut out = std::io::stdout().lock();
-        if out
-            .write_all(line.as_bytes())
-            .and_then(|()| out.flush())
-            .is_err()
+        let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = written
+            && !self.is_closed.swap(true, Ordering::Relaxed)
         {
-            self.is_closed.store(true, Ordering::Relaxed);
+            let exit = crate::not_printed(&error);
+            *self
+                .not_printed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(exit);
             self.cancel.cancel();
         }
+    }
+
+    /// How to end if what was printed has not been written.
+    fn unwritten(&self) -> Option<Exit> {
+        *self
+            .not_printed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,7 +155,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), true);
     let project = project::load_described(root, None, &args.description, Vec::new(), &scratch)?;
     let journal = state::journal(&args.resuming, "validate");
     let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
@@ -198,6 +213,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         stream: args.jsonl.then(Mutex::default),
         told: Mutex::default(),
         is_closed: AtomicBool::new(false),
+        not_printed: Mutex::default(),
         cancel: cancel.clone(),
     };
     let show = |event: Event<'_>| display.show(event);
@@ -215,38 +231,45 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     display.progress.finish();
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| display.progress.warn(told));
-    let is_closed = display.is_closed.load(Ordering::Relaxed);
-    let outcome = match outcome {
-        Err(error) if is_closed && error.is_cancelled() => return Ok(Exit::OutputClosed),
-        outcome => outcome?,
+    let outcome = match (outcome, display.unwritten()) {
+        (Err(error), Some(exit)) if error.is_cancelled() => return Ok(exit),
+        (outcome, _) => outcome?,
     };
-    if let Some(file) = &args.junit {
-        files::write_atomic(
-            file,
-            validation::junit(&outcome, args.keep_going).as_bytes(),
-        )?;
-    }
-    if let Some(stream) = &display.stream {
-        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        display.print(&stream.end(&outcome));
-    } else if args.json {
-        display.print(&validation::json(&outcome));
-    } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        display.print(&validation::table(&outcome, Style { colour }));
-        if args.stats {
-            display.print(&validation::stats(&outcome.stats));
-        }
-    }
-    Ok(if display.is_closed.load(Ordering::Relaxed) {
-        Exit::OutputClosed
+    signals::while_writing(|| write(args, &display, &outcome))?;
+    Ok(if let Some(exit) = display.unwritten() {
+        exit
     } else if outcome.interrupted {
+        eprintln!("patchwright: {}", signals::interrupted(true));
         Exit::Interrupted
     } else if outcome.plausible() > 0 {
         Exit::Found
     } else {
         Exit::Nothing
     })
+}
+
+/// Writes what is known of all patches.
+fn write(
+    args: &ValidateArgs,
+    display: &Display<'_>,
+    outcome: &Validation,
+) -> Result<(), ValidateError> {
+    if let Some(file) = &args.junit {
+        files::write_atomic(file, validation::junit(outcome, args.keep_going).as_bytes())?;
+    }
+    if let Some(stream) = &display.stream {
+        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        display.print(&stream.end(outcome));
+    } else if args.json {
+        display.print(&validation::json(outcome));
+    } else {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        display.print(&validation::table(outcome, Style { colour }));
+        if args.stats {
+            display.print(&validation::stats(&outcome.stats));
+        }
+    }
+    Ok(())
 }
 
 /// With a single argument, a folder without patches was perhaps meant as the project.

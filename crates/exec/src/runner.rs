@@ -14,6 +14,7 @@ mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -22,6 +23,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+
+use patchwright_probe_abi::{
+    CHANNEL_FILE, CHANNEL_VARIABLE, PROBE_FILE, PROBE_VARIABLE, TRACE_FILE, TRACE_VARIABLE,
+};
 
 pub use cancel::CancelToken;
 pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
@@ -293,7 +298,21 @@ pub struct Runner {
     attempts: Arc<Attempts>,
     /// What is being built and tested, if it is not the untouched program.
     subject: Option<String>,
+    /// Commands have left something in layers that are thrown away.
+    leaves_private: bool,
+    /// What protected programs see at `RUN_FOLDER`, if the worker has such a folder.
+    run: Option<PathBuf>,
+    /// What is linked there.
+    linked: [Option<OsString>; ANNOUNCED.len()],
 }
+
+/// Variables that say where a program finds its run, with the names of links in the run's folder that say the same to protected
+/// programs: those have the environment that they always have.
+pub(crate) const ANNOUNCED: [(&str, &str); 3] = [
+    (PROBE_VARIABLE, PROBE_FILE),
+    (CHANNEL_VARIABLE, CHANNEL_FILE),
+    (TRACE_VARIABLE, TRACE_FILE),
+];
 
 #[derive(Debug)]
 struct Connection {
@@ -337,6 +356,9 @@ impl Runner {
         Ok(Runner {
             attempts,
             subject: None,
+            leaves_private: false,
+            run: None,
+            linked: Default::default(),
             program: program.clone(),
             view,
             cancel,
@@ -384,6 +406,34 @@ impl Runner {
         self.temporary = Some(folder);
     }
 
+    /// Has protected programs find in this folder, which they see at `RUN_FOLDER`, what variables say to others.
+    pub(crate) fn set_run_folder(&mut self, folder: PathBuf) {
+        self.run = Some(folder);
+    }
+
+    /// Puts the links of [`ANNOUNCED`] into the run's folder.
+    fn announce(&mut self, request: &Request) -> io::Result<()> {
+        let Some(run) = &self.run else {
+            return Ok(());
+        };
+        for ((variable, file), linked) in ANNOUNCED.iter().zip(&mut self.linked) {
+            let wanted = request.environment.set.get(OsStr::new(variable));
+            if wanted == linked.as_ref() {
+                continue;
+            }
+            let link = run.join(file);
+            match fs::remove_file(&link) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => *linked = None,
+            }
+            if let Some(target) = wanted {
+                std::os::unix::fs::symlink(target, &link)?;
+                *linked = Some(target.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the view that was asked for is in force.
     pub fn view_active(&self) -> bool {
         matches!(self.status, ViewStatus::Active | ViewStatus::Protected)
@@ -397,6 +447,15 @@ impl Runner {
     /// Says what is built and tested from now on, such as `patch 3`; nothing for the untouched program.
     pub fn set_subject(&mut self, subject: Option<String>) {
         self.subject = subject;
+    }
+
+    /// Has the next command find the user's home and the folders for temporary files as they are, whatever those before it have
+    /// left in layers of their own.
+    pub fn forget_private(&mut self) {
+        if std::mem::take(&mut self.leaves_private) {
+            // The next supervisor begins with new ones.
+            self.connection = None;
+        }
     }
 
     /// Notes what a step, such as `the build`, has tried outside of the copy.
@@ -456,6 +515,11 @@ impl Runner {
             self.connection = Some(connection);
             self.status = status;
         }
+        self.announce(request).map_err(|source| RunError::System {
+            program: PathBuf::from(&request.command[0]),
+            what: "linking what it reports to",
+            source,
+        })?;
         let lost = || RunError::SupervisorLost {
             command: request.command[0].clone(),
         };
@@ -465,6 +529,7 @@ impl Runner {
         match answer {
             Ok(SupervisorFrame::Done(outcome)) => {
                 time::add(outcome.cpu);
+                self.leaves_private = outcome.leaves_private;
                 Ok(*outcome)
             }
             Ok(SupervisorFrame::Cancelled) => Err(RunError::Cancelled),

@@ -493,6 +493,7 @@ mod tests {
             survivors: 0,
             forked: false,
             attempts: vec![],
+            leaves_private: false,
         };
         let timed_out = Verdict::Fail(FailReason::TimedOut(TimeKind::Wall));
         assert_eq!(judge_case(&case, &outcome), timed_out);

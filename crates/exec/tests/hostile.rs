@@ -112,8 +112,6 @@ static void mounts(const char *path) {
 static void processes(int other) {
   int status;
   kill(other, SIGKILL);
-  kill(-1, SIGUSR1);
-  kill(getppid(), SIGSTOP);
   if (ptrace(PTRACE_SEIZE, 1, 0, 0) == 0) printf("the supervisor is traced\n");
   if (ptrace(PTRACE_ATTACH, other, 0, 0) == 0) { waitpid(other, &status, 0); printf("traced\n"); }
   if (open("/proc/1/mem", O_RDWR) >= 0) printf("the supervisor's memory is open\n");
@@ -426,7 +424,7 @@ ways! {
     by_the_journal: "cd $OUT/allowed; echo x >> state/journal.jsonl; rm -rf state; mv state old; mkdir state; echo x > state/journal.jsonl"
         => Some("state/journal.jsonl");
     by_the_copy_of_another_worker: "for f in $SCRATCH/other/tree $SCRATCH/other/run $SCRATCH/run; do echo x > $f/program; echo x > $f/new; rm -rf $f; done
-        rm -rf $SCRATCH/other /dev/shm/patchwright-*/other; echo x > $SCRATCH/lock" => Some("other/tree/program");
+        rm -rf $SCRATCH/other /dev/shm/patchwright-*/other*; echo x > $SCRATCH/lock" => Some("other/tree/program");
     by_mounts_and_capabilities: "$TOOL mounts $OUT/beside/kept | grep . && $TOOL internet $PORT" => Some("beside/kept outside of the copy");
-    by_other_processes: "trap : USR1; $TOOL processes $HOST | grep . && echo x > $OUT/beside/kept" => None;
+    by_other_processes: "$TOOL processes $HOST | grep . && echo x > $OUT/beside/kept" => None;
 }

@@ -158,6 +158,19 @@ fn what_the_user_allows_is_written_and_results_that_are_kept_in_it_are_not() {
 }
 
 #[test]
+fn what_is_left_in_a_layer_that_is_thrown_away_can_be_forgotten() {
+    let name = format!("/tmp/patchwright-left-{}", std::process::id());
+    let fixture = Fixture::new(&format!("[ ! -e {name} ] || exit 1\necho x > {name}"));
+    let mut worker = fixture.worker("worker");
+    let baseline = fixture.measured(&mut worker, &["a"]);
+    assert!(baseline.tests[0].verdict.is_pass() && baseline.tests[0].flaky);
+    worker.runner.forget_private();
+    let baseline = fixture.measured(&mut worker, &["a"]);
+    assert!(baseline.tests[0].verdict.is_pass(), "{baseline:?}");
+    assert!(!Path::new(&name).exists());
+}
+
+#[test]
 fn only_the_user_switches_protection_off() {
     let mut fixture = Fixture::new("echo x > ../beside/log");
     fixture.scratch.set_rules(Rules {

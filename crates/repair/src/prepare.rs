@@ -70,7 +70,7 @@ pub fn prepare<'a>(
     let started = Instant::now();
     let journal = patchwright_exec::open_wanted_journal(
         options.journal.as_ref(),
-        |place| Journal::open(project, place),
+        |place| Journal::open(project, options, place),
         |warning| (surroundings.events)(Event::Warning(warning)),
     )?;
     events(Event::Phase("copying the project"));

@@ -113,7 +113,7 @@ impl State {
                 stats.state_copies += 1;
                 let options = CopyOptions {
                     viewed: self.viewed,
-                    exclude: Vec::new(),
+                    ..CopyOptions::default()
                 };
                 self.now.duplicate(&self.folder, &options)?
             }

@@ -131,4 +131,6 @@ pub struct Outcome {
     pub forked: bool,
     /// What it tried to change or reach outside of the copy, the first of each kind.
     pub attempts: Vec<Attempt>,
+    /// Something is changed in the layers that are thrown away: by it, or by what ran before.
+    pub leaves_private: bool,
 }

@@ -359,6 +359,7 @@ impl Encoder {
         for attempt in &outcome.attempts {
             self.bytes(&attempt.to_bytes());
         }
+        self.flag(outcome.leaves_private);
     }
 }
 
@@ -535,6 +536,7 @@ impl<'a> Decoder<'a> {
                     .map(|_| attempt(self))
                     .collect::<io::Result<_>>()?
             },
+            leaves_private: self.flag()?,
         })
     }
 }
@@ -644,6 +646,7 @@ mod tests {
                     program: "rm".into(),
                     what: "/home/me/notes".into(),
                 }],
+                leaves_private: true,
             }))
         };
         let frames = [

@@ -25,6 +25,7 @@ use std::os::unix::net::UnixStream;
 use super::protocol::{self, HostFrame, SupervisorFrame};
 use crate::attempts::Attempt;
 use crate::view::ViewStatus;
+use protection::Private;
 use servers::Servers;
 use tree::Tree;
 use watch::{Finish, HostGone};
@@ -87,6 +88,7 @@ fn serve(
 ) -> std::io::Result<()> {
     let mut stream = channel;
     let mut experience = watch::Experience::default();
+    let mut private = Private::default();
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -94,7 +96,8 @@ fn serve(
         };
         let answer = match frame {
             HostFrame::Start(view) => {
-                let status = namespace::enter(view, guardian);
+                let (status, layers) = namespace::enter(view, guardian);
+                private = layers;
                 inherited.protected = status == ViewStatus::Protected;
                 SupervisorFrame::Hello { status }
             }
@@ -113,6 +116,7 @@ fn serve(
                     Ok(Finish::Done(mut outcome)) => {
                         if let Some(guardian) = guardian.filter(|_| inherited.protected) {
                             outcome.attempts = attempts(guardian);
+                            outcome.leaves_private = private.is_changed();
                         }
                         SupervisorFrame::Done(outcome)
                     }

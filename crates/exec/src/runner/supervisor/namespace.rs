@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::guardian::Order;
+use super::protection::Private;
 use super::{filter, protection, sys, sys::check};
 use crate::files::c_path;
 use crate::view::{Protection, View, ViewStatus};
@@ -15,19 +16,16 @@ use crate::view::{Protection, View, ViewStatus};
 /// Moves this process into a namespace of its own with the view, if one is given. `guardian` is the socket to the process
 /// outside, if there is a namespace of processes. After a refusal the process may be in a namespace whose mounts equal the old
 /// ones; if protection was asked for, it is to run nothing.
-pub(super) fn enter(view: Option<View>, guardian: Option<&OwnedFd>) -> ViewStatus {
+pub(super) fn enter(view: Option<View>, guardian: Option<&OwnedFd>) -> (ViewStatus, Private) {
     let Some(view) = view else {
-        return ViewStatus::NotRequested;
+        return (ViewStatus::NotRequested, Private::default());
     };
     let result = match &view.protection {
-        Some(protection) => set_up_protected(&view, protection, guardian),
-        None => set_up(&view),
+        Some(protection) => set_up_protected(&view, protection, guardian)
+            .map(|private| (ViewStatus::Protected, private)),
+        None => set_up(&view).map(|()| (ViewStatus::Active, Private::default())),
     };
-    match result {
-        Ok(()) if view.protection.is_some() => ViewStatus::Protected,
-        Ok(()) => ViewStatus::Active,
-        Err(reason) => ViewStatus::Refused { reason },
-    }
+    result.unwrap_or_else(|reason| (ViewStatus::Refused { reason }, Private::default()))
 }
 
 fn set_up(view: &View) -> Result<(), String> {
@@ -39,7 +37,7 @@ fn set_up_protected(
     view: &View,
     protection: &Protection,
     guardian: Option<&OwnedFd>,
-) -> Result<(), String> {
+) -> Result<Private, String> {
     let guardian = guardian.ok_or("a namespace of processes is not permitted")?;
     let network = if protection.network {
         0
@@ -60,13 +58,14 @@ fn set_up_protected(
     }
     let listener = filter::install().map_err(failed("system calls cannot be filtered"))?;
     let order = Order {
-        private,
+        private: private.mounts.clone(),
         network: protection.network,
     };
     sys::send_with_descriptors(guardian, &order.to_bytes(), &[listener.as_raw_fd()])
         .map_err(failed("the guardian cannot be reached"))?;
     // What is inherited from us, and our memory, is nobody's to look at.
-    sys::forbid_looking(true).map_err(failed("the supervisor cannot be protected"))
+    sys::forbid_looking(true).map_err(failed("the supervisor cannot be protected"))?;
+    Ok(private)
 }
 
 /// Into the namespaces; nothing that is mounted from now on shows outside.

@@ -43,8 +43,28 @@ const LINKS: [(&str, &str); 5] = [
 /// So many folders in one for temporary files are shown, each by a mount of its own.
 const MOST_FOLDERS: usize = 1000;
 
-/// Has nothing changed but what may be; gives the mounts whose changes are thrown away. After an error nothing may be run.
-pub(super) fn protect(protection: &Protection) -> Result<Vec<u64>, String> {
+/// The layers whose changes are thrown away.
+#[derive(Default)]
+pub(super) struct Private {
+    /// The numbers of their mounts.
+    pub(super) mounts: Vec<u64>,
+    /// Where each has what was changed.
+    changes: Vec<OwnedFd>,
+}
+
+impl Private {
+    /// Whether something is changed in one.
+    pub(super) fn is_changed(&self) -> bool {
+        let mut changes = self.changes.iter();
+        changes.any(|changes| {
+            let entries = fs::read_dir(path_of(changes));
+            entries.is_ok_and(|mut entries| entries.next().is_some())
+        })
+    }
+}
+
+/// Has nothing changed but what may be; gives what is thrown away. After an error nothing may be run.
+pub(super) fn protect(protection: &Protection) -> Result<Private, String> {
     let mounted = fs::read("/proc/self/mountinfo").map(|text| mounted(&text));
     let mounted = mounted.map_err(|error| format!("what is mounted is not known: {error}"))?;
     let places = Places::open(protection)?;
@@ -63,17 +83,18 @@ pub(super) fn protect(protection: &Protection) -> Result<Vec<u64>, String> {
         move |error: io::Error| format!("{what}: {error}")
     };
     let layers = Layers::new(&protection.layers).map_err(at(&protection.layers))?;
-    let mut private = Vec::new();
+    let mut private = Private::default();
     for folder in &protection.temporary {
         let Some(folder) = folder_at(folder) else {
             continue;
         };
         let inner = folders_in(&folder);
         let within = within(&mounted, &folder);
-        if !layers.cover(&folder) {
-            new_memory(&folder, 0o1777).map_err(at(&folder))?;
+        match layers.cover(&folder) {
+            Some(changes) => private.changes.push(changes),
+            None => new_memory(&folder, 0o1777).map_err(at(&folder))?,
         }
-        private.extend(mount_at(&folder));
+        private.mounts.extend(mount_at(&folder));
         for (target, open) in within.iter().chain(&inner) {
             // One that is gone meanwhile, or cannot be shown, is not to be seen.
             let _ = show(open, target, false);
@@ -84,13 +105,14 @@ pub(super) fn protect(protection: &Protection) -> Result<Vec<u64>, String> {
             continue;
         };
         let is_around = |other: &PathBuf| other.starts_with(&folder);
-        let is_covered = mount_at(&folder).is_some_and(|at| private.contains(&at));
+        let is_covered = mount_at(&folder).is_some_and(|at| private.mounts.contains(&at));
         if is_covered || folder == Path::new("/") || protection.temporary.iter().any(is_around) {
             continue;
         }
         let within = within(&mounted, &folder);
-        if layers.cover(&folder) {
-            private.extend(mount_at(&folder));
+        if let Some(changes) = layers.cover(&folder) {
+            private.changes.push(changes);
+            private.mounts.extend(mount_at(&folder));
             for (target, open) in &within {
                 let _ = show(open, target, false);
             }
@@ -98,7 +120,8 @@ pub(super) fn protect(protection: &Protection) -> Result<Vec<u64>, String> {
     }
     for folder in &protection.empty {
         // What is private already is theirs.
-        let is_private = |folder: &Path| mount_at(folder).is_some_and(|at| private.contains(&at));
+        let is_private =
+            |folder: &Path| mount_at(folder).is_some_and(|at| private.mounts.contains(&at));
         match folder_at(folder) {
             Some(folder) if folder != Path::new("/") && !is_private(&folder) => {
                 new_memory(&folder, 0o700).map_err(at(&folder))?;
@@ -288,31 +311,45 @@ impl Layers {
         })
     }
 
-    /// Lays a layer over a folder; whether that is possible.
-    fn cover(&self, folder: &Path) -> bool {
-        self.number.set(self.number.get() + 1);
-        let base = path_of(&self.open).join(self.number.get().to_string());
+    /// A new folder for a layer: those of an earlier supervisor are left as they are.
+    fn base(&self) -> io::Result<PathBuf> {
+        loop {
+            self.number.set(self.number.get() + 1);
+            let base = path_of(&self.open).join(self.number.get().to_string());
+            match fs::create_dir(&base) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => return other.map(|()| base),
+            }
+        }
+    }
+
+    /// Lays a layer over a folder, and gives the folder of what is changed in it; `None` if that is not possible.
+    fn cover(&self, folder: &Path) -> Option<OwnedFd> {
         let covered = (|| {
-            fs::create_dir(&base)?;
+            let base = self.base()?;
+            let changes = |base: &Path| open_place(&base.join(CHANGES));
             if !self.folder.starts_with(folder) && lay(&base, folder).is_ok() {
-                return Ok(());
+                return changes(&base);
             }
             // A layer on disk cannot lie in what it covers, and not every file system can have one.
             new_memory(&base, 0o700)?;
-            let result = lay(&base, folder);
+            let result = lay(&base, folder).and_then(|()| changes(&base));
             super::namespace::unmount(&base);
             result
         })();
         if let Err(error) = &covered {
             tracing::info!("{} gets no layer: {error}", folder.display());
         }
-        covered.is_ok()
+        covered.ok()
     }
 }
 
+/// The folder of a layer with what is changed.
+const CHANGES: &str = "changes";
+
 /// Mounts over a folder a layer whose changes are in `base`.
 fn lay(base: &Path, folder: &Path) -> io::Result<()> {
-    let (changes, work) = (base.join("changes"), base.join("work"));
+    let (changes, work) = (base.join(CHANGES), base.join("work"));
     for path in [&changes, &work] {
         if !path.exists() {
             fs::create_dir(path)?;

@@ -14,7 +14,7 @@ use patchwright_probe_abi::SERVER_DESCRIPTOR;
 use super::sys::{self, Pid};
 use super::tree;
 use crate::limits::Limits;
-use crate::runner::{NotStarted, Request, Sink, Stage, Stdin};
+use crate::runner::{ANNOUNCED, NotStarted, Request, Sink, Stage, Stdin};
 
 /// A command that is running.
 pub(super) struct Command {
@@ -152,8 +152,7 @@ struct Start {
 }
 
 fn execute(request: &Request, inherited: &Inherited, start: &Start) -> Result<Pid, NotStarted> {
-    let mut image =
-        Image::new(request, &inherited.environment).map_err(|e| failure(Stage::Execute, &e))?;
+    let mut image = Image::new(request, inherited).map_err(|e| failure(Stage::Execute, &e))?;
     let (mut report, report_end) = sys::pipe()
         .map(|(r, w)| (File::from(r), w))
         .map_err(|error| failure(Stage::Resources, &error))?;
@@ -249,7 +248,7 @@ struct Image {
 }
 
 impl Image {
-    fn new(request: &Request, inherited: &[(OsString, OsString)]) -> io::Result<Self> {
+    fn new(request: &Request, inherited: &Inherited) -> io::Result<Self> {
         let variables = variables(request, inherited);
         let path = variables.get(OsStr::new("PATH")).copied();
         let candidates = candidates(&request.command[0], path)?;
@@ -306,27 +305,25 @@ fn c_string(bytes: &[u8]) -> io::Result<CString> {
     CString::new(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
 }
 
-fn variables<'a>(
-    request: &'a Request,
-    inherited: &'a [(OsString, OsString)],
-) -> BTreeMap<&'a OsStr, &'a OsStr> {
+fn variables<'a>(request: &'a Request, inherited: &'a Inherited) -> BTreeMap<&'a OsStr, &'a OsStr> {
     let environment = &request.environment;
     let mut variables = BTreeMap::new();
     if !environment.clear {
         // What is said to Patchwright is not for programs.
         let is_ours = |name: &OsString| name.as_bytes().starts_with(b"PATCHWRIGHT_");
         let kept = inherited
+            .environment
             .iter()
             .filter(|(name, _)| !environment.remove.contains(name) && !is_ours(name));
         variables.extend(kept.map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     }
     variables.insert(OsStr::new("PWD"), request.cwd.as_os_str());
-    variables.extend(
-        environment
-            .set
-            .iter()
-            .map(|(n, v)| (n.as_os_str(), v.as_os_str())),
-    );
+    // Where a run has its folder, programs find there what these say.
+    let is_found = |name: &OsString| {
+        inherited.protected && ANNOUNCED.iter().any(|(variable, _)| name == variable)
+    };
+    let set = environment.set.iter().filter(|(name, _)| !is_found(name));
+    variables.extend(set.map(|(n, v)| (n.as_os_str(), v.as_os_str())));
     variables
 }
 

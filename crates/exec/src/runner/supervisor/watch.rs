@@ -95,6 +95,7 @@ pub(super) fn supervise(
         survivors: killed.survivors,
         forked: watch.forked,
         attempts: Vec::new(),
+        leaves_private: false,
     })))
 }
 
