@@ -69,8 +69,9 @@ fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited, Option<OwnedFd>
     sys::reset_signals();
     std::env::set_current_dir("/")?;
     // While all processes of the user can be counted.
-    let inherited = spawn::Inherited::take();
+    let mut inherited = spawn::Inherited::take();
     let guardian = alone::move_into_own_namespace();
+    inherited.settle();
     sys::become_subreaper()?;
     // SAFETY: descriptor 3 was just made by `duplicate` and has no other owner: everything from
     // there on was closed or, if it was open before, replaced.

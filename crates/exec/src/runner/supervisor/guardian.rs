@@ -22,6 +22,9 @@ use crate::sandbox::normalize;
 /// `seccomp_notif`, `seccomp_notif_resp` and the commands for them.
 const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
+/// Sets flags; the one flag lets who is asked run where who asks has run, which waits.
+const SET_FLAGS: libc::c_ulong = 0x4008_2104;
+const SYNC_WAKE_UP: u64 = 1;
 
 /// So many attempts are noted between two runs.
 const MOST_NOTED: usize = 24;
@@ -152,6 +155,9 @@ impl Guardian<'_> {
         };
         match descriptor {
             Some(listener) => {
+                // Kernels before 6.6 do not know it.
+                // SAFETY: a number is passed, no pointer.
+                unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
                 self.listener = Some(listener);
                 self.order = Order::from_bytes(&message);
             }

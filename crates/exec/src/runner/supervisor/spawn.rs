@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::time::Instant;
 
@@ -35,6 +36,14 @@ pub(super) struct Inherited {
     pub(super) threads: u64,
     /// Whether commands are kept from changing anything outside of their copy.
     pub(super) protected: bool,
+    victim: Option<Victim>,
+}
+
+impl Inherited {
+    /// Once this process is the one that starts commands.
+    pub(super) fn settle(&mut self) {
+        self.victim = Victim::open();
+    }
 }
 
 /// Room for what the user starts elsewhere while commands run.
@@ -46,6 +55,7 @@ impl Inherited {
             environment: std::env::vars_os().collect(),
             threads: tree::threads_of_user() + OTHER_THREADS,
             protected: false,
+            victim: None,
         }
     }
 }
@@ -63,12 +73,12 @@ pub(super) struct Wires {
 impl Wires {
     pub(super) fn open(request: &Request) -> Result<Self, NotStarted> {
         let resources = |error: io::Error| failure(Stage::Resources, &error);
-        let null = sys::open_null().map_err(resources)?;
+        let null = sys::null().map_err(resources)?;
         let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
         let mut stdout = None;
         let mut stderr = None;
-        let mut descriptors = [null.as_raw_fd(); 3];
-        let mut theirs = vec![OwnedFd::from(null)];
+        let mut descriptors = [null; 3];
+        let mut theirs = vec![];
         if let Some(file) = stdin {
             descriptors[0] = file.as_raw_fd();
             theirs.push(file.into());
@@ -133,9 +143,9 @@ pub(super) fn spawn_server(
     server: &OwnedFd,
     printed: &File,
 ) -> Result<Pid, NotStarted> {
-    let null = sys::open_null().map_err(|error| failure(Stage::Resources, &error))?;
+    let null = sys::null().map_err(|error| failure(Stage::Resources, &error))?;
     let start = Start {
-        wires: [null.as_raw_fd(), printed.as_raw_fd(), printed.as_raw_fd()],
+        wires: [null, printed.as_raw_fd(), printed.as_raw_fd()],
         server: Some(server.as_raw_fd()),
         cpu: None,
     };
@@ -158,9 +168,14 @@ fn execute(request: &Request, inherited: &Inherited, start: &Start) -> Result<Pi
         .map_err(|error| failure(Stage::Resources, &error))?;
     // SAFETY: no pointers.
     let parent = unsafe { libc::getpid() };
+    let victim = inherited.victim.as_ref();
+    victim.inspect(|victim| victim.prefer(true));
     // SAFETY: this process has one thread, so the child may do anything a process may; it does
     // nothing but system calls nonetheless and never returns from `become_command`.
     let pid = unsafe { libc::fork() };
+    if pid != 0 {
+        victim.inspect(|victim| victim.prefer(false));
+    }
     if pid == 0 {
         let (stage, errno) = become_command(
             parent,
@@ -389,7 +404,6 @@ fn become_command(
         }
         // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-        prefer_as_victim();
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut mask);
         libc::sigprocmask(libc::SIG_SETMASK, &mask, ptr::null_mut());
@@ -531,17 +545,24 @@ fn widen_stack(factor: u64) {
     }
 }
 
-/// When the system runs out of memory, the kernel shall pick the command, not the supervisor.
-fn prefer_as_victim() {
-    // SAFETY: constant NUL-terminated path, live buffer; failures are of no consequence.
-    unsafe {
-        let fd = libc::open(
-            c"/proc/self/oom_score_adj".as_ptr(),
-            libc::O_WRONLY | libc::O_CLOEXEC,
-        );
-        if fd >= 0 {
-            libc::write(fd, c"500".as_ptr().cast(), 3);
-            libc::close(fd);
-        }
+/// When the system runs out of memory, the kernel shall pick the command, not the supervisor. A command inherits what the
+/// supervisor has at that moment: to open a file for each is more than to write to one that is open.
+struct Victim {
+    file: File,
+    usual: Vec<u8>,
+}
+
+impl Victim {
+    fn open() -> Option<Self> {
+        let path = "/proc/self/oom_score_adj";
+        let usual = std::fs::read(path).ok()?;
+        let file = std::fs::OpenOptions::new().write(true).open(path).ok()?;
+        Some(Victim { file, usual })
+    }
+
+    fn prefer(&self, prefer: bool) {
+        let value = if prefer { b"500" } else { &self.usual[..] };
+        // Failures are of no consequence.
+        let _ = self.file.write_at(value, 0);
     }
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 pub(super) type Pid = libc::pid_t;
@@ -52,6 +53,16 @@ pub(super) fn close_from(first: RawFd) -> io::Result<()> {
         unsafe { libc::close(fd) };
     }
     Ok(())
+}
+
+/// `/dev/null`, opened once for reading and writing, and for as long as this process lives.
+pub(super) fn null() -> io::Result<RawFd> {
+    static NULL: OnceLock<File> = OnceLock::new();
+    if let Some(null) = NULL.get() {
+        return Ok(null.as_raw_fd());
+    }
+    let null = open_null()?;
+    Ok(NULL.get_or_init(|| null).as_raw_fd())
 }
 
 /// Opens `/dev/null` for reading and writing.
