@@ -242,6 +242,19 @@ pub struct DescriptionArgs {
     /// Let a case pass if its output is right but for whitespace at the ends of lines, and empty lines at the end
     #[arg(long, help_heading = "Project")]
     pub ignore_trailing_whitespace: bool,
+
+    /// Let builds and tests write to this folder, too; may be given several times [default: only the copy, and a home
+    /// and temporary files that are thrown away]
+    #[arg(long, value_name = "DIR", help_heading = "Protection")]
+    pub allow_writes: Vec<PathBuf>,
+
+    /// Let builds and tests reach the network
+    #[arg(long, help_heading = "Protection")]
+    pub network: bool,
+
+    /// Run builds and tests with all your rights: they can change whatever you can
+    #[arg(long, help_heading = "Protection")]
+    pub unprotected: bool,
 }
 
 /// Flags of `patchwright repair`.

@@ -11,7 +11,7 @@ use crate::{
     args::LocalizeArgs,
     places::Places,
     progress::Progress,
-    project,
+    project, protection,
     repair::{default_jobs, exit_of},
     signals,
 };
@@ -33,15 +33,17 @@ pub fn run(args: &LocalizeArgs) -> Exit {
 }
 
 fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
-    let scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), false);
     let project = project::load(&args.project, &scratch)?;
+    let permitted = protection::set_up(&mut scratch, &project, None)?;
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let places = Places::new(scratch.path(), &args.project.project);
     let progress = Progress::new(&places);
+    permitted.iter().for_each(|told| progress.warn(told));
     let show = |event| progress.show(event);
     let surroundings = Surroundings {
         program: &program,
@@ -69,6 +71,8 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
         },
     );
     progress.finish();
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| progress.warn(told));
     let (baseline, found) = found?;
     let report = localization::Report {
         ranking: found.rank(args.formula),

@@ -8,7 +8,9 @@ mod localize;
 mod places;
 mod progress;
 mod project;
+mod protection;
 mod repair;
+mod resources;
 mod run;
 mod signals;
 mod slice;
@@ -67,7 +69,10 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            let printed = error.print();
+            if let (false, Err(error)) = (error.use_stderr(), printed) {
+                return not_printed(&error).into();
+            }
             return if error.use_stderr() {
                 Exit::BadInput.into()
             } else {
@@ -75,7 +80,8 @@ fn main() -> ExitCode {
             };
         }
     };
-    stay_quiet_without_readers();
+    resources::prepare();
+    stay_quiet_without_bugs();
     if let Command::Run(args) = &cli.command {
         // Its status is the one of the program that is executed.
         return match std::panic::catch_unwind(|| run::run(args)) {
@@ -116,24 +122,25 @@ fn print(text: &[u8]) -> Exit {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Ok(()) => Exit::Found,
-        Err(_) => Exit::OutputClosed,
+        Err(error) => not_printed(&error),
     }
 }
 
-/// Whether a panic is that of printing where nobody reads.
-fn is_of_closed_output(payload: &dyn Any) -> bool {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    text.is_some_and(|text| {
-        text.starts_with("failed printing to std") && text.contains("Broken pipe")
-    })
+/// Says why standard output was not written; the status to end with.
+fn not_printed(error: &std::io::Error) -> Exit {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return Exit::OutputClosed;
+    }
+    let _ = writeln!(std::io::stderr(), "{}", resources::unwritable(error));
+    Exit::BadInput
 }
 
-/// Takes the message from panics of printing where nobody reads. They unwind as all do, so that copies are removed.
-fn stay_quiet_without_readers() {
+/// Takes the message from panics that are no bugs. They unwind as all do, so that copies are removed.
+fn stay_quiet_without_bugs() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !is_of_closed_output(info.payload()) {
+        let text = info.payload_as_str().map(str::to_owned);
+        if text.is_none_or(|text| resources::refused(&text).is_none()) {
             usual(info);
         }
     }));
@@ -141,11 +148,16 @@ fn stay_quiet_without_readers() {
 
 /// The status after a panic.
 fn after(payload: &(dyn Any + Send)) -> ExitCode {
-    if is_of_closed_output(payload) {
-        return Exit::OutputClosed.into();
-    }
-    let message =
-        "patchwright: this is a bug of Patchwright; please report it with the lines above";
+    let message = match resources::refused(payload) {
+        Some(refused) => match resources::told(&refused) {
+            None => return Exit::OutputClosed.into(),
+            Some(message) => {
+                let _ = writeln!(std::io::stderr(), "{message}");
+                return Exit::BadInput.into();
+            }
+        },
+        None => "patchwright: this is a bug of Patchwright; please report it with the lines above",
+    };
     // Perhaps nobody reads.
     let _ = writeln!(std::io::stderr(), "{message}");
     Exit::Bug.into()

@@ -45,6 +45,14 @@ pub fn load_described(
         cases: args.cases.clone(),
         test_timeout: args.test_timeout.map(Duration::from_millis),
         ignore_trailing_whitespace: args.ignore_trailing_whitespace,
+        allow_writes: args
+            .allow_writes
+            .iter()
+            // Of where the user is, as `--output`.
+            .map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()))
+            .collect(),
+        network: args.network,
+        unprotected: args.unprotected,
         ..ProjectFlags::default()
     };
     if project.is_dir() {

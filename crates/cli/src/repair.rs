@@ -8,7 +8,8 @@ use std::{
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
-    Event, RepairError, RepairOptions, Surroundings, localize::DEFAULT_LOCATIONS, repair,
+    Event, RepairError, RepairOptions, RepairOutcome, Surroundings, localize::DEFAULT_LOCATIONS,
+    repair,
 };
 use patchwright_report::{json, text};
 use patchwright_space::{Schemas, exits::Conditions};
@@ -18,7 +19,7 @@ use crate::{
     args::{RepairArgs, SchemaName},
     places::Places,
     progress::Progress,
-    project, signals, state,
+    project, protection, signals, state,
 };
 
 /// Runs the command.
@@ -102,12 +103,14 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
 }
 
 fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, RepairError> {
-    let scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place()?;
     let places = &*places.insert(Places::new(scratch.path(), &args.project.project));
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), true);
     let project = project::load(&args.project, &scratch)?;
+    let journal = state::journal(&args.resuming, "repair");
+    let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
     if let Some(folder) = &args.output {
         // Now, not after the work: a folder that cannot be written to is an error at once.
         files::create_output_folder(folder)?;
@@ -136,12 +139,13 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
-        journal: state::journal(&args.resuming, "repair"),
+        journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,
         ..Default::default()
     };
     let progress = Progress::new(places);
+    permitted.iter().for_each(|told| progress.warn(told));
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
@@ -164,16 +168,36 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
     );
     progress.finish();
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| progress.warn(told));
     let outcome = outcome?;
+    signals::while_writing(|| write(args, &options, &outcome, &cancel))?;
+    Ok(if cancel.is_cancelled() {
+        eprintln!("patchwright: {}", signals::interrupted(true));
+        Exit::Interrupted
+    } else if outcome.patches.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Found
+    })
+}
+
+/// Writes what was found.
+fn write(
+    args: &RepairArgs,
+    options: &RepairOptions,
+    outcome: &RepairOutcome,
+    cancel: &CancelToken,
+) -> Result<(), RepairError> {
     if let Some(folder) = &args.output {
         for (i, patch) in outcome.patches.iter().enumerate() {
             files::write_atomic(&folder.join(format!("{}.diff", i + 1)), &patch.diff)?;
         }
     }
     if args.json {
-        print!("{}", json::repair(&outcome));
+        print!("{}", json::repair(outcome));
     } else {
-        print!("{}", text::summary(&outcome));
+        print!("{}", text::summary(outcome));
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
@@ -185,13 +209,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
             print!("\n{}", text::stats(&outcome.stats));
         }
     }
-    Ok(if cancel.is_cancelled() {
-        Exit::Interrupted
-    } else if outcome.patches.is_empty() {
-        Exit::Nothing
-    } else {
-        Exit::Found
-    })
+    Ok(())
 }
 
 /// The number of workers, if none is given.

@@ -6,14 +6,18 @@ use patchwright_exec::JournalOptions;
 
 use crate::args::Resuming;
 
+/// The folder of all journals in the user's cache.
+pub fn folder() -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
+    Some(cache.join("patchwright"))
+}
+
 /// Where the journals of `command` are: in the folder that was given, else in the user's cache.
 pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
-    let folder = resuming.state.clone().or_else(|| {
-        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
-        let cache = cache.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
-        Some(cache.join("patchwright").join(command))
-    })?;
+    let given = resuming.state.clone();
+    let folder = given.or_else(|| Some(folder()?.join(command)))?;
     Some(JournalOptions {
         folder,
         resume: resuming.resume,

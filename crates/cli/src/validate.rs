@@ -11,8 +11,8 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set,
-    validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions,
+    Validation, read_set, validate,
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     args::{ConfirmArg, ValidateArgs},
     places::Places,
     progress::Progress,
-    project,
+    project, protection,
     repair::default_jobs,
     signals, state,
 };
@@ -32,7 +32,9 @@ pub fn run(args: &ValidateArgs) -> Exit {
         Err(error) => {
             let exit = exit_of(&error);
             if exit == Exit::Interrupted {
-                eprintln!("patchwright: interrupted before any verdict was known");
+                eprintln!(
+                    "patchwright: interrupted before any verdict was known; --resume goes on"
+                );
             } else {
                 eprintln!("patchwright: error: {error}");
                 if let (ValidateError::Project(_), [patches]) = (&error, &args.inputs[..]) {
@@ -85,8 +87,10 @@ struct Display<'d> {
     /// The stream of `--jsonl`.
     stream: Option<Mutex<validation::Stream>>,
     told: Mutex<(usize, usize)>,
-    /// Nobody reads what is printed.
+    /// Nobody reads what is printed, or it cannot be written.
     is_closed: AtomicBool,
+    /// Why, and how to end then.
+    not_printed: Mutex<Option<Exit>>,
     cancel: CancelToken,
 }
 
@@ -124,24 +128,37 @@ impl Display<'_> {
     /// Prints a line of the stream. If nobody reads it any more, there is nothing left to do.
     fn print(&self, line: &str) {
         let mut out = std::io::stdout().lock();
-        if out
-            .write_all(line.as_bytes())
-            .and_then(|()| out.flush())
-            .is_err()
+        let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = written
+            && !self.is_closed.swap(true, Ordering::Relaxed)
         {
-            self.is_closed.store(true, Ordering::Relaxed);
+            let exit = crate::not_printed(&error);
+            *self
+                .not_printed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(exit);
             self.cancel.cancel();
         }
+    }
+
+    /// How to end if what was printed has not been written.
+    fn unwritten(&self) -> Option<Exit> {
+        *self
+            .not_printed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let (root, sources) = inputs(args);
-    let scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), true);
     let project = project::load_described(root, None, &args.description, Vec::new(), &scratch)?;
+    let journal = state::journal(&args.resuming, "validate");
+    let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
     // Before the patches are read: what is wrong with the project is the first thing to know.
     project.require_tests()?;
     if let Some(file) = &args.junit {
@@ -152,6 +169,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let places = Places::new(scratch.path(), root);
     let progress = Progress::new(&places);
+    permitted.iter().for_each(|told| progress.warn(told));
     progress.phase("reading patches");
     let tree = FolderTree::new(&project.root);
     let set = read_set(
@@ -186,7 +204,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
             ConfirmArg::None => Confirm::Never,
         },
         build_timeout: args.build_timeout,
-        journal: state::journal(&args.resuming, "validate"),
+        journal,
         ..Default::default()
     };
     let display = Display {
@@ -195,6 +213,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         stream: args.jsonl.then(Mutex::default),
         told: Mutex::default(),
         is_closed: AtomicBool::new(false),
+        not_printed: Mutex::default(),
         cancel: cancel.clone(),
     };
     let show = |event: Event<'_>| display.show(event);
@@ -210,38 +229,47 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         },
     );
     display.progress.finish();
-    let is_closed = display.is_closed.load(Ordering::Relaxed);
-    let outcome = match outcome {
-        Err(error) if is_closed && error.is_cancelled() => return Ok(Exit::OutputClosed),
-        outcome => outcome?,
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| display.progress.warn(told));
+    let outcome = match (outcome, display.unwritten()) {
+        (Err(error), Some(exit)) if error.is_cancelled() => return Ok(exit),
+        (outcome, _) => outcome?,
     };
-    if let Some(file) = &args.junit {
-        files::write_atomic(
-            file,
-            validation::junit(&outcome, args.keep_going).as_bytes(),
-        )?;
-    }
-    if let Some(stream) = &display.stream {
-        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        display.print(&stream.end(&outcome));
-    } else if args.json {
-        display.print(&validation::json(&outcome));
-    } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        display.print(&validation::table(&outcome, Style { colour }));
-        if args.stats {
-            display.print(&validation::stats(&outcome.stats));
-        }
-    }
-    Ok(if display.is_closed.load(Ordering::Relaxed) {
-        Exit::OutputClosed
+    signals::while_writing(|| write(args, &display, &outcome))?;
+    Ok(if let Some(exit) = display.unwritten() {
+        exit
     } else if outcome.interrupted {
+        eprintln!("patchwright: {}", signals::interrupted(true));
         Exit::Interrupted
     } else if outcome.plausible() > 0 {
         Exit::Found
     } else {
         Exit::Nothing
     })
+}
+
+/// Writes what is known of all patches.
+fn write(
+    args: &ValidateArgs,
+    display: &Display<'_>,
+    outcome: &Validation,
+) -> Result<(), ValidateError> {
+    if let Some(file) = &args.junit {
+        files::write_atomic(file, validation::junit(outcome, args.keep_going).as_bytes())?;
+    }
+    if let Some(stream) = &display.stream {
+        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        display.print(&stream.end(outcome));
+    } else if args.json {
+        display.print(&validation::json(outcome));
+    } else {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        display.print(&validation::table(outcome, Style { colour }));
+        if args.stats {
+            display.print(&validation::stats(&outcome.stats));
+        }
+    }
+    Ok(())
 }
 
 /// With a single argument, a folder without patches was perhaps meant as the project.

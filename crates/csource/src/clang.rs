@@ -339,6 +339,10 @@ fn other_language(command: &CompileCommand) -> Option<String> {
     while let Some(word) = words.next() {
         if word == "-x" {
             language = words.next();
+        } else if DROPPED_WITH_VALUE.contains(&&*word) || PREPROCESSOR_WITH_VALUE.contains(&&*word)
+        {
+            // A program may have a name that looks like a flag.
+            words.next();
         } else if let Some(name) = word.strip_prefix("-x") {
             language = Some(name.to_owned().into());
         }
@@ -367,25 +371,27 @@ const PREPROCESSOR_WITH_VALUE: &[&str] = &[
     "-isysroot",
 ];
 
+/// Options with a value that say nothing about how the source is read.
+const DROPPED_WITH_VALUE: &[&str] = &[
+    "-o",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xlinker",
+    "-L",
+    "-l",
+    "-z",
+    "-T",
+    "-u",
+    "-aux-info",
+    "--param",
+    "-specs",
+];
+
 /// The arguments of a compile command that matter to reading the source, in order: language,
 /// macros, include paths and what changes types or predefined macros. All else (outputs,
 /// warnings, optimisations that only gcc knows) is dropped.
 fn flags(command: &CompileCommand) -> Vec<OsString> {
-    const DROPPED_WITH_VALUE: &[&str] = &[
-        "-o",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-Xlinker",
-        "-L",
-        "-l",
-        "-z",
-        "-T",
-        "-u",
-        "-aux-info",
-        "--param",
-        "-specs",
-    ];
     const F_FLAGS: &[&str] = &[
         "-fsigned-char",
         "-funsigned-char",

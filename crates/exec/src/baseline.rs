@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::build::UNPROTECTED;
 use crate::limits::Limits;
 use crate::runner::{Ending, Runner, TimeKind};
 use crate::sandbox::Sandbox;
@@ -16,9 +15,6 @@ use crate::verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 pub struct Baseline {
     /// One for each test of the suite, in its order.
     pub tests: Vec<BaselineTest>,
-    /// The build, or a test that passes, changes what lies outside of the copy, so that is not protected.
-    #[serde(default)]
-    pub writes_outside: bool,
 }
 
 /// What one test does on the untouched program.
@@ -232,8 +228,7 @@ impl Baseline {
     /// time, so it gets what the slowest of the others would get. It is waited for until it takes much longer than
     /// they do ([`Patience`]), unless the suite has a time-out.
     ///
-    /// If a test fails only because nothing outside of the copy can be written to, all are run again without that
-    /// ([`Runner::permit_writes_outside`]).
+    /// A test that fails because something outside of the copy cannot be changed fails; what it tried is told.
     ///
     /// # Errors
     /// A test that cannot be run at all.
@@ -243,52 +238,6 @@ impl Baseline {
         suite: &TestSuite,
         options: &BaselineOptions,
         mut progress: impl FnMut(usize),
-    ) -> Result<Self, TestError> {
-        let mut baseline = Self::measure_once(runner, sandbox, suite, options, &mut progress)?;
-        if runner.is_protected() && baseline.hides_a_pass(runner, sandbox, suite, options)? {
-            runner.permit_writes_outside();
-            baseline = Self::measure_once(runner, sandbox, suite, options, &mut progress)?;
-        }
-        Ok(baseline)
-    }
-
-    /// Whether a failing test passes when what lies outside of the copy can be written to. One that hangs does so for other
-    /// reasons.
-    fn hides_a_pass(
-        &self,
-        runner: &Runner,
-        sandbox: &Sandbox,
-        suite: &TestSuite,
-        options: &BaselineOptions,
-    ) -> Result<bool, TestError> {
-        let ended =
-            |test: &&BaselineTest| !matches!(test.verdict, Verdict::Fail(FailReason::TimedOut(_)));
-        let mut unprotected = None;
-        for failing in self.failing().filter(ended) {
-            let test = &suite.tests[failing.index];
-            let unprotected = match &mut unprotected {
-                Some(unprotected) => unprotected,
-                none => none.insert(runner.unprotected().map_err(|source| TestError::Run {
-                    test: failing.name.clone(),
-                    source,
-                })?),
-            };
-            let limits = failing.limits(&options.limits, options.prove_endless);
-            let environment = &suite.environment;
-            let run = run_test(unprotected, sandbox, test, environment, &limits)?;
-            if run.verdict.is_pass() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn measure_once(
-        runner: &mut Runner,
-        sandbox: &Sandbox,
-        suite: &TestSuite,
-        options: &BaselineOptions,
-        progress: &mut impl FnMut(usize),
     ) -> Result<Self, TestError> {
         let first_wall = suite.timeout.unwrap_or(options.limits.wall);
         let mut done = 0;
@@ -389,7 +338,6 @@ impl Baseline {
         });
         Ok(Baseline {
             tests: tests.collect(),
-            writes_outside: runner.writes_outside(),
         })
     }
 
@@ -481,11 +429,6 @@ impl Baseline {
         })
     }
 
-    /// What to tell the user if the project needs what lies outside of it.
-    pub fn unprotected(&self) -> Option<String> {
-        self.writes_outside.then(|| UNPROTECTED.to_owned())
-    }
-
     /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.
     pub fn leaks(&self) -> Option<String> {
         let mut failing = self.failing().filter(|test| test.leaks());
@@ -554,12 +497,7 @@ mod tests {
                 said: Some(said.to_owned()),
             };
             let tests = vec![test];
-            let writes_outside = false;
-            Baseline {
-                tests,
-                writes_outside,
-            }
-            .crashes()
+            Baseline { tests }.crashes()
         };
         let exits = |actual| FailReason::ExitCode {
             expected: 0,

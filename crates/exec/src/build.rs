@@ -59,10 +59,6 @@ fn describe_failure(
     text
 }
 
-/// What to tell the user if the project needs what lies outside of it.
-pub(crate) const UNPROTECTED: &str = "the build or the tests write outside of the project's tree, so nothing there is protected from what programs \
-     do that are tested";
-
 /// Number of lines of the output that an error quotes.
 const TAIL: usize = 20;
 
@@ -92,6 +88,7 @@ pub fn run_build(
     request.stderr = Sink::WithStdout;
     request.overflow = Overflow::Discard;
     let outcome = runner.run(&request)?;
+    runner.note("the build", &outcome);
     if outcome.ending.is_success() {
         return Ok(BuildLog {
             output: outcome.stdout,
@@ -108,35 +105,6 @@ pub fn run_build(
         tail,
         output: outcome.stdout,
     })
-}
-
-/// As [`run_build`], of sources in which only Patchwright has changed something. If that fails because nothing outside of the copy can be written to, it is
-/// permitted from now on ([`Runner::permit_writes_outside`]), and `tell` is given what the user should know: a tree that was built before needs a cache of the
-/// compiler only now.
-///
-/// # Errors
-/// As [`run_build`].
-pub fn run_instrumented_build(
-    runner: &mut Runner,
-    sandbox: &Sandbox,
-    command: &OsStr,
-    environment: &Environment,
-    limits: &Limits,
-    tell: &mut dyn FnMut(String),
-) -> Result<BuildLog, BuildError> {
-    let built = run_build(runner, sandbox, command, environment, limits);
-    if !matches!(built, Err(BuildError::Failed { .. })) || !runner.is_protected() {
-        return built;
-    }
-    let mut unprotected = runner.unprotected()?;
-    match run_build(&mut unprotected, sandbox, command, environment, limits) {
-        Err(BuildError::Failed { .. }) => built,
-        again => {
-            runner.permit_writes_outside();
-            tell(UNPROTECTED.to_owned());
-            again
-        }
-    }
 }
 
 /// The first line that reports an error: of the compiler, else of the linker, else of `make` or

@@ -3,6 +3,9 @@
 //! A journal is a file of JSON lines, named by a digest of everything that what is kept depends
 //! on: the contents of the project's tree, its commands, limits and options. The first line says
 //! what the file is. A run that is killed loses what it was doing at that moment and no more.
+//!
+//! Each run has a file of its own, with a number behind the digest, so that no run takes anything away that another one has
+//! kept, at the same time or before. A run that resumes reads those of all.
 
 use std::fs;
 use std::io;
@@ -22,7 +25,7 @@ use crate::project::Project;
 pub struct JournalOptions {
     /// The folder of journals.
     pub folder: PathBuf,
-    /// Use what is in the journal; else it is begun anew.
+    /// Use what earlier runs have kept; else it stays where it is and is not looked at.
     pub resume: bool,
     /// Whether a journal that cannot be used is an error; else it is a warning.
     pub required: bool,
@@ -42,6 +45,8 @@ struct Start {
     #[serde(flatten)]
     kind: JournalKind,
     key: String,
+    /// What the run wanted: with that done, what is kept for it is of no more use.
+    aim: String,
 }
 
 /// How safe a line is when [`Journal::add`] returns.
@@ -75,63 +80,73 @@ pub struct Journal {
     log: Mutex<(Log, u64)>,
     path: PathBuf,
     durability: Durability,
+    /// The files of runs with the same aim that this one goes on with.
+    resumed: Vec<PathBuf>,
 }
 
 impl Journal {
-    /// Opens the journal with this key, and reads the lines that are to be used, in order.
+    /// Begins a journal with this key, and reads the lines of earlier ones that are to be used, in order. `aim` is a digest of
+    /// what is wanted besides, in any form.
     ///
     /// # Errors
-    /// When it is in use, broken, or cannot be read or written.
+    /// When one is broken, or cannot be read or written.
     pub fn open<L: DeserializeOwned>(
         options: &JournalOptions,
         kind: JournalKind,
         key: Digest,
+        aim: &str,
         durability: Durability,
     ) -> Result<(Self, Vec<L>), JournalError> {
         files::create_folder(&options.folder)?;
         let key = key.to_string();
-        let path = options.folder.join(format!("{}.jsonl", &key[..32]));
-        let unusable = |reason: String| JournalError::Unusable {
-            path: path.clone(),
-            reason,
+        let aim = aim.to_owned();
+        let name = &key[..32];
+        remove_oldest(&options.folder, name, MOST_KEPT);
+        let earlier = of_key(&options.folder, name)?;
+        let start = Start {
+            kind,
+            key: key.clone(),
+            aim,
         };
-        remove_oldest(&options.folder, &path, MOST_KEPT);
-        let (mut log, mut text) = match Log::open(&path) {
-            Err(error) if error.source.kind() == io::ErrorKind::WouldBlock => {
-                return Err(unusable(
-                    "another run of the same project is using it; wait, or name another folder \
-                     with --state"
-                        .into(),
-                ));
+        let mut lines = Vec::new();
+        let mut resumed = Vec::new();
+        for path in earlier.iter().filter(|_| options.resume) {
+            let mut text = files::read(path)?;
+            // A line that is being written, or was when its run was killed.
+            let whole = text.iter().rposition(|byte| *byte == b'\n');
+            text.truncate(whole.map_or(0, |at| at + 1));
+            let Some(first) = text
+                .split(|byte| *byte == b'\n')
+                .next()
+                .filter(|line| !line.is_empty())
+            else {
+                continue;
+            };
+            let unusable = || JournalError::Unusable {
+                path: path.clone(),
+                reason: "line 1 is of another version or project; remove the file".into(),
+            };
+            let begun: Start = serde_json::from_slice(first).map_err(|_| unusable())?;
+            if (&begun.kind, &begun.key) != (&start.kind, &start.key) {
+                return Err(unusable());
             }
-            other => other?,
-        };
-        if !options.resume {
-            log.clear()?;
-            text.clear();
+            lines.extend(parse(&text, path)?);
+            if begun.aim == start.aim {
+                resumed.push(path.clone());
+            }
         }
-        let start = Start { kind, key };
-        let first = text.split(|byte| *byte == b'\n').next();
-        if let Some(first) = first.filter(|line| !line.is_empty())
-            && serde_json::from_slice::<Start>(first).ok().as_ref() != Some(&start)
-        {
-            return Err(unusable(
-                "line 1 is of another version or project; remove the file".into(),
-            ));
-        }
-        let lines = parse(&text, &path)?;
+        let (log, path) = fresh(&options.folder, name, &earlier)?;
         let journal = Journal {
-            log: Mutex::new((log, text.len() as u64)),
+            log: Mutex::new((log, 0)),
             path,
             durability,
+            resumed,
         };
-        if text.is_empty() {
-            journal.add(&start)?;
-        }
+        journal.add(&start)?;
         Ok((journal, lines))
     }
 
-    /// Reads everything that is in it now, also what this run has added, in order.
+    /// Reads everything that this run has added, in order.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -165,12 +180,65 @@ impl Journal {
         }
     }
 
-    /// Removes the file: nothing is left to resume.
+    /// Removes the file, and those of runs with the same aim that it went on with: nothing is left to resume.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// When one cannot be removed.
     pub fn remove(self) -> Result<(), FileError> {
+        for path in &self.resumed {
+            // Whoever uses it holds its lock.
+            if Log::open(path).is_ok() {
+                files::remove_file(path)?;
+            }
+        }
         files::remove_file(&self.path)
+    }
+}
+
+/// So many journals of one key are kept.
+const MOST_OF_KEY: usize = 99;
+
+/// The number behind the digest in the name of a journal of this key.
+fn number_of(path: &Path, name: &str) -> Option<u32> {
+    let stem = path.file_stem()?.to_str()?;
+    let is_journal = path.extension().is_some_and(|kind| kind == "jsonl");
+    let number = stem.strip_prefix(name)?.strip_prefix('-')?;
+    number.parse().ok().filter(|_| is_journal)
+}
+
+/// The journals of a key, in the order in which they were begun.
+fn of_key(folder: &Path, name: &str) -> Result<Vec<PathBuf>, FileError> {
+    let failed = |error: io::Error| FileError::new("read the folder", folder, error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if let Some(number) = number_of(&path, name) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+/// A new journal of this key, which nobody else has.
+fn fresh(folder: &Path, name: &str, earlier: &[PathBuf]) -> Result<(Log, PathBuf), JournalError> {
+    if let Some(first) = earlier.first().filter(|_| earlier.len() >= MOST_OF_KEY)
+        && Log::open(first).is_ok()
+    {
+        files::remove_file(first)?;
+    }
+    let last = earlier.last().and_then(|path| number_of(path, name));
+    let mut number = last.map_or(1, |last| last.saturating_add(1));
+    loop {
+        let path = folder.join(format!("{name}-{number}.jsonl"));
+        match Log::open(&path) {
+            Ok((log, text)) if text.is_empty() => return Ok((log, path)),
+            Err(error) if error.source.kind() != io::ErrorKind::WouldBlock => {
+                return Err(error.into());
+            }
+            // Another run began at the same time.
+            _ => number += 1,
+        }
     }
 }
 
@@ -178,17 +246,22 @@ impl Journal {
 const MOST_KEPT: u64 = 512 << 20;
 
 /// Removes journals that nobody uses, those first that were written longest ago, until what is left in the folder is no more than
-/// so many bytes. `wanted` is kept. What cannot be removed stays.
-fn remove_oldest(folder: &Path, wanted: &Path, most: u64) {
+/// so many bytes. Those of the key `wanted` are kept. What cannot be removed stays.
+fn remove_oldest(folder: &Path, wanted: &str, most: u64) {
     let is_journal = |path: &PathBuf| {
         let name = path.file_stem().and_then(|name| name.to_str());
-        let is_key = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        let is_key = |name: &str| {
+            // Former versions have no number.
+            let (name, number) = name.split_once('-').unwrap_or((name, "1"));
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit()) && is_number
+        };
         path.extension().is_some_and(|kind| kind == "jsonl") && name.is_some_and(is_key)
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut journals: Vec<_> = entries
         .map(|entry| entry.path())
-        .filter(|path| is_journal(path) && path != wanted)
+        .filter(|path| is_journal(path) && number_of(path, wanted).is_none())
         .filter_map(|path| {
             let data = fs::metadata(&path).ok()?;
             Some((data.modified().ok()?, data.len(), path))
@@ -259,6 +332,13 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
     // Their debug form shows every field.
     hasher.field(format!("{:?}", project.tests));
     hasher.field(format!("{:?}", project.limits));
+    let allowed: Vec<&PathBuf> = project.allow_writes.iter().map(|(path, _)| path).collect();
+    hasher.field(format!("{allowed:?}"));
+    hasher.field(format!(
+        "{} {}",
+        project.network.is_some(),
+        project.unprotected
+    ));
     Ok(())
 }
 
@@ -302,11 +382,50 @@ mod tests {
 
     use super::*;
 
+    #[derive(serde::Serialize, serde::Deserialize, Debug, PartialEq)]
+    struct Line(u32);
+
+    fn open(folder: &Path, resume: bool, aim: &str) -> (Journal, Vec<Line>) {
+        let options = JournalOptions {
+            folder: folder.to_path_buf(),
+            resume,
+            required: true,
+        };
+        let kind = JournalKind {
+            journal: "test".into(),
+            version: 1,
+        };
+        let key = Hasher::new().field("project").finish();
+        Journal::open(&options, kind, key, aim, Durability::Process).unwrap()
+    }
+
+    #[test]
+    fn a_run_takes_nothing_away_that_others_have_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (night, _) = open(folder.path(), false, "all");
+        night.add(&Line(1)).unwrap();
+        // At the same time, and after it.
+        let (second, none) = open(folder.path(), false, "all");
+        second.add(&Line(2)).unwrap();
+        assert_eq!(none, []);
+        drop((night, second));
+        let (short, none) = open(folder.path(), false, "first");
+        assert_eq!(none, []);
+        short.remove().unwrap();
+        let (resumed, known) = open(folder.path(), true, "first");
+        assert_eq!(known, [Line(1), Line(2)]);
+        resumed.remove().unwrap();
+        let (resumed, known) = open(folder.path(), true, "all");
+        assert_eq!(known, [Line(1), Line(2)]);
+        resumed.remove().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
     #[test]
     fn what_was_written_longest_ago_makes_room_unless_it_is_in_use() {
         let folder = tempfile::tempdir().unwrap();
         let journal = |number: u32, age: u64| {
-            let path = folder.path().join(format!("{number:032x}.jsonl"));
+            let path = folder.path().join(format!("{number:032x}-1.jsonl"));
             files::write_atomic(&path, &b"x\n".repeat(50)).unwrap();
             let file = fs::File::options().write(true).open(&path).unwrap();
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age);
@@ -318,7 +437,7 @@ mod tests {
         let [used, old, older, new, wanted] =
             [(1, 9), (2, 3), (3, 7), (4, 1), (5, 10)].map(|(number, age)| journal(number, age));
         let _held = Log::open(&used).unwrap();
-        remove_oldest(folder.path(), &wanted, 250);
+        remove_oldest(folder.path(), &format!("{:032x}", 5), 250);
         let left = [&used, &old, &older, &new, &wanted, &other].map(|path| path.exists());
         assert_eq!(left, [true, false, false, true, true, true]);
     }

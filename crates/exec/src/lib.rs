@@ -9,6 +9,7 @@
 //! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
 //!   tells it ([`changes`]); [`view`] makes such a copy appear at the project's own absolute path, because build trees have
 //!   that path baked in.
+//! * [`view`] also keeps everything else from being changed, and [`attempts`] tells what was tried.
 //! * [`build`] runs a build ([`linker`] reads what is said in it), [`intercept`] and [`compile_commands`] produce and read compile
 //!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
@@ -26,6 +27,7 @@
 // The one crate that starts processes and writes files.
 #![allow(clippy::disallowed_methods)]
 
+pub mod attempts;
 pub mod baseline;
 pub mod build;
 pub mod changes;
@@ -47,8 +49,9 @@ pub mod suite;
 pub mod verdict;
 pub mod view;
 
+pub use attempts::{Attempt, AttemptKind, Attempts};
 pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRule};
-pub use build::{BuildError, BuildLog, run_build, run_instrumented_build};
+pub use build::{BuildError, BuildLog, run_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
@@ -71,7 +74,7 @@ pub use runner::{
     processor_time,
 };
 pub use sandbox::{CopyOptions, Sandbox};
-pub use scratch::Scratch;
+pub use scratch::{Rules, Scratch};
 pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Comparison, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};

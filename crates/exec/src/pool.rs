@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
+use patchwright_probe_abi::RUN_FOLDER;
+
 use crate::build::BuildError;
 use crate::files::FileError;
 use crate::project::Project;
@@ -75,6 +77,8 @@ pub struct Worker {
     pub sandbox: Sandbox,
     /// A folder for the worker's own files, outside the sandbox.
     pub folder: PathBuf,
+    /// A folder for files that the host and the worker's programs map as shared memory, in memory if possible.
+    pub shared: PathBuf,
     run: PathBuf,
 }
 
@@ -103,16 +107,26 @@ impl Worker {
         crate::files::create_private_folder(&tree)?;
         let run = folder.join("run");
         crate::files::create_private_folder(&run)?;
-        let (protection, writes_outside) = options.scratch.protection(&folder);
+        let shared = shared_folder(&options.scratch.shared_path(), name)?;
+        let layers = folder.join("layers");
+        crate::files::create_private_folder(&layers)?;
+        let protection = options.scratch.protection(&folder, &shared, layers);
         let view = options.view.then(|| {
             let mut view = View::of_copy(&tree, options.project);
             view.shadow.push((run.clone(), options.scratch.run_path()));
-            view.protection = Some(protection);
+            if protection.is_some() {
+                view.shadow.push((run.clone(), RUN_FOLDER.into()));
+            }
+            view.protection = protection;
             view
         });
         // Before the copy: how links are copied depends on whether the view is permitted.
         let cancel = options.cancel.clone();
-        let mut runner = Runner::start_with(options.program, view, cancel, writes_outside)?;
+        let attempts = options.scratch.attempts().clone();
+        let mut runner = Runner::start_with(options.program, view, cancel, attempts)?;
+        if runner.is_protected() {
+            runner.set_run_folder(run.clone());
+        }
         let temporary = folder.join("tmp");
         crate::files::create_private_folder(&temporary)?;
         runner.set_temporary_folder(temporary);
@@ -127,13 +141,19 @@ impl Worker {
         let copy = CopyOptions {
             viewed: runner.view_active(),
             exclude: options.exclude.clone(),
+            cancel: Some(options.cancel.clone()),
         };
-        let sandbox = Sandbox::create(options.source, &tree, options.project, &copy)?;
+        let sandbox = Sandbox::create(options.source, &tree, options.project, &copy);
+        let sandbox = sandbox.map_err(|error| match options.cancel.is_cancelled() {
+            true => PoolError::Runner(RunError::Cancelled),
+            false => PoolError::Copy(error),
+        })?;
         let mut worker = Worker {
             index,
             runner,
             sandbox,
             folder,
+            shared,
             run,
         };
         if let Some(prepare) = options.prepare
@@ -148,6 +168,18 @@ impl Worker {
     /// one all workers share it.
     pub fn run_folder(&self) -> &Path {
         &self.run
+    }
+}
+
+/// A folder of its own for a worker; one of the same name may have had one before.
+fn shared_folder(base: &Path, name: &str) -> Result<PathBuf, FileError> {
+    let mut number = 0;
+    loop {
+        let folder = base.join(format!("{name}.{number}"));
+        match crate::files::create_private_folder(&folder) {
+            Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            made => return made.map(|()| folder),
+        }
     }
 }
 

@@ -49,6 +49,13 @@ pub struct Project {
     pub limits: Limits,
     /// Where to repair; everywhere if empty. Files are relative to the root.
     pub files: Vec<FileSelection>,
+    /// Folders outside of it to which builds and tests may write, with the place where each was permitted; absolute, without
+    /// symbolic links.
+    pub allow_writes: Vec<(PathBuf, Place)>,
+    /// Where builds and tests were permitted to reach the network, if they were.
+    pub network: Option<Place>,
+    /// Builds and tests have all rights of the user; only a flag says so.
+    pub unprotected: bool,
     /// The user's own file, for a project that was made of a single C file.
     pub single_file: Option<PathBuf>,
     /// A build of the same program whose undefined behaviour sanitizers report: of a single C file for which neither a
@@ -82,6 +89,12 @@ pub struct ProjectFlags {
     pub ignore_trailing_whitespace: bool,
     /// `--files`
     pub files: Vec<FileSelection>,
+    /// `--allow-writes`; absolute.
+    pub allow_writes: Vec<PathBuf>,
+    /// `--network`
+    pub network: bool,
+    /// `--unprotected`
+    pub unprotected: bool,
 }
 
 impl Project {
@@ -171,6 +184,9 @@ impl Project {
             test_timeout: flags.test_timeout,
             ignore_trailing_whitespace: flags.ignore_trailing_whitespace,
             files: selections.collect(),
+            allow_writes: flags.allow_writes.clone(),
+            network: flags.network,
+            unprotected: flags.unprotected,
             ..ProjectFlags::default()
         };
         let project = Project::merge(root, Config::default(), &flags)?;
@@ -206,10 +222,51 @@ impl Project {
             tests: suite(&root, &config, flags)?,
             limits: limits(&config)?,
             files: selections(&root, &config, flags)?,
+            allow_writes: allowed(&root, &config, flags)?,
+            network: network(&config, flags),
+            unprotected: flags.unprotected,
             single_file: None,
             sanitized_build: None,
             root,
         })
+    }
+}
+
+/// The folders to write to, of flags and of the description.
+fn allowed(
+    root: &Path,
+    config: &Config,
+    flags: &ProjectFlags,
+) -> Result<Vec<(PathBuf, Place)>, ProjectError> {
+    let by_flags = flags.allow_writes.iter();
+    let by_flags = by_flags.map(|path| (path.clone(), Place::Flag("--allow-writes")));
+    let written = config.file.protection.allow_writes.iter().flatten();
+    let written = written.map(|path| {
+        let Located { value, place } = config.locate(path);
+        (root.join(value), place)
+    });
+    let checked = |(path, place): (PathBuf, Place)| {
+        let folder = fs::canonicalize(&path).ok().filter(|path| path.is_dir());
+        match folder {
+            None => Err(ProjectError::NoFolder {
+                place,
+                folder: path,
+            }),
+            Some(folder) if folder == Path::new("/") => Err(ProjectError::WholeSystem { place }),
+            Some(folder) => Ok((folder, place)),
+        }
+    };
+    by_flags.chain(written).map(checked).collect()
+}
+
+/// Where the network was permitted.
+fn network(config: &Config, flags: &ProjectFlags) -> Option<Place> {
+    let key = config.file.protection.network.as_ref();
+    let written = key.map(|key| config.locate(key));
+    let written = written.filter(|located| *located.value);
+    match flags.network {
+        true => Some(Place::Flag("--network")),
+        false => written.map(|located| located.place),
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use crate::build::{BuildError, run_build, run_instrumented_build};
+use crate::build::{BuildError, run_build};
 use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 use crate::files::{self, FileError};
 use crate::intercept::{InterceptError, find_database, intercept_build};
@@ -14,7 +13,6 @@ use crate::pool::Worker;
 use crate::project::Project;
 use crate::runner::Environment;
 use crate::sandbox::Sandbox;
-use crate::snapshot::Snapshot;
 use crate::view::{ViewStatus, absolute_references};
 
 /// A copy that cannot be built, or of whose sources it is not known how they are compiled.
@@ -64,33 +62,17 @@ pub enum RecordError {
 /// # Errors
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
 pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
-    prepare_by(worker, project, run_in_copy)
-}
-
-fn prepare_by(worker: &mut Worker, project: &Project, run: RunInCopy) -> Result<(), RecordError> {
     if let Some(prepare) = &project.prepare {
-        run(worker, prepare).map_err(RecordError::Build)?;
+        run_in_copy(worker, prepare).map_err(RecordError::Build)?;
     }
     refuse_absolute_references(project, worker)
 }
-
-type RunInCopy = fn(&mut Worker, &OsStr) -> Result<(), BuildError>;
 
 /// Runs a project's build or `prepare` command in the copy that `worker` has, with the limits of a build.
 ///
 /// # Errors
 /// See [`BuildError`].
 pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
-    match run_once(worker, command) {
-        Err(BuildError::Failed { .. }) if worker.runner.is_protected() => {
-            worker.runner.permit_writes_outside();
-            run_once(worker, command)
-        }
-        result => result,
-    }
-}
-
-fn run_once(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
     run_build(
         &mut worker.runner,
         &worker.sandbox,
@@ -101,44 +83,10 @@ fn run_once(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
     .map(drop)
 }
 
-/// Builds the copy with another text in its file `source`, relative to its root: a declaration of what nobody has heard of. A tree that was built before,
-/// or whose compiler knows the text, needs what lies outside of it (a cache of the compiler) only for a new one, and that is to be known before a patch is
-/// one. See [`run_instrumented_build`] for what `tell` is given. The copy is to be restored afterwards.
-///
-/// # Errors
-/// When the file cannot be read, or the build cannot be run. That it fails says nothing, nor that the file cannot be written.
-pub fn try_new_text(
-    worker: &mut Worker,
-    source: &Path,
-    build: &OsStr,
-    tell: &mut dyn FnMut(String),
-) -> Result<(), RecordError> {
-    let mut text = files::read(&worker.sandbox.folder().join(source))?;
-    let number = RandomState::new().hash_one(source);
-    text.extend_from_slice(format!("\nextern int patchwright_{number:x};\n").as_bytes());
-    if let Err(error) = worker.sandbox.write(source, &text, None) {
-        tracing::info!("{error}");
-        return Ok(());
-    }
-    let built = run_instrumented_build(
-        &mut worker.runner,
-        &worker.sandbox,
-        build,
-        &Environment::default(),
-        &Limits::for_build(),
-        tell,
-    );
-    match built {
-        Err(error @ BuildError::Run(_)) => Err(RecordError::Build(error)),
-        Ok(_) | Err(BuildError::Failed { .. }) => Ok(()),
-    }
-}
-
 /// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
 /// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
 /// then only the files that the project selects are sure to be there, or all if it selects none.
-/// A project without a build command is taken to be built, and must have a database. If it fails while nothing outside of the copy can be
-/// written to, it is done again without that, in the copy as it was: what is left of a build that fails may be taken for made.
+/// A project without a build command is taken to be built, and must have a database.
 ///
 /// # Errors
 /// See [`RecordError`].
@@ -146,23 +94,7 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
-    if !worker.runner.is_protected() {
-        return recorded(worker, project);
-    }
-    let mut fresh = Snapshot::take(&worker.sandbox)?;
-    match recorded(worker, project) {
-        Err(RecordError::Build(BuildError::Failed { .. })) => {
-            let pristine = worker.sandbox.project().to_path_buf();
-            fresh.restore(&worker.sandbox, &pristine)?;
-            worker.runner.permit_writes_outside();
-            recorded(worker, project)
-        }
-        recorded => recorded,
-    }
-}
-
-fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand>, RecordError> {
-    prepare_by(worker, project, run_once)?;
+    prepare_copy(worker, project)?;
     let mut database = existing_database(project, worker)?;
     let Some(build) = &project.build else {
         let root = project.root.clone();
@@ -170,7 +102,7 @@ fn recorded(worker: &mut Worker, project: &Project) -> Result<Vec<CompileCommand
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        run_once(worker, build).map_err(RecordError::Build)?;
+        run_in_copy(worker, build).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }
@@ -225,10 +157,6 @@ fn watched(
     wanted: &[PathBuf],
 ) -> Result<Vec<CompileCommand>, RecordError> {
     let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
-    // That of a build that has failed because nothing outside of the copy could be written to.
-    if workplace.exists() {
-        files::remove_tree(&workplace)?;
-    }
     files::create_private_folder(&workplace)?;
     let recorded = intercept_build(
         &mut worker.runner,

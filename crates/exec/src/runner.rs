@@ -14,23 +14,26 @@ mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 use std::time::Duration;
+
+use patchwright_probe_abi::{
+    CHANNEL_FILE, CHANNEL_VARIABLE, PROBE_FILE, PROBE_VARIABLE, TRACE_FILE, TRACE_VARIABLE,
+};
 
 pub use cancel::CancelToken;
 pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
 use protocol::{HostFrame, SupervisorFrame};
 pub use time::processor_time;
 
+use crate::attempts::Attempts;
 use crate::limits::Limits;
 use crate::view::{View, ViewStatus};
 
@@ -218,6 +221,15 @@ pub enum RunError {
         /// The executable.
         program: PathBuf,
     },
+    /// What was to be protected cannot be.
+    #[error(
+        "this system does not let Patchwright keep what lies outside of the project from changes ({reason}); run it where \
+         namespaces are permitted, or say --unprotected, with which builds and tests have all your rights"
+    )]
+    Unprotectable {
+        /// Why.
+        reason: String,
+    },
     /// The supervisor ended or its connection broke during a run.
     #[error("the supervisor ended unexpectedly while it ran {command:?}; was it killed?")]
     SupervisorLost {
@@ -282,9 +294,25 @@ pub struct Runner {
     connection: Option<Connection>,
     temporary: Option<PathBuf>,
     repeats: bool,
-    /// Whether commands may change what the view protects. All runners of a run share it.
-    writes_outside: Arc<AtomicBool>,
+    /// Where is noted what commands try outside of the copy. All runners of a run share it.
+    attempts: Arc<Attempts>,
+    /// What is being built and tested, if it is not the untouched program.
+    subject: Option<String>,
+    /// Commands have left something in layers that are thrown away.
+    leaves_private: bool,
+    /// What protected programs see at `RUN_FOLDER`, if the worker has such a folder.
+    run: Option<PathBuf>,
+    /// What is linked there.
+    linked: [Option<OsString>; ANNOUNCED.len()],
 }
+
+/// Variables that say where a program finds its run, with the names of links in the run's folder that say the same to protected
+/// programs: those have the environment that they always have.
+pub(crate) const ANNOUNCED: [(&str, &str); 3] = [
+    (PROBE_VARIABLE, PROBE_FILE),
+    (CHANNEL_VARIABLE, CHANNEL_FILE),
+    (TRACE_VARIABLE, TRACE_FILE),
+];
 
 #[derive(Debug)]
 struct Connection {
@@ -317,21 +345,20 @@ impl Runner {
         Runner::start_with(program, view, cancel, Arc::default())
     }
 
-    /// As [`Runner::start`]; where `writes_outside` is set, now or later, nothing is protected.
+    /// As [`Runner::start`]; what commands try outside of the copy is noted in `attempts`.
     pub(crate) fn start_with(
         program: &RunnerProgram,
-        mut view: Option<View>,
+        view: Option<View>,
         cancel: CancelToken,
-        writes_outside: Arc<AtomicBool>,
+        attempts: Arc<Attempts>,
     ) -> Result<Self, RunError> {
-        if writes_outside.load(Ordering::Relaxed)
-            && let Some(view) = &mut view
-        {
-            view.protection = None;
-        }
         let (connection, status) = connect(program, view.as_ref())?;
         Ok(Runner {
-            writes_outside,
+            attempts,
+            subject: None,
+            leaves_private: false,
+            run: None,
+            linked: Default::default(),
             program: program.clone(),
             view,
             cancel,
@@ -341,6 +368,21 @@ impl Runner {
             temporary: None,
             repeats: false,
         })
+    }
+
+    /// Another runner that sees, and may change, what this one does.
+    ///
+    /// # Errors
+    /// As [`Runner::start`].
+    pub fn twin(&self) -> Result<Runner, RunError> {
+        let mut twin = Runner::start_with(
+            &self.program,
+            self.view.clone(),
+            self.cancel.clone(),
+            self.attempts.clone(),
+        )?;
+        twin.temporary.clone_from(&self.temporary);
+        Ok(twin)
     }
 
     /// The program that it was started with.
@@ -364,6 +406,34 @@ impl Runner {
         self.temporary = Some(folder);
     }
 
+    /// Has protected programs find in this folder, which they see at `RUN_FOLDER`, what variables say to others.
+    pub(crate) fn set_run_folder(&mut self, folder: PathBuf) {
+        self.run = Some(folder);
+    }
+
+    /// Puts the links of [`ANNOUNCED`] into the run's folder.
+    fn announce(&mut self, request: &Request) -> io::Result<()> {
+        let Some(run) = &self.run else {
+            return Ok(());
+        };
+        for ((variable, file), linked) in ANNOUNCED.iter().zip(&mut self.linked) {
+            let wanted = request.environment.set.get(OsStr::new(variable));
+            if wanted == linked.as_ref() {
+                continue;
+            }
+            let link = run.join(file);
+            match fs::remove_file(&link) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => *linked = None,
+            }
+            if let Some(target) = wanted {
+                std::os::unix::fs::symlink(target, &link)?;
+                *linked = Some(target.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the view that was asked for is in force.
     pub fn view_active(&self) -> bool {
         matches!(self.status, ViewStatus::Active | ViewStatus::Protected)
@@ -371,34 +441,31 @@ impl Runner {
 
     /// Whether commands cannot change what lies outside of the copy.
     pub fn is_protected(&self) -> bool {
-        self.status == ViewStatus::Protected && !self.writes_outside()
+        self.status == ViewStatus::Protected
     }
 
-    /// Another runner with the same view, which protects nothing.
-    ///
-    /// # Errors
-    /// As [`Runner::start`].
-    pub fn unprotected(&self) -> Result<Runner, RunError> {
-        let unprotected = Arc::new(AtomicBool::new(true));
-        let mut runner = Runner::start_with(
-            &self.program,
-            self.view.clone(),
-            self.cancel.clone(),
-            unprotected,
-        )?;
-        runner.temporary.clone_from(&self.temporary);
-        Ok(runner)
+    /// Says what is built and tested from now on, such as `patch 3`; nothing for the untouched program.
+    pub fn set_subject(&mut self, subject: Option<String>) {
+        self.subject = subject;
     }
 
-    /// From now on the commands of this runner, and of all others of the same run, may change what lies outside of their copies: the
-    /// project needs that.
-    pub fn permit_writes_outside(&self) {
-        self.writes_outside.store(true, Ordering::Relaxed);
+    /// Has the next command find the user's home and the folders for temporary files as they are, whatever those before it have
+    /// left in layers of their own.
+    pub fn forget_private(&mut self) {
+        if std::mem::take(&mut self.leaves_private) {
+            // The next supervisor begins with new ones.
+            self.connection = None;
+        }
     }
 
-    /// Whether [`Runner::permit_writes_outside`] was called for this run.
-    pub fn writes_outside(&self) -> bool {
-        self.writes_outside.load(Ordering::Relaxed)
+    /// Notes what a step, such as `the build`, has tried outside of the copy.
+    pub(crate) fn note(&self, step: &str, outcome: &Outcome) {
+        let of = self.subject.as_ref();
+        let step = || match of {
+            Some(subject) => format!("{subject}: {step}"),
+            None => step.to_owned(),
+        };
+        self.attempts.add(step, &outcome.attempts);
     }
 
     /// What became of the view that was asked for.
@@ -443,17 +510,16 @@ impl Runner {
         if self.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
         }
-        if self.status == ViewStatus::Protected && self.writes_outside() {
-            self.connection = None;
-            if let Some(view) = &mut self.view {
-                view.protection = None;
-            }
-        }
         if self.connection.is_none() {
             let (connection, status) = connect(&self.program, self.view.as_ref())?;
             self.connection = Some(connection);
             self.status = status;
         }
+        self.announce(request).map_err(|source| RunError::System {
+            program: PathBuf::from(&request.command[0]),
+            what: "linking what it reports to",
+            source,
+        })?;
         let lost = || RunError::SupervisorLost {
             command: request.command[0].clone(),
         };
@@ -463,6 +529,7 @@ impl Runner {
         match answer {
             Ok(SupervisorFrame::Done(outcome)) => {
                 time::add(outcome.cpu);
+                self.leaves_private = outcome.leaves_private;
                 Ok(*outcome)
             }
             Ok(SupervisorFrame::Cancelled) => Err(RunError::Cancelled),
@@ -546,6 +613,11 @@ fn connect(
         io::Result::Ok(answer)
     })();
     match hello {
+        Ok(SupervisorFrame::Hello {
+            status: ViewStatus::Refused { reason },
+        }) if view.is_some_and(|view| view.protection.is_some()) => {
+            Err(RunError::Unprotectable { reason })
+        }
         Ok(SupervisorFrame::Hello { status }) => Ok((connection, status)),
         _ => {
             let mut connection = connection;

@@ -12,9 +12,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use crate::files::{self, Context, FileError};
+use crate::runner::CancelToken;
 
 /// How to copy a tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
     /// The path at which programs will see the copy, if a view makes it appear somewhere else.
     /// Without a view, symbolic links that point into the original tree by an absolute path are
@@ -22,6 +23,8 @@ pub struct CopyOptions {
     pub viewed: bool,
     /// Files and folders to leave out, relative to the tree's root.
     pub exclude: Vec<PathBuf>,
+    /// Ends the copying, with an error.
+    pub cancel: Option<CancelToken>,
 }
 
 /// A copy of a project.
@@ -199,7 +202,7 @@ impl Sandbox {
     pub(crate) fn copy_entry(&self, source: &Path, relative: &Path) -> Result<(), FileError> {
         let options = CopyOptions {
             viewed: self.viewed,
-            exclude: Vec::new(),
+            ..CopyOptions::default()
         };
         let mut copier = Copier {
             source,
@@ -258,6 +261,15 @@ impl Copier<'_> {
         for entry in fs::read_dir(from).context("read the folder", from)? {
             let entry = entry.context("read the folder", from)?;
             let source = entry.path();
+            if self
+                .options
+                .cancel
+                .as_ref()
+                .is_some_and(CancelToken::is_cancelled)
+            {
+                let interrupted = io::Error::from(io::ErrorKind::Interrupted);
+                return Err(FileError::new("copy", source, interrupted));
+            }
             let relative = source.strip_prefix(self.source).unwrap_or(&source);
             if self
                 .options
@@ -475,7 +487,7 @@ mod tests {
                 &fixture,
                 &CopyOptions {
                     viewed,
-                    exclude: vec![],
+                    ..CopyOptions::default()
                 },
             );
             let target = |name: &str| fs::read_link(fixture.copy.join(name)).unwrap();
@@ -505,6 +517,7 @@ mod tests {
             &CopyOptions {
                 viewed: false,
                 exclude,
+                cancel: None,
             },
         );
         assert_eq!(sandbox.skipped(), [PathBuf::from("fifo")]);

@@ -12,8 +12,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
+use crate::attempts::Attempts;
 use crate::files::{self, Context, FileError};
 use crate::view::Protection;
 
@@ -32,8 +33,22 @@ pub struct Scratch {
     disk: LockedFolder,
     /// `None` where the system has no shared memory that we may use.
     shared: Option<LockedFolder>,
-    /// Whether the programs of this run may change what lies outside of their copies.
-    writes_outside: Arc<AtomicBool>,
+    rules: Rules,
+    /// What the programs of this run try outside of their copies.
+    attempts: Arc<Attempts>,
+}
+
+/// What the programs of a run may do outside of their copies, as the user says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Everything that the user may.
+    pub unprotected: bool,
+    /// Write to these folders; absolute and existing.
+    pub allowed: Vec<PathBuf>,
+    /// Reach the network.
+    pub network: bool,
+    /// Folders that nobody may write to, whatever is allowed: where results are kept.
+    pub kept: Vec<PathBuf>,
 }
 
 impl Scratch {
@@ -47,7 +62,8 @@ impl Scratch {
         let scratch = Scratch {
             disk: LockedFolder::create(&base)?,
             shared: LockedFolder::create(Path::new(SHARED_MEMORY)).ok(),
-            writes_outside: Arc::default(),
+            rules: Rules::default(),
+            attempts: Arc::default(),
         };
         scratch.create_folder(RUN)?;
         scratch.create_folder(COMMON)?;
@@ -70,7 +86,7 @@ impl Scratch {
         &self.disk.path
     }
 
-    /// A folder for files that are mapped as shared memory: in memory where the system offers
+    /// A folder for folders of workers with files that are mapped as shared memory: in memory where the system offers
     /// that, else on disk.
     pub fn shared_path(&self) -> PathBuf {
         let shared = self.shared.as_ref();
@@ -82,10 +98,56 @@ impl Scratch {
         self.disk.path.join(COMMON)
     }
 
-    /// What the programs of a worker, with this folder, cannot change, and for those of all workers whether they may after all.
-    pub(crate) fn protection(&self, worker: &Path) -> (Protection, Arc<AtomicBool>) {
-        let folders = vec![worker.to_owned(), self.common_path(), self.shared_path()];
-        (Protection::usual(folders), self.writes_outside.clone())
+    /// Says what programs may do outside of their copies; before any of them is started.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
+    /// What programs have tried outside of their copies.
+    pub fn attempts(&self) -> &Arc<Attempts> {
+        &self.attempts
+    }
+
+    /// What the programs of a worker, with this folder, cannot change; nothing is kept from them if the user says so. `shared` is
+    /// the worker's folder for memory, `layers` an empty one.
+    pub(crate) fn protection(
+        &self,
+        worker: &Path,
+        shared: &Path,
+        layers: PathBuf,
+    ) -> Option<Protection> {
+        if self.rules.unprotected {
+            return None;
+        }
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let folder = |name| variable(name).map(PathBuf::from);
+        let home = folder("HOME");
+        let in_home = |name| home.as_ref().map(|home| home.join(name));
+        let caches: Vec<PathBuf> = [
+            in_home(".cache"),
+            in_home(".ccache"),
+            folder("CCACHE_DIR"),
+            folder("XDG_CACHE_HOME"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut kept = self.rules.kept.clone();
+        kept.push(self.disk.path.clone());
+        kept.extend([worker.join(RUN), layers.clone()]);
+        Some(Protection {
+            writable: vec![worker.to_owned(), self.common_path(), shared.to_owned()],
+            allowed: self.rules.allowed.clone(),
+            private: home.clone().into_iter().chain(caches.clone()).collect(),
+            empty: folder("XDG_RUNTIME_DIR")
+                .into_iter()
+                .chain(caches)
+                .collect(),
+            temporary: ["/tmp", "/var/tmp"].map(PathBuf::from).into(),
+            kept,
+            layers,
+            network: self.rules.network,
+        })
     }
 
     /// A folder at the same path for all programs that are tested, in which they find what their worker has for them

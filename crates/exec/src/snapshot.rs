@@ -374,7 +374,7 @@ mod tests {
         symlink(&project, project.join("itself")).unwrap();
         let viewed = CopyOptions {
             viewed: true,
-            exclude: vec![],
+            ..CopyOptions::default()
         };
         let sandbox = Sandbox::create(&project, &copy, &project, &viewed).unwrap();
         sandbox.write(Path::new("a.c"), b"new", Some(true)).unwrap();

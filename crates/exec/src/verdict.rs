@@ -222,6 +222,14 @@ pub fn run_test(
         TestKind::Driver { .. } => judge_driver(&outcome),
         TestKind::Case(case) => judge_case(case, &outcome),
     };
+    if !outcome.attempts.is_empty() {
+        let fails = if verdict.is_pass() {
+            ""
+        } else {
+            ", which fails,"
+        };
+        runner.note(&format!("test {}{fails}", test.name), &outcome);
+    }
     Ok(TestRun { verdict, outcome })
 }
 
@@ -484,6 +492,8 @@ mod tests {
             leftovers: 0,
             survivors: 0,
             forked: false,
+            attempts: vec![],
+            leaves_private: false,
         };
         let timed_out = Verdict::Fail(FailReason::TimedOut(TimeKind::Wall));
         assert_eq!(judge_case(&case, &outcome), timed_out);

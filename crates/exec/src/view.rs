@@ -22,35 +22,26 @@ pub struct View {
     pub protection: Option<Protection>,
 }
 
-/// Keeps everything outside of a copy from being changed: the rest of the system, the user's other files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Keeps everything outside of a copy from being changed: the rest of the system, the user's other files. It fails closed: where it
+/// cannot be had, the view is [refused](ViewStatus::Refused).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protection {
-    /// Folders that stay writable, with all that is in them; absolute.
+    /// Folders of the worker that stay writable, with all that is in them; absolute and existing.
     pub writable: Vec<PathBuf>,
-    /// Folders for temporary files of everybody: new files can be made there, and files changed, but nothing in the folders that
-    /// they hold already.
+    /// Folders that the user lets be written to.
+    pub allowed: Vec<PathBuf>,
+    /// Folders whose changes go to a layer of their own, which is thrown away: the user's home and caches.
+    pub private: Vec<PathBuf>,
+    /// Folders that are empty at first, in memory.
+    pub empty: Vec<PathBuf>,
+    /// Folders for temporary files of everybody: as the private ones, but folders in them are only read.
     pub temporary: Vec<PathBuf>,
-}
-
-impl Protection {
-    /// The usual one: these folders stay writable, and so do the caches of the user, which compilers keep.
-    pub fn usual(folders: Vec<PathBuf>) -> Self {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let home = variable("HOME").map(PathBuf::from);
-        let in_home = |name| home.as_ref().map(|home| home.join(name));
-        let caches = [
-            variable("CCACHE_DIR").map(PathBuf::from),
-            variable("XDG_CACHE_HOME").map(PathBuf::from),
-            variable("XDG_RUNTIME_DIR").map(PathBuf::from),
-            in_home(".cache"),
-            in_home(".ccache"),
-        ];
-        let caches = caches.into_iter().flatten();
-        Protection {
-            writable: folders.into_iter().chain(caches).collect(),
-            temporary: ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into(),
-        }
-    }
+    /// Never writable, even in what the user allows.
+    pub kept: Vec<PathBuf>,
+    /// An empty folder for the layers.
+    pub layers: PathBuf,
+    /// Whether the network of the machine can be reached.
+    pub network: bool,
 }
 
 impl View {
@@ -72,7 +63,8 @@ pub enum ViewStatus {
     Active,
     /// It is in force, and what it protects cannot be changed.
     Protected,
-    /// It could not be set up; processes see the real paths.
+    /// It, or the protection that was asked for with it, could not be set up; processes see the real paths, and nothing is
+    /// protected.
     Refused {
         /// Why, for the user.
         reason: String,

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use common::{Folder, folder, program};
 use patchwright_exec::{
-    Baseline, BaselineOptions, CancelToken, Project, ProjectFlags, Scratch, Worker, WorkerOptions,
-    record,
+    Baseline, BaselineOptions, CancelToken, Project, ProjectFlags, Rules, Scratch, Worker,
+    WorkerOptions, record,
 };
 
 /// A project whose driver does this, with another folder beside it.
@@ -78,63 +78,107 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn what_lies_beside_a_copy_is_not_changed_and_the_copy_and_temporary_files_are() {
     let fixture = Fixture::new(
-        "echo x > ../beside/new; rm -rf ../beside; mv ../beside ../moved; touch \"$HOME/.patchwright-test\" /usr/patchwright-test\n\
+        "echo x > ../beside/new; rm -rf ../beside; mv ../beside ../moved; touch /usr/patchwright-test\n\
          echo x > own && f=$(mktemp) && echo x > $f && g=$(mktemp /tmp/XXXXXX) && echo x > $g && rm $g",
     );
     let mut worker = fixture.worker("worker");
-    assert!(
-        worker.runner.is_protected(),
-        "{:?}",
-        worker.runner.view_status()
-    );
+    assert!(worker.runner.is_protected());
     let baseline = fixture.measured(&mut worker, &["a"]);
     assert_eq!(baseline.passing().count(), 1, "{baseline:?}");
-    assert!(!baseline.writes_outside && baseline.unprotected().is_none());
     assert_eq!(fixture.beside(), ["kept"]);
     assert!(worker.sandbox.folder().join("own").exists());
-    let home = std::env::var_os("HOME").unwrap_or_default();
-    assert!(!Path::new(&home).join(".patchwright-test").exists());
     assert!(!Path::new("/usr/patchwright-test").exists());
+    let told = fixture.scratch.attempts().news();
+    let around = fixture.around.path.display();
+    for tried in [
+        format!(
+            "test a tried to change {around}/beside/new outside of the copy (openat, by driver)"
+        ),
+        format!(
+            "test a tried to change {around}/beside/kept outside of the copy (unlinkat, by rm)"
+        ),
+        "test a tried to change /usr/patchwright-test".to_owned(),
+    ] {
+        assert!(
+            told.iter().any(|told| told.starts_with(&tried)),
+            "{tried}: {told:#?}"
+        );
+    }
 }
 
 #[test]
-fn tests_that_pass_only_if_they_write_outside_do_so_in_the_whole_run() {
-    let fixture =
-        Fixture::new("case $1 in\n log) echo x > ../beside/log;;\n fails) exit 1;;\nesac");
+fn a_failing_test_is_not_run_without_protection_to_see_why_it_fails() {
+    let fixture = Fixture::new(
+        "case $1 in\n log) echo x > ../beside/log;;\n fails) rm ../beside/kept; exit 1;;\nesac",
+    );
     let mut worker = fixture.worker("worker-0");
     let baseline = fixture.measured(&mut worker, &["fine", "log", "fails"]);
-    assert!(baseline.writes_outside && baseline.unprotected().is_some());
     let passing: Vec<&str> = baseline.passing().map(|test| test.name.as_str()).collect();
-    assert_eq!(passing, ["fine", "log"]);
-    assert_eq!(fixture.beside(), ["kept", "log"]);
-    assert!(!worker.runner.is_protected());
-    assert!(!fixture.worker("worker-1").runner.is_protected());
-}
-
-#[test]
-fn a_build_that_writes_outside_is_done_again_without_protection() {
-    let fixture = Fixture::new("exit 0");
-    let mut worker = fixture.worker("worker");
-    record::run_in_copy(&mut worker, "echo x > ../beside/built".as_ref()).unwrap();
-    assert_eq!(fixture.beside(), ["built", "kept"]);
-    let baseline = fixture.measured(&mut worker, &["a"]);
-    assert!(baseline.writes_outside);
-}
-
-#[test]
-fn a_tree_that_was_built_before_tells_what_its_build_needs_when_something_is_compiled() {
-    let fixture = Fixture::new("exit 0");
-    let make = "prog: a.c\n\techo x > ../beside/cache\n\tcp a.c prog\n";
-    for (name, text) in [("Makefile", make), ("a.c", ""), ("prog", "")] {
-        fixture.around.write(&format!("project/{name}"), text);
-    }
-    let mut worker = fixture.worker("worker");
-    record::run_in_copy(&mut worker, "make".as_ref()).unwrap();
+    assert_eq!(passing, ["fine"]);
+    assert_eq!(fixture.beside(), ["kept"]);
     assert!(worker.runner.is_protected());
-    let mut told = Vec::new();
-    let mut tell = |text| told.push(text);
-    record::try_new_text(&mut worker, Path::new("a.c"), "make".as_ref(), &mut tell).unwrap();
+    let told = fixture.scratch.attempts().news().join("\n");
+    assert!(
+        told.contains("test log, which fails, tried to change"),
+        "{told}"
+    );
+    assert!(told.contains("beside/log"), "{told}");
+    assert!(told.contains("--allow-writes DIR"), "{told}");
+}
+
+#[test]
+fn a_build_that_writes_outside_fails_and_is_not_repeated_without_protection() {
+    let fixture = Fixture::new("exit 0");
+    let mut worker = fixture.worker("worker");
+    let command = "cd .. && rm -rf beside && echo x > beside";
+    record::run_in_copy(&mut worker, command.as_ref()).unwrap_err();
+    assert_eq!(fixture.beside(), ["kept"]);
+    let told = fixture.scratch.attempts().news().join("\n");
+    assert!(told.contains("the build tried to change"), "{told}");
+    assert!(told.contains("beside/kept"), "{told}");
+}
+
+#[test]
+fn what_the_user_allows_is_written_and_results_that_are_kept_in_it_are_not() {
+    let mut fixture = Fixture::new(
+        "cd ..\necho x > beside/log\necho x > beside/cache/state/journal\nmv beside/cache beside/moved\n\
+         rm -rf beside/cache; mkdir beside/cache\nexit 0",
+    );
+    let state = fixture.around.write("beside/cache/state/journal", "kept");
+    fixture.scratch.set_rules(Rules {
+        allowed: vec![fixture.around.path.join("beside")],
+        kept: vec![state.parent().unwrap().to_owned()],
+        ..Rules::default()
+    });
+    let mut worker = fixture.worker("worker");
+    let baseline = fixture.measured(&mut worker, &["a"]);
+    assert_eq!(baseline.passing().count(), 1, "{baseline:?}");
+    assert_eq!(fixture.beside(), ["cache", "kept", "log"]);
+    assert_eq!(fs::read_to_string(state).unwrap(), "kept");
+}
+
+#[test]
+fn what_is_left_in_a_layer_that_is_thrown_away_can_be_forgotten() {
+    let name = format!("/tmp/patchwright-left-{}", std::process::id());
+    let fixture = Fixture::new(&format!("[ ! -e {name} ] || exit 1\necho x > {name}"));
+    let mut worker = fixture.worker("worker");
+    let baseline = fixture.measured(&mut worker, &["a"]);
+    assert!(baseline.tests[0].verdict.is_pass() && baseline.tests[0].flaky);
+    worker.runner.forget_private();
+    let baseline = fixture.measured(&mut worker, &["a"]);
+    assert!(baseline.tests[0].verdict.is_pass(), "{baseline:?}");
+    assert!(!Path::new(&name).exists());
+}
+
+#[test]
+fn only_the_user_switches_protection_off() {
+    let mut fixture = Fixture::new("echo x > ../beside/log");
+    fixture.scratch.set_rules(Rules {
+        unprotected: true,
+        ..Rules::default()
+    });
+    let mut worker = fixture.worker("worker");
     assert!(!worker.runner.is_protected());
-    assert_eq!(told.len(), 1);
-    assert_eq!(fixture.beside(), ["cache", "kept"]);
+    fixture.measured(&mut worker, &["a"]);
+    assert_eq!(fixture.beside(), ["kept", "log"]);
 }

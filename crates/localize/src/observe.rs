@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
-    Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, View, Worker,
-    WorkerOptions, files, includers, put_source, run_instrumented_build, run_test,
-    runner::Environment,
+    Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, Worker,
+    WorkerOptions, files, includers, put_source, run_build, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
 use patchwright_text::{LineMap, Span};
@@ -196,10 +195,7 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
     events(Event::Phase("running the tests to see what they execute"));
     let probe = subject.copy.scratch.path().join("trace-probe.so");
     files::write_atomic(&probe, PROBE)?;
-    let trace = Trace::create(
-        &subject.copy.scratch.shared_path(),
-        found.statements.len() as u32,
-    )?;
+    let trace = Trace::create(&worker.shared, found.statements.len() as u32)?;
     run_tests(&mut worker, subject, &trace, &probe, &mut found)?;
     Ok(found)
 }
@@ -212,12 +208,9 @@ fn read(subject: &mut Subject<'_>) -> Result<(Localization, Vec<Plan>), Localize
     let sandbox = &subject.worker.sandbox;
     // More of them see the same copy.
     let more = subject.jobs.min(READERS).min(subject.sources.len());
-    let viewed = subject.worker.runner.view_active();
     let mut readers = Vec::new();
     for _ in 1..more {
-        let view = viewed.then(|| View::of_copy(sandbox.folder(), sandbox.project()));
-        let cancel = subject.copy.cancel.clone();
-        readers.push(Runner::start(subject.copy.program, view, cancel)?);
+        readers.push(subject.worker.runner.twin()?);
     }
     let next = AtomicUsize::new(0);
     let results: Mutex<BTreeMap<usize, FileResult>> = Mutex::default();
@@ -372,13 +365,12 @@ fn build_marked(
                 put_source(&worker.sandbox, &file.relative, &woven, &plan.includers)?;
             }
         }
-        let built = run_instrumented_build(
+        let built = run_build(
             &mut worker.runner,
             &worker.sandbox,
             build,
             &Environment::default(),
             &Limits::for_build(),
-            &mut |told| events(Event::Warning(told)),
         );
         let error = match built {
             Ok(_) => break,

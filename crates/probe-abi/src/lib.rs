@@ -34,15 +34,15 @@ pub use places::{
 pub use server::{NO_CPU_LIMIT, SERVER_ASK, SERVER_DESCRIPTOR, SERVER_START, ServerRun};
 pub use slot::{SlotDescriptor, SlotKind};
 pub use trace::{
-    RegisterExit, RegisterFork, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION,
-    TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader, TraceLayout,
-    TraceMemory, TraceUnit, Trail,
+    RegisterExit, RegisterFork, TRACE_FILE, TRACE_MAGIC, TRACE_SYMBOL, TRACE_VARIABLE,
+    TRACE_VERSION, TRAIL_EXITED, TRAIL_FREE, TRAIL_LENGTH, TRAIL_RUNNING, TraceAttach, TraceHeader,
+    TraceLayout, TraceMemory, TraceUnit, Trail,
 };
 pub use unit::{
     ATTACH_DONE, ATTACH_LOST, ATTACH_SYMBOL, Attach, BeginFunction, CHANNEL_FILE, CHANNEL_VARIABLE,
     ENTRY_SYMBOLS, EnterFunction, ImageTrailer, MarkFunction, PROBE_FILE, PROBE_VARIABLE,
-    PoisonedFunction, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT, TouchFunction,
-    UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
+    PoisonedFunction, RUN_FOLDER, SELECTED_CANDIDATE, SELECTED_COVERAGE, SELECTED_NOT,
+    TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
 /// Most slots that a hole can have.

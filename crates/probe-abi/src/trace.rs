@@ -10,6 +10,9 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 /// Environment variable with the path of the trace.
 pub const TRACE_VARIABLE: &str = "PATCHWRIGHT_TRACE";
 
+/// Name of the trace in a run's folder.
+pub const TRACE_FILE: &str = "trace";
+
 /// Name of the probe's entry point for traces, of type [`TraceAttach`].
 pub const TRACE_SYMBOL: &str = "patchwright_trace";
 

@@ -8,6 +8,10 @@ pub const PROBE_VARIABLE: &str = "PATCHWRIGHT_PROBE";
 /// Environment variable with the path of the channel.
 pub const CHANNEL_VARIABLE: &str = "PATCHWRIGHT_CHANNEL";
 
+/// Where processes that are kept from everything else find the folder of their run; their environment does not name it, so that
+/// they have the one that the program always has.
+pub const RUN_FOLDER: &str = "/dev/patchwright";
+
 /// Name of the probe's image in a run's folder, where processes look that do not have [`PROBE_VARIABLE`].
 pub const PROBE_FILE: &str = "probe";
 

@@ -64,7 +64,7 @@ impl Copies {
                 &copy,
                 &CopyOptions {
                     viewed: worker.runner.view_active(),
-                    exclude: Vec::new(),
+                    ..CopyOptions::default()
                 },
             )?;
         }

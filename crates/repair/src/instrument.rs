@@ -8,8 +8,8 @@ use std::{
 
 use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, lex};
 use patchwright_exec::{
-    BuildError, FileSelection, Limits, Project, Worker, files, put_source, run_instrumented_build,
-    run_test, runner::Environment, undefined_references,
+    BuildError, FileSelection, Limits, Project, Worker, files, put_source, run_build, run_test,
+    runner::Environment, undefined_references,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
@@ -225,7 +225,7 @@ pub fn instrument<'a>(
     for plan in &mut plans {
         plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
     }
-    let mut channel = new_channel(surroundings, entries.len())?;
+    let mut channel = new_channel(&worker, surroundings, entries.len())?;
     show_run(&worker, &probe, &channel)?;
     build_woven(
         &mut worker,
@@ -381,7 +381,7 @@ pub fn instrument<'a>(
             &format!("woven-{index}"),
             &worker_options(project, &folder, surroundings),
         )?;
-        let channel = new_channel(surroundings, holes_in_all)?;
+        let channel = new_channel(&worker, surroundings, holes_in_all)?;
         if worker.runner.view_active() {
             show_run(&worker, &probe, &channel)?;
         }
@@ -412,10 +412,13 @@ pub fn instrument<'a>(
 }
 
 /// A channel in memory, or on disk where there is too little memory for files, as in many containers.
-fn new_channel(surroundings: &Surroundings<'_>, holes: usize) -> Result<Channel, ChannelError> {
+fn new_channel(
+    worker: &Worker,
+    surroundings: &Surroundings<'_>,
+    holes: usize,
+) -> Result<Channel, ChannelError> {
     let create = |folder: &Path| Channel::create(folder, holes as u32, Default::default());
-    let shared = surroundings.scratch.shared_path();
-    create(&shared).or_else(|error| {
+    create(&worker.shared).or_else(|error| {
         tracing::info!("{error}");
         create(&surroundings.scratch.common_path())
     })
@@ -500,13 +503,12 @@ pub(crate) fn build_woven(
             }
             texts.push(woven);
         }
-        let built = run_instrumented_build(
+        let built = run_build(
             &mut worker.runner,
             &worker.sandbox,
             build,
             &Environment::default(),
             &Limits::for_build(),
-            &mut |told| events(Event::Warning(told)),
         );
         match built {
             Ok(_) => break,

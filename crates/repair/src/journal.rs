@@ -15,7 +15,7 @@ use patchwright_text::{Digest, Hasher};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{execute::Run, verify::Rejection};
+use crate::{RepairOptions, execute::Run, verify::Rejection};
 
 const VERSION: u32 = 4;
 
@@ -51,7 +51,11 @@ impl Journal {
     ///
     /// # Errors
     /// When it is in use, broken, or cannot be read or written, and when the project cannot be read.
-    pub fn open(project: &Project, options: &JournalOptions) -> Result<Self, JournalError> {
+    pub fn open(
+        project: &Project,
+        wanted: &RepairOptions,
+        options: &JournalOptions,
+    ) -> Result<Self, JournalError> {
         let mut hasher = Hasher::new();
         hasher
             .field("patchwright-repair")
@@ -61,8 +65,9 @@ impl Journal {
             journal: "patchwright-repair".into(),
             version: VERSION,
         };
+        let key = hasher.finish();
         let (file, lines) =
-            patchwright_exec::Journal::open(options, kind, hasher.finish(), Durability::Process)?;
+            patchwright_exec::Journal::open(options, kind, key, &aim(wanted), Durability::Process)?;
         let mut journal = Journal {
             file,
             baseline: None,
@@ -147,13 +152,29 @@ impl Journal {
         }
     }
 
-    /// Removes the file: nothing is left to resume.
+    /// Removes what is kept for this search: nothing is left to resume.
     ///
     /// # Errors
     /// When it cannot be removed.
     pub fn remove(self) -> Result<(), FileError> {
         self.file.remove()
     }
+}
+
+/// A digest of what is searched. Executions do not depend on it, but when all is done that was wanted, none of them is of use.
+fn aim(wanted: &RepairOptions) -> String {
+    let mut hasher = Hasher::new();
+    // Their debug form shows every field.
+    hasher.field(format!(
+        "{:?}",
+        (
+            (wanted.all, wanted.first, wanted.max_patches),
+            (wanted.max_cost, wanted.places, wanted.schemas),
+            (wanted.locations, wanted.formula, &wanted.space),
+            (&wanted.leaves, wanted.allow_all_failing, wanted.relations),
+        )
+    ));
+    hasher.finish().to_string()
 }
 
 /// An execution as compressed text. `None`, and it is not kept, where no memory is left to compress it.

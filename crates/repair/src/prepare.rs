@@ -70,7 +70,7 @@ pub fn prepare<'a>(
     let started = Instant::now();
     let journal = patchwright_exec::open_wanted_journal(
         options.journal.as_ref(),
-        |place| Journal::open(project, place),
+        |place| Journal::open(project, options, place),
         |warning| (surroundings.events)(Event::Warning(warning)),
     )?;
     events(Event::Phase("copying the project"));
@@ -93,12 +93,7 @@ pub fn prepare<'a>(
     let started = Instant::now();
     let known = journal.as_ref().and_then(Journal::baseline).cloned();
     let baseline = match known {
-        Some(baseline) => {
-            if baseline.writes_outside {
-                worker.runner.permit_writes_outside();
-            }
-            baseline
-        }
+        Some(baseline) => baseline,
         None => {
             events(Event::Phase("running the tests of the untouched program"));
             let total = 2 * suite.tests.len();
@@ -131,7 +126,7 @@ pub fn prepare<'a>(
         .impatience()
         .chain(baseline.trailing_whitespace())
         .chain(baseline.leaks())
-        .chain(baseline.unprotected());
+        .chain(surroundings.scratch.attempts().news());
     for told in told {
         events(Event::Warning(told));
     }

@@ -282,8 +282,7 @@ impl<'a> Engine<'a> {
             put_source(&worker.sandbox, &source.relative, text, &source.includers)?;
         }
         self.stats.builds += 1;
-        let folder = self.context.scratch.shared_path();
-        let mut channel = PatchChannel::create(&folder, batch.table.clone())?;
+        let mut channel = PatchChannel::create(&worker.shared, batch.table.clone())?;
         channel.set_visits();
         let mut environment = Environment::default();
         for (name, value) in channel.environment(&self.probe) {

@@ -51,7 +51,7 @@ impl<'a> Maker<'a> {
             ),
         )?;
         Ok(RoundWorker {
-            channel: PatchChannel::create(&context.scratch.shared_path(), self.table.clone())?,
+            channel: PatchChannel::create(&worker.shared, self.table.clone())?,
             snapshot: Snapshot::take(&worker.sandbox)?,
             worker,
         })
@@ -113,7 +113,7 @@ impl State {
                 stats.state_copies += 1;
                 let options = CopyOptions {
                     viewed: self.viewed,
-                    exclude: Vec::new(),
+                    ..CopyOptions::default()
                 };
                 self.now.duplicate(&self.folder, &options)?
             }

@@ -61,7 +61,8 @@ impl Journal {
             version: VERSION,
         };
         let key = key(project, options)?;
-        let (file, lines) = patchwright_exec::Journal::open(place, kind, key, Durability::System)?;
+        let (file, lines) =
+            patchwright_exec::Journal::open(place, kind, key, "", Durability::System)?;
         let mut known = HashMap::new();
         let mut untouched = None;
         for line in lines {

@@ -129,6 +129,11 @@ impl<'a> Plain<'a> {
         if let (Rebuild::Full, Some(dependents)) = (rebuild, &self.prepared.dependents) {
             dependents.read_untouched(place)?;
         }
+        // Nor by what others have left where it is thrown away.
+        place.runner.forget_private();
+        place
+            .runner
+            .set_subject(Some(format!("patch {}", patch.id.0)));
         match write_patch(&place.sandbox, patch) {
             Ok(()) => {
                 let inputs = match rebuild {
@@ -143,6 +148,7 @@ impl<'a> Plain<'a> {
             }
             Err(error) => return Err(error.into()),
         }
+        place.runner.set_subject(None);
         match fresh {
             Some(fresh) => {
                 let folder = fresh.folder.clone();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, FileSelection, Project, RecordError, Snapshot,
-    TestSuite, ViewStatus, Worker, WorkerOptions, record,
+    TestSuite, Worker, WorkerOptions, record,
 };
 
 use serde::{Deserialize, Serialize};
@@ -120,26 +120,8 @@ pub fn prepare<'a>(
         commands.iter().map(rebase).collect()
     });
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
-    let warn = |text: String| events(Event::Warning(text));
-    let mut is_told = false;
-    if let Some(source) = changed
-        .sources
-        .first()
-        .filter(|_| worker.runner.is_protected())
-    {
-        record::try_new_text(&mut worker, source, build, &mut |text| {
-            is_told = true;
-            warn(text);
-        })?;
-        snapshot.restore(&worker.sandbox, &folder)?;
-    }
     let untouched = match known {
-        Some(untouched) => {
-            if untouched.baseline.writes_outside {
-                worker.runner.permit_writes_outside();
-            }
-            untouched
-        }
+        Some(untouched) => untouched,
         None => {
             events(Event::Phase("running the tests of the untouched program"));
             let total = 2 * suite.tests.len();
@@ -165,20 +147,6 @@ pub fn prepare<'a>(
         }
     };
     check(&untouched.baseline, surroundings)?;
-    if let Some(told) = untouched.baseline.unprotected() {
-        if !is_told {
-            warn(told);
-        }
-    } else if !worker.runner.is_protected() {
-        let refused = match worker.runner.view_status() {
-            ViewStatus::Refused { reason } => format!(" ({reason})"),
-            _ => String::new(),
-        };
-        warn(format!(
-            "what patches do outside of the project's tree cannot be prevented here{refused}; patches that you do not trust \
-             belong in a container"
-        ));
-    }
     let prepared = Prepared {
         included: included_sources(&folder)?,
         dependents: commands
@@ -235,7 +203,8 @@ fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), Val
         ));
     }
     let unusual = baseline.impatience().chain(baseline.trailing_whitespace());
-    unusual.for_each(warn);
+    let tried = surroundings.scratch.attempts().news();
+    unusual.chain(tried).for_each(warn);
     let tests = Tests::of(baseline);
     if tests.count(Untouched::Flaky) == tests.names.len() {
         return Err(ValidateError::OnlyFlaky {

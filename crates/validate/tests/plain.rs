@@ -265,7 +265,7 @@ fn runs(count: &Path) -> usize {
 #[test]
 fn an_interrupted_run_goes_on_where_it_was() {
     let place = Place::new();
-    let count = place.root.join("count");
+    let count = place.root.join("counts/runs");
     let mut flags = place.flags();
     flags.test_timeout = Some(Duration::from_secs(20));
     // The driver finds the file in its environment.

@@ -3,7 +3,7 @@
 use crate::lexer::{Text, Token, TokenKind};
 use patchwright_probe_abi::{
     ATTACH_DONE, ATTACH_PLACES_SYMBOL, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId,
-    HoleId, PLACES_VERSION, PROBE_FILE, PROBE_VARIABLE, PlaceId, SELECTED_CANDIDATE,
+    HoleId, PLACES_VERSION, PROBE_FILE, PROBE_VARIABLE, PlaceId, RUN_FOLDER, SELECTED_CANDIDATE,
     SELECTED_COVERAGE, UNIT_VERSION,
 };
 use std::fmt::Display;
@@ -430,20 +430,27 @@ static void __attribute__((__cold__)) __PW_OURS __pw_fresh_heap(void) {
 /// The constructor of a file with places. A process has one probe, however many libraries are woven, because it decides
 /// once which patch it runs: so the probe is loaded as a library.
 const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_OURS __pw_attach_@(void) {
-  const char *probe;
+  const char *probe, *channel;
   void *library;
   void (*attach)(struct __pw_places *, const char *);
   struct __pw_heap (*heap)(void);
   int error, fresh;
   if (!__pw_getenv || !__pw_dlopen || !__pw_dlsym || !__pw_dlerror || !__pw_errno) { LOST; return; }
   probe = __pw_getenv("PROBE_VARIABLE");
+  channel = __pw_getenv("CHANNEL_VARIABLE");
+#if defined __x86_64__ && defined __LP64__ && defined __linux__
+  if ((!probe || !*probe) && __pw_call(21, (long)"RUN_FOLDER/PROBE_FILE", 4, 0, 0, 0, 0) == 0) {
+    probe = "RUN_FOLDER/PROBE_FILE";
+    channel = "RUN_FOLDER/CHANNEL_FILE";
+  }
+#endif
   if (!probe || !*probe) { LOST; return; }
   error = *__pw_errno();
   heap = __pw_heap_info();
   fresh = heap && !heap().arena;
   library = __pw_dlopen(probe, 2);
   attach = __extension__ (void (*)(struct __pw_places *, const char *))(library ? __pw_dlsym(library, "ATTACH_SYMBOL") : 0);
-  if (attach) attach(&__pw_places_@, __pw_getenv("CHANNEL_VARIABLE"));
+  if (attach) attach(&__pw_places_@, channel);
   else __pw_dlerror();
   if (fresh) __pw_fresh_heap();
   *__pw_errno() = error;
@@ -547,6 +554,9 @@ fn numbered(text: &str) -> String {
         .replace("ENTRY_COUNT", &ENTRY_SYMBOLS.len().to_string())
         .replace("PROBE_VARIABLE", PROBE_VARIABLE)
         .replace("CHANNEL_VARIABLE", CHANNEL_VARIABLE)
+        .replace("RUN_FOLDER", RUN_FOLDER)
+        .replace("PROBE_FILE", PROBE_FILE)
+        .replace("CHANNEL_FILE", CHANNEL_FILE)
 }
 
 /// Bytes as a string literal that means the same in every character set and standard.

@@ -3,7 +3,8 @@
 use crate::glue;
 use crate::weave::{WeaveError, after_byte_order_mark, newline_of};
 use patchwright_probe_abi::{
-    PROBE_VARIABLE, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION, TRAIL_LENGTH,
+    PROBE_FILE, PROBE_VARIABLE, RUN_FOLDER, TRACE_FILE, TRACE_SYMBOL, TRACE_VARIABLE,
+    TRACE_VERSION, TRAIL_LENGTH,
 };
 use patchwright_text::{Edit, Span, apply_edits};
 
@@ -58,6 +59,15 @@ extern char *__pw_mark_dlerror(void) __PW_WEAK_MARK("dlerror");
 extern int *__pw_mark_errno(void) __PW_WEAK_MARK("__errno_location");
 extern int __pw_mark_fork(void (*)(void), void (*)(void), void (*)(void), void *) __PW_WEAK_MARK("__register_atfork");
 extern int __pw_mark_exit(void (*)(void *), void *, void *) __PW_WEAK_MARK("__cxa_atexit");
+#if defined __x86_64__ && defined __LP64__ && defined __linux__
+static int __PW_QUIET __pw_mark_is_there(const char *path) {
+  long result;
+  __asm__ __volatile__("syscall" : "=a"(result) : "0"(21l), "D"(path), "S"(4l) : "rcx", "r11", "memory");
+  return result == 0;
+}
+#else
+static int __PW_QUIET __pw_mark_is_there(const char *path) { (void)path; return 0; }
+#endif
 #endif
 "#;
 
@@ -74,19 +84,24 @@ static void __attribute__((__noinline__)) __PW_QUIET __pw_at_@(unsigned statemen
   trail->next = next + 1;
 }
 static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_QUIET __pw_lead_@(void) {
-  const char *probe;
+  const char *probe, *trace;
   void *library;
   void (*attach)(struct __pw_trace *, const char *);
   int error;
   if (!__pw_mark_getenv || !__pw_mark_dlopen || !__pw_mark_dlsym || !__pw_mark_dlerror || !__pw_mark_errno) return;
   probe = __pw_mark_getenv("PROBE_VARIABLE");
-  if (!probe || !*probe || !__pw_mark_getenv("TRACE_VARIABLE")) return;
+  trace = __pw_mark_getenv("TRACE_VARIABLE");
+  if ((!probe || !*probe) && __pw_mark_is_there("RUN_FOLDER/TRACE_FILE")) {
+    probe = "RUN_FOLDER/PROBE_FILE";
+    trace = "RUN_FOLDER/TRACE_FILE";
+  }
+  if (!probe || !*probe || !trace) return;
   error = *__pw_mark_errno();
   library = __pw_mark_dlopen(probe, 2);
   attach = __extension__ (void (*)(struct __pw_trace *, const char *))(library ? __pw_mark_dlsym(library, "TRACE_SYMBOL") : 0);
   __pw_trace_@.fork = __pw_mark_fork;
   __pw_trace_@.exit = __pw_mark_exit;
-  if (attach) attach(&__pw_trace_@, __pw_mark_getenv("TRACE_VARIABLE"));
+  if (attach) attach(&__pw_trace_@, trace);
   else __pw_mark_dlerror();
   *__pw_mark_errno() = error;
 }
@@ -141,6 +156,9 @@ fn with_numbers(text: &str) -> String {
         .replace("PROBE_VARIABLE", PROBE_VARIABLE)
         .replace("TRACE_VARIABLE", TRACE_VARIABLE)
         .replace("TRACE_SYMBOL", TRACE_SYMBOL)
+        .replace("RUN_FOLDER", RUN_FOLDER)
+        .replace("PROBE_FILE", PROBE_FILE)
+        .replace("TRACE_FILE", TRACE_FILE)
 }
 
 #[cfg(test)]

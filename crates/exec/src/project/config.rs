@@ -24,6 +24,14 @@ pub(super) struct ConfigFile {
     pub(super) tests: TestsTable,
     pub(super) limits: LimitsTable,
     pub(super) repair: RepairTable,
+    pub(super) protection: ProtectionTable,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct ProtectionTable {
+    pub(super) allow_writes: Option<Vec<Spanned<String>>>,
+    pub(super) network: Option<Spanned<bool>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

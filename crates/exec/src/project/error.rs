@@ -143,6 +143,12 @@ pub enum ProjectError {
     /// A selected file that does not exist.
     #[error("{place}: {} does not exist; paths are relative to the project's root", file.display())]
     FileMissing { place: Place, file: PathBuf },
+    /// A folder to write to that is none.
+    #[error("{place}: {} is no folder that builds and tests could be let write to", folder.display())]
+    NoFolder { place: Place, folder: PathBuf },
+    /// The whole system to write to.
+    #[error("{place}: the whole system cannot be let write to; --unprotected does that")]
+    WholeSystem { place: Place },
     /// Lines of a selected folder.
     #[error("{place}: {} is a folder; lines are chosen of a file", folder.display())]
     LinesOfFolder { place: Place, folder: PathBuf },

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attempts::Attempt;
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
@@ -127,4 +129,8 @@ pub struct Outcome {
     pub survivors: u32,
     /// It was forked from a program that was started before, and not executed.
     pub forked: bool,
+    /// What it tried to change or reach outside of the copy, the first of each kind.
+    pub attempts: Vec<Attempt>,
+    /// Something is changed in the layers that are thrown away: by it, or by what ran before.
+    pub leaves_private: bool,
 }

@@ -14,6 +14,7 @@ use super::{
     Ending, Environment, LimitKind, NotStarted, Outcome, Overflow, Request, Sink, Stage, Stdin,
     TimeKind,
 };
+use crate::attempts::Attempt;
 use crate::limits::Limits;
 use crate::view::{Protection, View, ViewStatus};
 
@@ -76,15 +77,8 @@ pub(crate) fn write_host_frame(stream: &mut impl Write, frame: &HostFrame) -> io
                 out.os(target.as_os_str());
             }
             out.flag(protection.is_some());
-            let lists = match protection {
-                Some(protection) => [&protection.writable[..], &protection.temporary],
-                None => [&[][..]; 2],
-            };
-            for list in lists {
-                out.u64(list.len() as u64);
-                for path in list {
-                    out.os(path.as_os_str());
-                }
+            if let Some(protection) = protection {
+                out.protection(protection);
             }
             out
         }
@@ -112,18 +106,10 @@ pub(crate) fn read_host_frame(stream: &mut impl Read) -> io::Result<HostFrame> {
             for _ in 0..count {
                 shadow.push((input.path()?, input.path()?));
             }
-            let protected = input.flag()?;
-            let mut lists = [Vec::new(), Vec::new()];
-            for list in &mut lists {
-                for _ in 0..input.u64()? {
-                    list.push(input.path()?);
-                }
-            }
-            let [writable, temporary] = lists;
-            let protection = protected.then_some(Protection {
-                writable,
-                temporary,
-            });
+            let protection = match input.flag()? {
+                true => Some(input.protection()?),
+                false => None,
+            };
             HostFrame::Start(present.then_some(View { shadow, protection }))
         }
         1 => HostFrame::Run(input.u64()?, Box::new(input.request()?)),
@@ -279,6 +265,31 @@ impl Encoder {
         self.u64(nanoseconds(value));
     }
 
+    fn paths(&mut self, paths: &[PathBuf]) {
+        self.u64(paths.len() as u64);
+        for path in paths {
+            self.os(path.as_os_str());
+        }
+    }
+
+    fn protection(&mut self, protection: &Protection) {
+        let Protection {
+            writable,
+            allowed,
+            private,
+            empty,
+            temporary,
+            kept,
+            layers,
+            network,
+        } = protection;
+        for list in [writable, allowed, private, empty, temporary, kept] {
+            self.paths(list);
+        }
+        self.os(layers.as_os_str());
+        self.flag(*network);
+    }
+
     fn request(&mut self, request: &Request) {
         self.u64(request.command.len() as u64);
         for argument in &request.command {
@@ -344,6 +355,11 @@ impl Encoder {
         self.u64(u64::from(outcome.leftovers));
         self.u64(u64::from(outcome.survivors));
         self.flag(outcome.forked);
+        self.u64(outcome.attempts.len() as u64);
+        for attempt in &outcome.attempts {
+            self.bytes(&attempt.to_bytes());
+        }
+        self.flag(outcome.leaves_private);
     }
 }
 
@@ -409,6 +425,24 @@ impl<'a> Decoder<'a> {
             .get(usize::from(self.u8()?))
             .copied()
             .ok_or_else(malformed)
+    }
+
+    fn paths(&mut self) -> io::Result<Vec<PathBuf>> {
+        let count = self.u64()?;
+        (0..count).map(|_| self.path()).collect()
+    }
+
+    fn protection(&mut self) -> io::Result<Protection> {
+        Ok(Protection {
+            writable: self.paths()?,
+            allowed: self.paths()?,
+            private: self.paths()?,
+            empty: self.paths()?,
+            temporary: self.paths()?,
+            kept: self.paths()?,
+            layers: self.path()?,
+            network: self.flag()?,
+        })
     }
 
     fn request(&mut self) -> io::Result<Request> {
@@ -494,6 +528,15 @@ impl<'a> Decoder<'a> {
             leftovers: self.u32()?,
             survivors: self.u32()?,
             forked: self.flag()?,
+            attempts: {
+                let count = self.u64()?;
+                let attempt =
+                    |input: &mut Self| Attempt::from_bytes(input.bytes()?).ok_or_else(malformed);
+                (0..count)
+                    .map(|_| attempt(self))
+                    .collect::<io::Result<_>>()?
+            },
+            leaves_private: self.flag()?,
         })
     }
 }
@@ -501,6 +544,7 @@ impl<'a> Decoder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attempts::AttemptKind;
     use proptest::prelude::*;
 
     fn os() -> impl Strategy<Value = OsString> {
@@ -596,6 +640,13 @@ mod tests {
                 leftovers: 2,
                 survivors: 1,
                 forked: true,
+                attempts: vec![Attempt {
+                    kind: AttemptKind::Refused,
+                    call: "unlinkat".into(),
+                    program: "rm".into(),
+                    what: "/home/me/notes".into(),
+                }],
+                leaves_private: true,
             }))
         };
         let frames = [

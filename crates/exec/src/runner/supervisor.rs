@@ -7,6 +7,8 @@ mod alone;
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
 mod endless;
+mod filter;
+mod guardian;
 mod kept;
 mod namespace;
 mod protection;
@@ -21,6 +23,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use super::protocol::{self, HostFrame, SupervisorFrame};
+use crate::attempts::Attempt;
+use crate::view::ViewStatus;
+use protection::Private;
 use servers::Servers;
 use tree::Tree;
 use watch::{Finish, HostGone};
@@ -32,10 +37,11 @@ use watch::{Finish, HostGone};
 pub fn supervisor_main() -> ! {
     trace::watch_if_asked();
     let status = match take_over() {
-        Ok((channel, inherited)) => {
+        Ok((channel, mut inherited, guardian)) => {
             let mut tree = Tree::new();
             let mut servers = Servers::default();
-            let served = serve(&channel, &inherited, &mut tree, &mut servers);
+            let guardian = guardian.as_ref();
+            let served = serve(&channel, &mut inherited, guardian, &mut tree, &mut servers);
             servers.end_all(&mut tree);
             tree.kill_all();
             if served.is_ok() { 0 } else { 1 }
@@ -51,8 +57,9 @@ pub fn supervisor_main() -> ! {
 /// The descriptor that the channel is moved to.
 const CHANNEL: RawFd = 3;
 
-/// Puts the process into the state that its children inherit, and returns the channel.
-fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited)> {
+/// Puts the process into the state that its children inherit, and returns the channel, and the socket to the guardian if there
+/// is one.
+fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited, Option<OwnedFd>)> {
     // The channel moves off standard input; every other descriptor that some ancestor leaked is
     // closed: a held lock or pipe would outlive its owner.
     sys::duplicate(0, CHANNEL)?;
@@ -62,36 +69,42 @@ fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited)> {
     sys::reset_signals();
     std::env::set_current_dir("/")?;
     // While all processes of the user can be counted.
-    let inherited = spawn::Inherited::take();
-    alone::move_into_own_namespace();
+    let mut inherited = spawn::Inherited::take();
+    let guardian = alone::move_into_own_namespace();
+    inherited.settle();
     sys::become_subreaper()?;
     // SAFETY: descriptor 3 was just made by `duplicate` and has no other owner: everything from
     // there on was closed or, if it was open before, replaced.
     let channel = unsafe { OwnedFd::from_raw_fd(CHANNEL) };
-    Ok((UnixStream::from(channel), inherited))
+    Ok((UnixStream::from(channel), inherited, guardian))
 }
 
 /// Answers the host's frames until there are no more.
 fn serve(
     channel: &UnixStream,
-    inherited: &spawn::Inherited,
+    inherited: &mut spawn::Inherited,
+    guardian: Option<&OwnedFd>,
     tree: &mut Tree,
     servers: &mut Servers,
 ) -> std::io::Result<()> {
     let mut stream = channel;
     let mut experience = watch::Experience::default();
+    let mut private = Private::default();
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
             other => other?,
         };
         let answer = match frame {
-            HostFrame::Start(view) => SupervisorFrame::Hello {
-                status: namespace::enter(view),
-            },
+            HostFrame::Start(view) => {
+                let (status, layers) = namespace::enter(view, guardian);
+                private = layers;
+                inherited.protected = status == ViewStatus::Protected;
+                SupervisorFrame::Hello { status }
+            }
             // The run it names has ended in the meantime.
             HostFrame::Cancel(_) => continue,
-            HostFrame::Run(sequence, request) => match servers.start(&request, inherited, tree) {
+            HostFrame::Run(sequence, request) => match servers.start(&request, &*inherited, tree) {
                 Err(failure) => SupervisorFrame::NotStarted(failure),
                 Ok(command) => match watch::supervise(
                     command,
@@ -101,7 +114,13 @@ fn serve(
                     tree,
                     &mut experience,
                 ) {
-                    Ok(Finish::Done(outcome)) => SupervisorFrame::Done(outcome),
+                    Ok(Finish::Done(mut outcome)) => {
+                        if let Some(guardian) = guardian.filter(|_| inherited.protected) {
+                            outcome.attempts = attempts(guardian);
+                            outcome.leaves_private = private.is_changed();
+                        }
+                        SupervisorFrame::Done(outcome)
+                    }
                     Ok(Finish::Cancelled) => SupervisorFrame::Cancelled,
                     Err(HostGone) => return Ok(()),
                 },
@@ -109,4 +128,16 @@ fn serve(
         };
         protocol::write_supervisor_frame(&mut stream, &answer)?;
     }
+}
+
+/// What the guardian has noted of the run that has ended.
+fn attempts(guardian: &OwnedFd) -> Vec<Attempt> {
+    let mut attempts = Vec::new();
+    while let Some((message, _)) = sys::receive_with_descriptor(guardian) {
+        attempts.extend(Attempt::from_bytes(&message));
+    }
+    if !attempts.is_empty() {
+        let _ = sys::send_now(guardian, guardian::NEXT_RUN);
+    }
+    attempts
 }

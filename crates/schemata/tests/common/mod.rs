@@ -157,7 +157,7 @@ pub fn validate_project(
     let pristine = base.folder.join("pristine");
     let view = CopyOptions {
         viewed: base.runner.view_active(),
-        exclude: Vec::new(),
+        ..CopyOptions::default()
     };
     base.sandbox.duplicate(&pristine, &view).unwrap();
     let mut leaves = false;

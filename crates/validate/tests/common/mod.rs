@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use patchwright_exec::{
-    CancelToken, JournalOptions, Project, ProjectFlags, RunnerProgram, Scratch,
+    CancelToken, JournalOptions, Project, ProjectFlags, Rules, RunnerProgram, Scratch,
 };
 use patchwright_patches::{FolderTree, Reading, Source};
 use patchwright_validate::{
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 }
 ";
 
-/// Writes the number of the run to a file outside of the project, for tests that count runs.
+/// Writes the number of the run to a file outside of the project, in the folder `counts`, for tests that count runs.
 pub const DRIVER: &str = "\
 #!/bin/sh
 test -z \"$COUNT\" || echo \"$1\" >> \"$COUNT\" || exit 1
@@ -72,7 +72,7 @@ impl Place {
             root: fs::canonicalize(guard.path()).unwrap(),
             _guard: guard,
         };
-        for folder in ["project", "scratch", "state"] {
+        for folder in ["project", "scratch", "state", "counts"] {
             fs::create_dir(place.root.join(folder)).unwrap();
         }
         place.write("calc.c", CALC);
@@ -149,7 +149,11 @@ impl Place {
         cancel: CancelToken,
         events: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Validation, ValidateError> {
-        let scratch = Scratch::new(&self.root.join("scratch")).unwrap();
+        let mut scratch = Scratch::new(&self.root.join("scratch")).unwrap();
+        scratch.set_rules(Rules {
+            allowed: vec![self.root.join("counts")],
+            ..Rules::default()
+        });
         let project = Project::load(&self.project_folder(), flags).unwrap();
         let lines: String = patches
             .iter()

@@ -7,27 +7,32 @@
 use std::fs;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::ptr;
 
 use super::sys::{self, Pid, check};
 
-/// Goes on in a child that is the first process of a new namespace; the calling process waits for it and ends as it does.
-/// Returns in the calling process if there can be no such namespace.
-pub(super) fn move_into_own_namespace() {
+/// Goes on in a child that is the first process of a new namespace; the calling process waits for it, as the
+/// [guardian](super::guardian) of what it protects, and ends as it does. The socket is the one to the guardian.
+/// Returns in the calling process, without one, if there can be no such namespace.
+pub(super) fn move_into_own_namespace() -> Option<OwnedFd> {
     match begin() {
-        Ok(Role::Inside | Role::Refused) => {}
-        Ok(Role::Outside(first)) => std::process::exit(wait_for(first)),
-        Err(error) => tracing::info!("no namespace for processes: {error}"),
+        Ok(Role::Inside(guardian)) => Some(guardian),
+        Ok(Role::Refused) => None,
+        Ok(Role::Outside(first, control)) => std::process::exit(guard_alone(first, control)),
+        Err(error) => {
+            tracing::info!("no namespace for processes: {error}");
+            None
+        }
     }
 }
 
 enum Role {
-    /// The first process of the namespace.
-    Inside,
+    /// The first process of the namespace, with the socket to the one outside.
+    Inside(OwnedFd),
     /// The one that has made it.
-    Outside(Pid),
+    Outside(Pid, OwnedFd),
     /// There is none.
     Refused,
 }
@@ -47,20 +52,21 @@ fn begin_with(namespaces: libc::c_int) -> io::Result<Role> {
     // SAFETY: no pointers; these calls only read.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     let (permission, permit) = sys::pipe()?;
+    let (control, guardian) = sys::message_sockets()?;
     let (answer, ready) = sys::pipe()?;
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
     let null = ptr::null_mut::<libc::c_void>();
     // SAFETY: without a stack of its own the child goes on with a copy of this one, as after fork; the process has one thread.
     let child = check(unsafe { libc::syscall(libc::SYS_clone, flags, null, null, null, null) })?;
     if child == 0 {
-        drop((permit, answer));
+        drop((permit, answer, control));
         return Ok(match take_place(permission, ready) {
-            Ok(()) => Role::Inside,
+            Ok(()) => Role::Inside(guardian),
             // SAFETY: no pointers.
             Err(_) => unsafe { libc::_exit(1) },
         });
     }
-    drop((permission, ready));
+    drop((permission, ready, guardian));
     let child = child as Pid;
     let told = (|| {
         if namespaces & libc::CLONE_NEWUSER != 0 {
@@ -82,7 +88,7 @@ fn begin_with(namespaces: libc::c_int) -> io::Result<Role> {
         sys::kill_child(child);
         return Ok(Role::Refused);
     }
-    Ok(Role::Outside(child))
+    Ok(Role::Outside(child, control))
 }
 
 /// In the first process of the namespace: waits until its user is mapped, and has the files of `/proc` show who is in it.
@@ -104,22 +110,16 @@ fn take_place(permission: OwnedFd, ready: OwnedFd) -> io::Result<()> {
     File::from(ready).write_all(b"r")
 }
 
-/// Closes everything and waits until the namespace has ended; its status.
-fn wait_for(first: Pid) -> i32 {
+/// Closes everything else and guards until the namespace has ended; its status.
+fn guard_alone(first: Pid, control: OwnedFd) -> i32 {
+    const CONTROL: RawFd = 0;
     // The other end of the channel would not learn that the supervisor is gone.
-    let _ = sys::close_from(0);
-    let mut status = 0;
-    loop {
-        // SAFETY: a pointer to a live local.
-        let waited = unsafe { libc::waitpid(first, &mut status, 0) };
-        let is_interrupted =
-            waited < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
-        if !is_interrupted {
-            break;
-        }
+    if sys::duplicate(control.as_raw_fd(), CONTROL).is_err() {
+        return 1;
     }
-    match libc::WIFEXITED(status) {
-        true => libc::WEXITSTATUS(status),
-        false => 1,
-    }
+    std::mem::forget(control);
+    let _ = sys::close_from(CONTROL + 1);
+    // SAFETY: the descriptor was just made, and the one that it was made of is forgotten.
+    let control = unsafe { OwnedFd::from_raw_fd(CONTROL) };
+    super::guardian::guard(first, &control)
 }

@@ -173,7 +173,7 @@ impl Servers {
             cpu_hard,
         };
         let started = Instant::now();
-        sys::send_with_descriptors(&server.socket, &run.to_bytes(), wires.descriptors).ok()?;
+        sys::send_with_descriptors(&server.socket, &run.to_bytes(), &wires.descriptors).ok()?;
         let pid = sys::receive_pid(&server.socket, ANSWER).filter(|pid| *pid > 0)?;
         Some(Command {
             forked: true,

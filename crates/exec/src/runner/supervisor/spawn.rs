@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use patchwright_probe_abi::SERVER_DESCRIPTOR;
 use super::sys::{self, Pid};
 use super::tree;
 use crate::limits::Limits;
-use crate::runner::{NotStarted, Request, Sink, Stage, Stdin};
+use crate::runner::{ANNOUNCED, NotStarted, Request, Sink, Stage, Stdin};
 
 /// A command that is running.
 pub(super) struct Command {
@@ -33,6 +34,16 @@ pub(super) struct Inherited {
     pub(super) environment: Vec<(OsString, OsString)>,
     /// The number of threads that the user may have, at the most, whatever happens.
     pub(super) threads: u64,
+    /// Whether commands are kept from changing anything outside of their copy.
+    pub(super) protected: bool,
+    victim: Option<Victim>,
+}
+
+impl Inherited {
+    /// Once this process is the one that starts commands.
+    pub(super) fn settle(&mut self) {
+        self.victim = Victim::open();
+    }
 }
 
 /// Room for what the user starts elsewhere while commands run.
@@ -43,6 +54,8 @@ impl Inherited {
         Inherited {
             environment: std::env::vars_os().collect(),
             threads: tree::threads_of_user() + OTHER_THREADS,
+            protected: false,
+            victim: None,
         }
     }
 }
@@ -60,12 +73,12 @@ pub(super) struct Wires {
 impl Wires {
     pub(super) fn open(request: &Request) -> Result<Self, NotStarted> {
         let resources = |error: io::Error| failure(Stage::Resources, &error);
-        let null = sys::open_null().map_err(resources)?;
+        let null = sys::null().map_err(resources)?;
         let stdin = open_stdin(&request.stdin).map_err(|e| failure(Stage::Stdin, &e))?;
         let mut stdout = None;
         let mut stderr = None;
-        let mut descriptors = [null.as_raw_fd(); 3];
-        let mut theirs = vec![OwnedFd::from(null)];
+        let mut descriptors = [null; 3];
+        let mut theirs = vec![];
         if let Some(file) = stdin {
             descriptors[0] = file.as_raw_fd();
             theirs.push(file.into());
@@ -130,9 +143,9 @@ pub(super) fn spawn_server(
     server: &OwnedFd,
     printed: &File,
 ) -> Result<Pid, NotStarted> {
-    let null = sys::open_null().map_err(|error| failure(Stage::Resources, &error))?;
+    let null = sys::null().map_err(|error| failure(Stage::Resources, &error))?;
     let start = Start {
-        wires: [null.as_raw_fd(), printed.as_raw_fd(), printed.as_raw_fd()],
+        wires: [null, printed.as_raw_fd(), printed.as_raw_fd()],
         server: Some(server.as_raw_fd()),
         cpu: None,
     };
@@ -149,18 +162,29 @@ struct Start {
 }
 
 fn execute(request: &Request, inherited: &Inherited, start: &Start) -> Result<Pid, NotStarted> {
-    let mut image =
-        Image::new(request, &inherited.environment).map_err(|e| failure(Stage::Execute, &e))?;
+    let mut image = Image::new(request, inherited).map_err(|e| failure(Stage::Execute, &e))?;
     let (mut report, report_end) = sys::pipe()
         .map(|(r, w)| (File::from(r), w))
         .map_err(|error| failure(Stage::Resources, &error))?;
     // SAFETY: no pointers.
     let parent = unsafe { libc::getpid() };
+    let victim = inherited.victim.as_ref();
+    victim.inspect(|victim| victim.prefer(true));
     // SAFETY: this process has one thread, so the child may do anything a process may; it does
     // nothing but system calls nonetheless and never returns from `become_command`.
     let pid = unsafe { libc::fork() };
+    if pid != 0 {
+        victim.inspect(|victim| victim.prefer(false));
+    }
     if pid == 0 {
-        let (stage, errno) = become_command(parent, start, &mut image, request, inherited);
+        let (stage, errno) = become_command(
+            parent,
+            start,
+            report_end.as_raw_fd(),
+            &mut image,
+            request,
+            inherited,
+        );
         let mut message = [0; 5];
         message[0] = stage as u8;
         message[1..].copy_from_slice(&errno.to_le_bytes());
@@ -239,7 +263,7 @@ struct Image {
 }
 
 impl Image {
-    fn new(request: &Request, inherited: &[(OsString, OsString)]) -> io::Result<Self> {
+    fn new(request: &Request, inherited: &Inherited) -> io::Result<Self> {
         let variables = variables(request, inherited);
         let path = variables.get(OsStr::new("PATH")).copied();
         let candidates = candidates(&request.command[0], path)?;
@@ -296,25 +320,25 @@ fn c_string(bytes: &[u8]) -> io::Result<CString> {
     CString::new(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
 }
 
-fn variables<'a>(
-    request: &'a Request,
-    inherited: &'a [(OsString, OsString)],
-) -> BTreeMap<&'a OsStr, &'a OsStr> {
+fn variables<'a>(request: &'a Request, inherited: &'a Inherited) -> BTreeMap<&'a OsStr, &'a OsStr> {
     let environment = &request.environment;
     let mut variables = BTreeMap::new();
     if !environment.clear {
+        // What is said to Patchwright is not for programs.
+        let is_ours = |name: &OsString| name.as_bytes().starts_with(b"PATCHWRIGHT_");
         let kept = inherited
+            .environment
             .iter()
-            .filter(|(name, _)| !environment.remove.contains(name));
+            .filter(|(name, _)| !environment.remove.contains(name) && !is_ours(name));
         variables.extend(kept.map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     }
     variables.insert(OsStr::new("PWD"), request.cwd.as_os_str());
-    variables.extend(
-        environment
-            .set
-            .iter()
-            .map(|(n, v)| (n.as_os_str(), v.as_os_str())),
-    );
+    // Where a run has its folder, programs find there what these say.
+    let is_found = |name: &OsString| {
+        inherited.protected && ANNOUNCED.iter().any(|(variable, _)| name == variable)
+    };
+    let set = environment.set.iter().filter(|(name, _)| !is_found(name));
+    variables.extend(set.map(|(n, v)| (n.as_os_str(), v.as_os_str())));
     variables
 }
 
@@ -340,6 +364,7 @@ fn candidates(program: &OsStr, path: Option<&OsStr>) -> io::Result<Vec<CString>>
 fn become_command(
     parent: Pid,
     start: &Start,
+    report: RawFd,
     image: &mut Image,
     request: &Request,
     inherited: &Inherited,
@@ -369,14 +394,91 @@ fn become_command(
             return (Stage::WorkingDirectory, errno());
         }
         set_limits(request, inherited, start.cpu);
+        if inherited.protected {
+            let spared = [report, start.server.map_or(report, |_| SERVER_DESCRIPTOR)];
+            close_but(spared);
+            if let Err(error) = give_up_capabilities() {
+                return (Stage::Session, error.raw_os_error().unwrap_or(0));
+            }
+            let _ = sys::forbid_looking(false);
+        }
         // Addresses that do not vary make runs repeatable; where that is forbidden, they vary.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-        prefer_as_victim();
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut mask);
         libc::sigprocmask(libc::SIG_SETMASK, &mask, ptr::null_mut());
     }
     (Stage::Execute, image.execute())
+}
+
+/// Closes all descriptors but the standard streams and these two: what the supervisor has open is nobody's to look at, not even
+/// until the program is executed.
+fn close_but(mut spared: [RawFd; 2]) {
+    spared.sort_unstable();
+    let [low, high] = spared.map(|fd| fd as libc::c_uint);
+    for (first, last) in [
+        (3, low - 1),
+        (low + 1, high.saturating_sub(1)),
+        (high + 1, libc::c_uint::MAX),
+    ] {
+        if first <= last {
+            // SAFETY: no pointers; nothing here uses what is closed.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
+    }
+}
+
+/// What root keeps that only concerns files that can be reached, processes that can be seen, and itself.
+const KEPT_CAPABILITIES: [libc::c_ulong; 13] = [
+    0,  // CHOWN
+    1,  // DAC_OVERRIDE
+    3,  // FOWNER
+    4,  // FSETID
+    5,  // KILL
+    6,  // SETGID
+    7,  // SETUID
+    8,  // SETPCAP
+    10, // NET_BIND_SERVICE
+    14, // IPC_LOCK
+    18, // SYS_CHROOT
+    24, // SYS_RESOURCE
+    31, // SETFCAP
+];
+
+/// Root could undo the protection; what is executed from now on cannot.
+fn give_up_capabilities() -> io::Result<()> {
+    /// The third version of the structure, with two halves of each set: effective, permitted, inheritable.
+    const VERSION: u32 = 0x2008_0522;
+    let header = [VERSION, 0];
+    let mut sets = [0u32; 6];
+    // SAFETY: both buffers are as the kernel wants them for this version, and alive.
+    unsafe {
+        sys::check(libc::syscall(
+            libc::SYS_capget,
+            header.as_ptr(),
+            sets.as_mut_ptr(),
+        ))?;
+        // Nothing is handed on but by the rules of execution.
+        (sets[2], sets[5]) = (0, 0);
+        sys::check(libc::syscall(
+            libc::SYS_capset,
+            header.as_ptr(),
+            sets.as_ptr(),
+        ))?;
+    }
+    for capability in 0..64 {
+        if KEPT_CAPABILITIES.contains(&capability) {
+            continue;
+        }
+        // SAFETY: no pointers.
+        let dropped = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+        match sys::check(dropped) {
+            // The kernel has no more of them.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => break,
+            other => other?,
+        };
+    }
+    Ok(())
 }
 
 fn set_limits(request: &Request, inherited: &Inherited, cpu: Option<(u64, u64)>) {
@@ -443,17 +545,24 @@ fn widen_stack(factor: u64) {
     }
 }
 
-/// When the system runs out of memory, the kernel shall pick the command, not the supervisor.
-fn prefer_as_victim() {
-    // SAFETY: constant NUL-terminated path, live buffer; failures are of no consequence.
-    unsafe {
-        let fd = libc::open(
-            c"/proc/self/oom_score_adj".as_ptr(),
-            libc::O_WRONLY | libc::O_CLOEXEC,
-        );
-        if fd >= 0 {
-            libc::write(fd, c"500".as_ptr().cast(), 3);
-            libc::close(fd);
-        }
+/// When the system runs out of memory, the kernel shall pick the command, not the supervisor. A command inherits what the
+/// supervisor has at that moment: to open a file for each is more than to write to one that is open.
+struct Victim {
+    file: File,
+    usual: Vec<u8>,
+}
+
+impl Victim {
+    fn open() -> Option<Self> {
+        let path = "/proc/self/oom_score_adj";
+        let usual = std::fs::read(path).ok()?;
+        let file = std::fs::OpenOptions::new().write(true).open(path).ok()?;
+        Some(Victim { file, usual })
+    }
+
+    fn prefer(&self, prefer: bool) {
+        let value = if prefer { b"500" } else { &self.usual[..] };
+        // Failures are of no consequence.
+        let _ = self.file.write_at(value, 0);
     }
 }

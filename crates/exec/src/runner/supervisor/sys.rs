@@ -4,6 +4,8 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 pub(super) type Pid = libc::pid_t;
@@ -51,6 +53,16 @@ pub(super) fn close_from(first: RawFd) -> io::Result<()> {
         unsafe { libc::close(fd) };
     }
     Ok(())
+}
+
+/// `/dev/null`, opened once for reading and writing, and for as long as this process lives.
+pub(super) fn null() -> io::Result<RawFd> {
+    static NULL: OnceLock<File> = OnceLock::new();
+    if let Some(null) = NULL.get() {
+        return Ok(null.as_raw_fd());
+    }
+    let null = open_null()?;
+    Ok(NULL.get_or_init(|| null).as_raw_fd())
 }
 
 /// Opens `/dev/null` for reading and writing.
@@ -149,17 +161,18 @@ pub(super) fn send(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
     .map(drop)
 }
 
-/// Sends a message with three descriptors.
+/// Sends a message with descriptors, three at most.
 pub(super) fn send_with_descriptors(
     socket: &OwnedFd,
     message: &[u8],
-    descriptors: [RawFd; 3],
+    descriptors: &[RawFd],
 ) -> io::Result<()> {
     let mut part = libc::iovec {
         iov_base: message.as_ptr().cast_mut().cast(),
         iov_len: message.len(),
     };
-    let length = size_of_val(&descriptors) as u32;
+    debug_assert!(descriptors.len() <= 3, "there is room for three");
+    let length = size_of_val(descriptors) as u32;
     // Words, so that the header in it is aligned.
     let mut control = [0u64; 8];
     // SAFETY: the header is plain data that points to live locals; `control` has room for one header and the three
@@ -179,6 +192,52 @@ pub(super) fn send_with_descriptors(
         libc::sendmsg(socket.as_raw_fd(), &header, libc::MSG_NOSIGNAL)
     };
     check(sent as i64).map(drop)
+}
+
+/// Sends a message if there is room for it.
+pub(super) fn send_now(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
+    let (start, flags) = (
+        message.as_ptr().cast(),
+        libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+    );
+    // SAFETY: a live buffer of this length.
+    check(unsafe { libc::send(socket.as_raw_fd(), start, message.len(), flags) } as i64).map(drop)
+}
+
+/// The longest message that is received.
+const LONGEST_MESSAGE: usize = 3 * 4096;
+
+/// A message that is there, with the descriptor that may have come with it.
+pub(super) fn receive_with_descriptor(socket: &OwnedFd) -> Option<(Vec<u8>, Option<OwnedFd>)> {
+    let mut bytes = vec![0u8; LONGEST_MESSAGE];
+    let mut part = libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    };
+    // Words, so that the header in it is aligned.
+    let mut control = [0u64; 8];
+    // SAFETY: the header is plain data that points to live locals; what the kernel puts into `control` is read by the macros
+    // of the C library.
+    unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = &mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&control);
+        let flags = libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC;
+        let received = libc::recvmsg(socket.as_raw_fd(), &mut header, flags);
+        if received <= 0 {
+            return None;
+        }
+        bytes.truncate(received as usize);
+        let entry = libc::CMSG_FIRSTHDR(&header);
+        let has_descriptor = !entry.is_null() && (*entry).cmsg_type == libc::SCM_RIGHTS;
+        let descriptor = has_descriptor.then(|| {
+            let number = std::ptr::read_unaligned(libc::CMSG_DATA(entry).cast::<RawFd>());
+            OwnedFd::from_raw_fd(number)
+        });
+        Some((bytes, descriptor))
+    }
 }
 
 /// Waits for a message that is a process id; `None` if none comes in this time, or ever.
@@ -323,4 +382,53 @@ pub(super) fn poll(fds: &mut [libc::pollfd], timeout: Duration) {
 /// Sleeps.
 pub(super) fn pause(time: Duration) {
     poll(&mut [], time);
+}
+
+/// Opens what is at a path, without being able to read or write it: to name it when another thing is mounted there.
+pub(super) fn open_place(path: &Path) -> io::Result<OwnedFd> {
+    let path = crate::files::c_path(path)?;
+    // SAFETY: a NUL-terminated path.
+    let opened = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })?;
+    // SAFETY: just opened, no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
+}
+
+/// A path that leads to what is open.
+pub(super) fn path_of(place: &OwnedFd) -> PathBuf {
+    format!("/proc/self/fd/{}", place.as_raw_fd()).into()
+}
+
+/// Lets programs that are in this network namespace reach each other.
+pub(super) fn start_loopback() -> io::Result<()> {
+    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+    // SAFETY: no pointers.
+    let socket = check(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
+    // SAFETY: just opened, no other owner.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket as RawFd) };
+    // SAFETY: the structure is plain data; its name is shorter than the room for it.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (place, byte) in request.ifr_name.iter_mut().zip(b"lo") {
+            *place = *byte as libc::c_char;
+        }
+        check(libc::ioctl(
+            socket.as_raw_fd(),
+            libc::SIOCGIFFLAGS,
+            &mut request,
+        ))?;
+        request.ifr_ifru.ifru_flags |= (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        check(libc::ioctl(
+            socket.as_raw_fd(),
+            libc::SIOCSIFFLAGS,
+            &mut request,
+        ))
+        .map(drop)
+    }
+}
+
+/// Keeps other processes of the user from looking into this one's memory and files, or permits it.
+pub(super) fn forbid_looking(forbid: bool) -> io::Result<()> {
+    // SAFETY: no pointers.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(!forbid), 0, 0, 0) })
+        .map(drop)
 }

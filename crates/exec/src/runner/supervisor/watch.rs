@@ -94,6 +94,8 @@ pub(super) fn supervise(
         leftovers,
         survivors: killed.survivors,
         forked: watch.forked,
+        attempts: Vec::new(),
+        leaves_private: false,
     })))
 }
 

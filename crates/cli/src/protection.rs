@@ -1,0 +1,71 @@
+//! What builds and tests may do outside of their copies: what the user says of it, and what they have tried.
+
+use std::path::PathBuf;
+
+use patchwright_exec::{FileError, JournalOptions, Project, Rules, Scratch, files, project::Place};
+
+use crate::state;
+
+/// Has the programs of this run do what the user permits, and no more. Tells what was permitted by the project's own description,
+/// which may be somebody else's.
+///
+/// # Errors
+/// When the folder of results, which nobody else may write to, cannot be made.
+pub fn set_up(
+    scratch: &mut Scratch,
+    project: &Project,
+    journal: Option<&JournalOptions>,
+) -> Result<Vec<String>, FileError> {
+    let allowed: Vec<PathBuf> = project
+        .allow_writes
+        .iter()
+        .map(|(folder, _)| folder.clone())
+        .collect();
+    let mut kept = Vec::new();
+    let folders = journal.map(|journal| journal.folder.clone());
+    for folder in folders.into_iter().chain(state::folder()) {
+        let path = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
+        // Where programs may write, they could make it.
+        if allowed.iter().any(|allowed| path.starts_with(allowed)) {
+            files::create_folder(&path)?;
+        }
+        if path.is_dir() {
+            kept.push(path);
+        }
+    }
+    let in_file = |place: &Place| matches!(place, Place::Config { .. });
+    let mut told = Vec::new();
+    for (folder, place) in &project.allow_writes {
+        if in_file(place) {
+            told.push(format!(
+                "{place} lets builds and tests write to {}",
+                folder.display()
+            ));
+        }
+    }
+    if let Some(place) = project.network.as_ref().filter(|place| in_file(place)) {
+        told.push(format!("{place} lets builds and tests reach the network"));
+    }
+    if project.unprotected {
+        told.push("nothing is protected: builds and tests can change whatever you can".to_owned());
+    }
+    scratch.set_rules(Rules {
+        unprotected: project.unprotected,
+        allowed,
+        network: project.network.is_some(),
+        kept,
+    });
+    Ok(told)
+}
+
+/// What was tried outside of the copies and has not been told.
+pub fn untold(scratch: &Scratch) -> Vec<String> {
+    let mut told = scratch.attempts().news();
+    let more = scratch.attempts().unnamed();
+    if more > 0 {
+        told.push(format!(
+            "{more} more attempts to change something outside of the copies were refused or thrown away"
+        ));
+    }
+    told
+}
