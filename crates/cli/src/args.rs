@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
-use crate::{complexity::ComplexityArgs, ir::IrArgs, slice::SliceArgs};
+use crate::{compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, slice::SliceArgs};
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
@@ -100,6 +100,23 @@ folder.
 
 Exit status: 0 if a patch is plausible, 1 if none is.")]
     Validate(Box<ValidateArgs>),
+    /// Show for which inputs two versions differ, and prove that they do not for all others
+    #[command(long_about = "\
+Shows for which inputs two versions of a program, or of a function, behave differently, and how; and proves \
+that they do the same for all others, up to a bound of the rounds of loops.
+
+  patchwright compare old.c new.c --function f             a function, for all arguments
+  patchwright compare old.c new.c --function f --length s=8   `s` points to eight objects
+  patchwright compare old.c new.c --arguments 1            the program, for all arguments and any standard input
+  patchwright compare old.c new.c --output tests           and writes a test for each partition
+
+Inputs are explored by partitions: conditions under which both versions do the same, or differ in the same way. \
+Those for which NEW fails (crashes, or is undefined) where OLD does not come first. Each sample has been executed \
+in both versions.
+
+Exit status: 0 no difference is known (the answer says whether that is proved, within the bound, or only as far \
+as explored); 1 there is a difference; 2 the input is wrong; 4 interrupted.")]
+    Compare(Box<CompareArgs>),
     /// Measure how complex changes of C code are
     #[command(long_about = "\
 Measures how complex changes of C code are.

@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod compare;
 mod complexity;
 mod drawing;
 mod ir;
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         Command::Slice(args) => slice::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Complexity(args) => complexity::run(&args),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -32,4 +32,4 @@ pub use source::{EntryError, Source, find, link, parameters};
 pub use spec::{Spec, Wrong, WrongKind, spec};
 pub use trusted::Trusted;
 pub use value::shown;
-pub use verdict::{Counterexample, Given, Prover, TraceStep, Verdict};
+pub use verdict::{Counterexample, Given, Prover, TraceStep, Verdict, given};

@@ -226,7 +226,7 @@ impl Prover<'_> {
 }
 
 /// The values that a model gives to inputs.
-pub(crate) fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> {
+pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> {
     let conditions: Vec<Term> = inputs.iter().map(|input| input.condition).collect();
     let consumed = terms.evaluate_all(&conditions, model);
     inputs

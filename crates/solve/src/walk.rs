@@ -133,7 +133,11 @@ impl Terms {
     }
 
     /// The term made again of other parts.
-    pub(crate) fn rebuild(&mut self, term: Term, part: impl Fn(Term) -> Term) -> Term {
+    ///
+    /// # Panics
+    ///
+    /// If a part gets another sort.
+    pub fn rebuild(&mut self, term: Term, part: impl Fn(Term) -> Term) -> Term {
         let mut same = true;
         self.for_each_part(term, |old| same &= part(old) == old);
         if same {

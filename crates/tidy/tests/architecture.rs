@@ -56,6 +56,22 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "compare",
+        &[
+            "text",
+            "solve",
+            "semantics",
+            "ir",
+            "csource",
+            "lower",
+            "interpret",
+            "symbolic",
+            "dependence",
+            "changes",
+            "prove",
+        ],
+    ),
+    (
         "schemata",
         &["text", "exec", "csource", "probe-image", "weave", "patches"],
     ),
@@ -63,7 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "validate",
+            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "compare", "validate",
         ],
     ),
     (
@@ -89,6 +105,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "localize",
             "repair",
             "prove",
+            "compare",
             "validate",
             "report",
         ],
@@ -116,6 +133,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "localize",
             "repair",
             "prove",
+            "compare",
             "validate",
             "report",
         ],

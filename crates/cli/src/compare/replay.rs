@@ -1,0 +1,325 @@
+//! Samples of partitions, executed in both versions by the interpreter.
+
+use std::collections::BTreeSet;
+
+use patchwright_compare::{Kind, Partition, Seen, Side};
+use patchwright_interpret::Ending;
+use patchwright_ir::Type;
+use patchwright_prove::{For, Given, execute, find, harness, shown};
+use patchwright_report::comparison::Observed;
+use patchwright_symbolic::{Check, InputKind, ParameterShape, Shape};
+
+use super::read::{Problem, Versions};
+
+/// What stands between what the function prints and what the harness prints of what is left.
+const MARK: &str = "\n\u{1}\n";
+
+/// What came of executing a sample.
+pub enum Replay {
+    /// It is as the partition says.
+    Agrees,
+    /// It is not: our mistake.
+    Differs(String),
+    /// It cannot be told: why.
+    Untold(String),
+}
+
+/// What executions can show.
+pub struct Watch {
+    /// The function; nothing for whole programs.
+    pub function: Option<String>,
+    /// Globals that both versions have.
+    pub globals: Vec<(String, u64)>,
+    /// The type of the result.
+    pub result: Option<Type>,
+    /// Undefined behaviour that is looked for.
+    pub checks: BTreeSet<Check>,
+}
+
+struct Execution {
+    ending: Ending,
+    at: String,
+    output: Vec<u8>,
+    left: Vec<(String, Vec<u8>)>,
+}
+
+/// Executes the sample of a partition in both versions.
+pub fn replay(
+    versions: &mut Versions,
+    watch: &Watch,
+    partition: &Partition,
+) -> Result<([Option<Observed>; 2], Replay), Problem> {
+    for inputs in &partition.samples {
+        let other = inputs.iter().find(|given| {
+            given.consumed
+                && matches!(&given.kind, InputKind::Returned { function, .. }
+                    if !function.starts_with("__VERIFIER_nondet_") && !function.starts_with("nondet_"))
+        });
+        if let Some(given) = other {
+            let reason = format!("`{}` has no body, and is taken to return anything", given.name);
+            return Ok(([None, None], Replay::Untold(reason)));
+        }
+    }
+    let mut executions = Vec::new();
+    for side in Side::BOTH {
+        let inputs = &partition.samples[usize::from(side == Side::New)];
+        match execution(versions, watch, side, inputs) {
+            Ok(execution) => executions.push(execution),
+            Err(Problem::Input(reason)) => return Ok(([None, None], Replay::Untold(reason))),
+            Err(other) => return Err(other),
+        }
+    }
+    let answer = agreement(versions, watch, partition, &executions[0], &executions[1]);
+    let shapes = &versions.both[0].shapes;
+    let observed = |one: &Execution| Some(observed(one, watch, shapes));
+    Ok(([observed(&executions[0]), observed(&executions[1])], answer))
+}
+
+fn execution(
+    versions: &mut Versions,
+    watch: &Watch,
+    side: Side,
+    inputs: &[Given],
+) -> Result<Execution, Problem> {
+    let version = &versions.both[usize::from(side == Side::New)];
+    let module = match &watch.function {
+        None => version.module(),
+        Some(function) => {
+            let path = &version.source().path;
+            let text = harness(
+                &version.sources,
+                function,
+                &version.shapes,
+                inputs,
+                path,
+                For::Interpreter,
+                true,
+            );
+            let text = marked(&text.map_err(Problem::of)?, &watch.globals);
+            versions.reader.module("harness.c", &text)?
+        }
+    };
+    let (outcome, output) = execute(vec![module], inputs).map_err(Problem::Input)?;
+    let at = outcome.trace.first().map(|place| format!(" at {place}")).unwrap_or_default();
+    let (output, left) = match &watch.function {
+        None => (output, Vec::new()),
+        Some(_) => split(&output),
+    };
+    Ok(Execution {
+        ending: outcome.ending,
+        at,
+        output,
+        left,
+    })
+}
+
+/// The harness with a mark before what it prints, and with the globals behind that.
+fn marked(text: &str, globals: &[(String, u64)]) -> String {
+    let main = text.find("int main(void)").unwrap_or(0);
+    let end = text.rfind("    return 0;").unwrap_or(text.len());
+    let first = text[main..end].find("    printf(\"").map_or(end, |at| main + at);
+    let mut new = text[..first].to_owned();
+    new.push_str("    printf(\"\\n\\001\\n\");\n");
+    new.push_str(&text[first..end]);
+    for (name, _) in globals {
+        new.push_str(&format!(
+            "    printf(\"{name}:\");\n    for (__SIZE_TYPE__ at = 0; at < sizeof {name}; at++)\n        \
+             printf(\" %d\", ((unsigned char *)&{name})[at]);\n    printf(\"\\n\");\n"
+        ));
+    }
+    new.push_str(&text[end..]);
+    new
+}
+
+fn split(output: &[u8]) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
+    let mark = MARK.as_bytes();
+    let at = output.windows(mark.len()).rposition(|window| window == mark);
+    let Some(at) = at else {
+        return (output.to_vec(), Vec::new());
+    };
+    let rest = String::from_utf8_lossy(&output[at + mark.len()..]).into_owned();
+    let left = rest.lines().filter_map(|line| {
+        let (name, bytes) = line.split_once(':')?;
+        let bytes = bytes.split_whitespace().filter_map(|byte| byte.parse().ok());
+        Some((name.to_owned(), bytes.collect()))
+    });
+    (output[..at].to_vec(), left.collect())
+}
+
+fn agreement(
+    versions: &Versions,
+    watch: &Watch,
+    partition: &Partition,
+    old: &Execution,
+    new: &Execution,
+) -> Replay {
+    for one in [old, new] {
+        match &one.ending {
+            Ending::Unsupported(reason) => {
+                return Replay::Untold(format!("the interpreter does not support {reason}"));
+            }
+            Ending::Limit(what) => {
+                return Replay::Untold(format!("an execution takes longer than the limit of {what}"));
+            }
+            Ending::Undefined { kind, message } if !watch.checks.contains(&Check::of(*kind)) => {
+                return Replay::Untold(format!(
+                    "an execution has undefined behaviour that is not looked for: {message} (`--check {}` looks for it)",
+                    Check::of(*kind).name()
+                ));
+            }
+            _ => {}
+        }
+    }
+    if partition.is_undetermined {
+        return Replay::Untold("it rests on something that no input determines".to_owned());
+    }
+    let unwritten = partition.samples.iter().flatten().any(|given| {
+        given.consumed && matches!(given.kind, InputKind::Unwritten(_))
+    });
+    if unwritten {
+        return Replay::Untold("an execution rests on a value that nothing has written".to_owned());
+    }
+    let fails = |one: &Execution| match &one.ending {
+        Ending::Abort => Some(false),
+        Ending::Undefined { .. } => Some(true),
+        _ => None,
+    };
+    let pointers = watch.result == Some(Type::Ptr);
+    let is_compared = |name: &str| {
+        let is_skipped = |skipped: &String| skipped.trim_start_matches('*') == name;
+        !(name == "result" && pointers || versions.skipped.iter().any(is_skipped))
+    };
+    let left = |one: &Execution| -> Vec<(String, Vec<u8>)> {
+        let compared = one.left.iter().filter(|(name, _)| is_compared(name));
+        compared.cloned().collect()
+    };
+    let same = || old.ending == new.ending && old.output == new.output && left(old) == left(new);
+    let agrees = match partition.kind {
+        Kind::NewFails => fails(old).is_none() && fails(new).is_some(),
+        Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
+        Kind::FailsOtherwise => fails(old).is_some() && fails(new).is_some() && fails(old) != fails(new),
+        Kind::Equal => match (fails(old), fails(new)) {
+            (None, None) => same(),
+            (one, other) => one == other,
+        },
+        Kind::Different => {
+            if fails(old).is_some() || fails(new).is_some() {
+                false
+            } else if same() && pointers && partition.seen.contains(&Seen::Result) {
+                return Replay::Untold("what differs is a pointer".to_owned());
+            } else if same() && partition.seen.contains(&Seen::ErrorOutput) {
+                return Replay::Untold("standard error is not looked at when it is executed".to_owned());
+            } else if same() && matches!(partition.seen.as_slice(), [Seen::Output]) {
+                // The encoding compares values and how they are written, not the text that comes of them.
+                return Replay::Untold("the text that is printed is the same for this sample".to_owned());
+            } else {
+                !same()
+            }
+        }
+    };
+    match agrees {
+        true => Replay::Agrees,
+        false => Replay::Differs(format!(
+            "for {} it says `{}`, and OLD ends with {:?}{}, NEW with {:?}{}",
+            sample(&partition.samples[0]),
+            partition.kind.code(),
+            old.ending,
+            old.at,
+            new.ending,
+            new.at
+        )),
+    }
+}
+
+/// The inputs of a sample, for messages.
+pub fn sample(inputs: &[Given]) -> String {
+    let all = inputs.iter().map(|given| format!("{} = {}", given.name, given.text()));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+fn observed(one: &Execution, watch: &Watch, shapes: &[ParameterShape]) -> Observed {
+    let ending = match &one.ending {
+        Ending::Exit(status) => format!("exit {status}"),
+        Ending::Abort => format!("abort{}", one.at),
+        Ending::Assumption => "an assumption does not hold".to_owned(),
+        Ending::Undefined { kind, message } => {
+            format!("undefined ({}): {message}{}", kind.code(), one.at)
+        }
+        Ending::Unsupported(reason) => format!("not supported: {reason}"),
+        Ending::Limit(what) => format!("endless, as far as the limit of {what} tells"),
+    };
+    let left = one.left.iter().map(|(name, bytes)| {
+        let element = match name.as_str() {
+            "result" => watch.result,
+            _ => shapes.iter().find(|shape| shape.name == *name).and_then(element),
+        };
+        let pointed = shapes.iter().any(|shape| shape.name == *name);
+        let size = watch.globals.iter().find(|(global, _)| global == name).map(|one| one.1);
+        let element = element.or(match size {
+            Some(4) => Some(Type::I32),
+            Some(8) => Some(Type::I64),
+            Some(2) => Some(Type::I16),
+            _ => None,
+        });
+        let value = values(bytes, element.unwrap_or(Type::U8));
+        let name = match pointed && !value.starts_with('{') {
+            true => format!("*{name}"),
+            false => name.clone(),
+        };
+        (name, value)
+    });
+    Observed {
+        ending,
+        output: String::from_utf8_lossy(&one.output).into_owned(),
+        left: left.collect(),
+    }
+}
+
+fn element(shape: &ParameterShape) -> Option<Type> {
+    match &shape.shape {
+        Shape::Pointer { to: Some(to), .. } => match to.as_ref() {
+            Shape::Scalar(ty) => Some(*ty),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn values(bytes: &[u8], ty: Type) -> String {
+    let size = (ty.size() as usize).max(1);
+    let all: Vec<String> = bytes
+        .chunks(size)
+        .map(|chunk| {
+            let mut bits = 0;
+            for (at, &byte) in chunk.iter().enumerate().take(16) {
+                bits |= u128::from(byte) << (8 * at);
+            }
+            shown(ty, bits)
+        })
+        .collect();
+    match all.as_slice() {
+        [only] => only.clone(),
+        _ => format!("{{{}}}", all.join(", ")),
+    }
+}
+
+/// Globals that both versions define, whose names C can write.
+pub fn globals(versions: &Versions) -> Vec<(String, u64)> {
+    let of = |side: usize| -> Vec<(String, u64)> {
+        let module = versions.both[side].module();
+        let own = module.globals.into_iter();
+        own.filter(|global| !global.constant && !global.name.contains('.') && global.data.is_some())
+            .map(|global| (global.name, global.size))
+            .collect()
+    };
+    let (old, new) = (of(0), of(1));
+    old.into_iter().filter(|one| new.contains(one)).collect()
+}
+
+/// The type of a function's result that a harness prints.
+pub fn result_type(versions: &Versions, function: &str) -> Option<Type> {
+    let module = versions.both[0].module();
+    find(&versions.both[0].sources, function).ok()?;
+    let own = module.functions.iter().find(|own| own.name == function)?;
+    Some(own.result)
+}

@@ -1,0 +1,186 @@
+//! What one of the programs does for the inputs of a partition: formulas over the inputs.
+
+use patchwright_ir::Type;
+use patchwright_solve::{Term, Terms};
+use patchwright_symbolic::{Encoding, Piece};
+
+use crate::{
+    pair::Seen,
+    shown::Printer,
+    specialise::Specialised,
+};
+
+/// Formulas of what can be seen, and the condition under which they are right.
+#[derive(Clone, Debug)]
+pub(crate) struct Formulas {
+    pub(crate) result: Option<(Type, Term)>,
+    pub(crate) objects: Vec<(String, Vec<Term>)>,
+    pub(crate) output: Vec<Piece>,
+    pub(crate) errors: Vec<Piece>,
+    /// They are what the program does.
+    pub(crate) claim: Term,
+}
+
+/// The terms that [`formulas`] asks for.
+pub(crate) fn roots(encoding: &Encoding, seen: &[Seen]) -> Vec<Term> {
+    let outcome = &encoding.outcome;
+    let mut all = Vec::new();
+    if seen.contains(&Seen::Result) {
+        all.extend(outcome.result.map(|(_, value)| value));
+    }
+    for (name, parts) in &outcome.objects {
+        if seen.contains(&Seen::Object(name.clone())) {
+            all.extend(parts.iter().copied());
+        }
+    }
+    for printed in &outcome.output {
+        if seen.contains(&stream(printed.error)) {
+            all.push(printed.condition);
+            match printed.piece {
+                Piece::Value(_, _, value) | Piece::Byte(value) => all.push(value),
+                Piece::Text(_) => {}
+            }
+        }
+    }
+    all
+}
+
+fn stream(error: bool) -> Seen {
+    match error {
+        true => Seen::ErrorOutput,
+        false => Seen::Output,
+    }
+}
+
+/// What the program does as far as `seen` asks, as it is under the model.
+pub(crate) fn formulas(
+    encoding: &Encoding,
+    seen: &[Seen],
+    under: &mut Specialised<'_>,
+) -> Formulas {
+    let outcome = &encoding.outcome;
+    let mut same: Vec<(Term, Term)> = Vec::new();
+    let mut holds: Vec<(Term, bool)> = Vec::new();
+    let mut formulas = Formulas {
+        result: None,
+        objects: Vec::new(),
+        output: Vec::new(),
+        errors: Vec::new(),
+        claim: under.truth(true),
+    };
+    if seen.contains(&Seen::Result)
+        && let Some((ty, value)) = outcome.result
+    {
+        let formula = under.of(value);
+        same.push((value, formula));
+        formulas.result = Some((ty, formula));
+    }
+    for (name, parts) in &outcome.objects {
+        if seen.contains(&Seen::Object(name.clone())) {
+            let made: Vec<Term> = parts.iter().map(|&part| under.of(part)).collect();
+            same.extend(parts.iter().copied().zip(made.iter().copied()));
+            formulas.objects.push((name.clone(), made));
+        }
+    }
+    for printed in &outcome.output {
+        if !seen.contains(&stream(printed.error)) {
+            continue;
+        }
+        under.of(printed.condition);
+        let is_printed = under.holds(printed.condition);
+        holds.push((printed.condition, is_printed));
+        if !is_printed {
+            continue;
+        }
+        let mut made = |value: Term| {
+            let formula = under.of(value);
+            same.push((value, formula));
+            formula
+        };
+        let piece = match &printed.piece {
+            Piece::Text(bytes) => Piece::Text(bytes.clone()),
+            Piece::Value(spelled, ty, value) => Piece::Value(spelled.clone(), *ty, made(*value)),
+            Piece::Byte(value) => Piece::Byte(made(*value)),
+        };
+        match printed.error {
+            true => formulas.errors.push(piece),
+            false => formulas.output.push(piece),
+        }
+    }
+    let terms = under.terms();
+    let mut claim = terms.truth(true);
+    for (value, formula) in same {
+        let equal = terms.eq(value, formula);
+        claim = terms.and(claim, equal);
+    }
+    for (condition, is_printed) in holds {
+        let as_said = if is_printed { condition } else { terms.not(condition) };
+        claim = terms.and(claim, as_said);
+    }
+    formulas.claim = claim;
+    formulas
+}
+
+impl Formulas {
+    /// What is seen, as lines of text: `returns x + 1`, `prints "%d\n", x`.
+    pub(crate) fn text(&self, printer: &Printer<'_>, is_program: bool) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Some((ty, value)) = self.result {
+            let verb = if is_program { "exits with" } else { "returns" };
+            all.push(format!("{verb} {}", printer.value(value, ty)));
+        }
+        for (name, parts) in &self.objects {
+            let values: Vec<String> = parts
+                .iter()
+                .map(|&part| printer.value(part, type_of(printer.terms, part)))
+                .collect();
+            all.push(match values.as_slice() {
+                [only] => format!("{name} = {only}"),
+                _ => format!("{name} = {{{}}}", values.join(", ")),
+            });
+        }
+        for (verb, pieces) in [("prints", &self.output), ("prints to standard error", &self.errors)] {
+            if !pieces.is_empty() {
+                all.push(format!("{verb} {}", printed(printer, pieces)));
+            }
+        }
+        all
+    }
+}
+
+/// Parts of objects are numbers with a sign, single bytes ones without.
+fn type_of(terms: &Terms, part: Term) -> Type {
+    match terms.width(part) {
+        8 => Type::U8,
+        16 => Type::I16,
+        64 => Type::I64,
+        _ => Type::I32,
+    }
+}
+
+fn printed(printer: &Printer<'_>, pieces: &[Piece]) -> String {
+    let mut format = String::new();
+    let mut values = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                format.extend(text.escape_debug().filter(|&c| c != '\0'));
+            }
+            Piece::Value(spelled, ty, value) => {
+                format.push_str(spelled);
+                values.push_str(", ");
+                values.push_str(&printer.value(*value, *ty));
+            }
+            Piece::Byte(value) => match printer.terms.as_constant(*value) {
+                Some(byte) => format.extend(char::from(byte as u8).escape_debug()),
+                None => {
+                    format.push_str("%c");
+                    values.push_str(", ");
+                    values.push_str(&printer.value(*value, Type::U8));
+                }
+            },
+        }
+    }
+    format!("\"{format}\"{values}")
+}

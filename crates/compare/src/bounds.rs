@@ -1,0 +1,230 @@
+//! Conditions on single inputs as ranges: what a condition leaves of an input's values, where that is one range.
+
+use patchwright_ir::Type;
+use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
+use rustc_hash::FxHashMap;
+
+use crate::shown::{Names, Printer};
+
+/// The values that an input can have, the first and the last included, in the order of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) variable: Term,
+    pub(crate) width: u32,
+    pub(crate) is_signed: bool,
+    pub(crate) first: i128,
+    pub(crate) last: i128,
+}
+
+/// A part of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// An input is in a range.
+    Range(Range),
+    /// Anything else.
+    Term(Term),
+}
+
+/// So wide are inputs at most whose ranges are looked for.
+const WIDEST: u32 = 64;
+
+/// Joins what is said of single inputs to ranges. All parts together mean the same as all literals together.
+pub(crate) fn joined(
+    terms: &mut Terms,
+    names: &Names,
+    literals: &[Term],
+    budget: &Budget<'_>,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut single: Vec<(Term, Vec<Term>)> = Vec::new();
+    let mut place: FxHashMap<Term, usize> = FxHashMap::default();
+    for &literal in literals {
+        let variables = terms.variables_of(literal);
+        let only = match variables.as_slice() {
+            [only] => matches!(terms.sort(*only), Sort::Bits(width) if width <= WIDEST),
+            _ => false,
+        };
+        let is_float = variables.first().is_some_and(|variable| {
+            matches!(names.of.get(variable), Some((_, Some(Type::F32 | Type::F64))))
+        });
+        if !only || is_float {
+            parts.push(Part::Term(literal));
+            continue;
+        }
+        let at = *place.entry(variables[0]).or_insert_with(|| {
+            single.push((variables[0], Vec::new()));
+            single.len() - 1
+        });
+        single[at].1.push(literal);
+    }
+    let mut found = Vec::new();
+    for (variable, literals) in single {
+        match range(terms, names, variable, &literals, budget) {
+            Some(range) => found.push(Part::Range(range)),
+            None => found.extend(literals.into_iter().map(Part::Term)),
+        }
+    }
+    found.extend(parts);
+    found
+}
+
+/// The range that literals on one variable leave, if it is one without gaps.
+fn range(
+    terms: &mut Terms,
+    names: &Names,
+    variable: Term,
+    literals: &[Term],
+    budget: &Budget<'_>,
+) -> Option<Range> {
+    let width = terms.width(variable);
+    let is_signed = match names.of.get(&variable) {
+        Some((_, Some(ty))) => ty.is_signed(),
+        _ => false,
+    };
+    let (least, most) = limits(width, is_signed);
+    let mut solver = Solver::new(Backend::default());
+    for &literal in literals {
+        solver.assert(terms, literal);
+    }
+    if solver.check(terms, &[], budget) != Answer::Satisfiable {
+        return None;
+    }
+    let seen = value(width, is_signed, solver.value(terms, variable).bits());
+    let mut edge = |terms: &mut Terms, mut inside: i128, limit: i128, is_upper: bool| {
+        // `inside` is a value that is possible; what is beyond `outside` is not.
+        let mut outside = limit;
+        while inside != outside {
+            let middle = match is_upper {
+                true => inside + (outside - inside + 1) / 2,
+                false => inside - (inside - outside + 1) / 2,
+            };
+            let constant = terms.constant(width, middle as u128);
+            let beyond = match (is_upper, is_signed) {
+                (true, true) => terms.sle(constant, variable),
+                (true, false) => terms.ule(constant, variable),
+                (false, true) => terms.sle(variable, constant),
+                (false, false) => terms.ule(variable, constant),
+            };
+            match solver.check(terms, &[beyond], budget) {
+                Answer::Satisfiable => {
+                    inside = value(width, is_signed, solver.value(terms, variable).bits());
+                }
+                Answer::Unsatisfiable if is_upper => outside = middle - 1,
+                Answer::Unsatisfiable => outside = middle + 1,
+                Answer::Unknown => return None,
+            }
+        }
+        Some(inside)
+    };
+    let last = edge(terms, seen, most, true)?;
+    let first = edge(terms, seen, least, false)?;
+    let range = Range {
+        variable,
+        width,
+        is_signed,
+        first,
+        last,
+    };
+    // Nothing in the range is left out.
+    let inside = range.term(terms);
+    let all = terms.and_all(literals.iter().copied());
+    let not = terms.not(all);
+    let mut solver = Solver::new(Backend::default());
+    solver.assert(terms, inside);
+    let gap = solver.check(terms, &[not], budget);
+    (gap == Answer::Unsatisfiable).then_some(range)
+}
+
+pub(crate) fn limits(width: u32, is_signed: bool) -> (i128, i128) {
+    match is_signed {
+        true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
+        false => (0, ((1u128 << width) - 1) as i128),
+    }
+}
+
+fn value(width: u32, is_signed: bool, bits: u128) -> i128 {
+    match is_signed && bits >> (width - 1) & 1 == 1 {
+        true => bits as i128 - (1i128 << width),
+        false => bits as i128,
+    }
+}
+
+impl Range {
+    /// The input is in the range.
+    pub(crate) fn term(&self, terms: &mut Terms) -> Term {
+        let first = terms.constant(self.width, self.first as u128);
+        let last = terms.constant(self.width, self.last as u128);
+        if first == last {
+            return terms.eq(self.variable, first);
+        }
+        let (low, high) = match self.is_signed {
+            true => (terms.sle(first, self.variable), terms.sle(self.variable, last)),
+            false => (terms.ule(first, self.variable), terms.ule(self.variable, last)),
+        };
+        terms.and(low, high)
+    }
+
+    /// It, as C says it.
+    pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
+        let (name, ty) = match printer.names.of.get(&self.variable) {
+            Some((name, ty)) => (name.clone(), *ty),
+            None => (printer.terms.name(self.variable).unwrap_or("?").to_owned(), None),
+        };
+        let ty = match (ty, self.is_signed) {
+            (None, false) => Some(Type::U64),
+            (ty, _) => ty,
+        };
+        let constant = |value: i128| {
+            let bits = match self.width {
+                128 => value as u128,
+                width => value as u128 & ((1 << width) - 1),
+            };
+            printer.constant_for(ty, self.width, bits)
+        };
+        let (least, most) = limits(self.width, self.is_signed);
+        // `x > 0` is read more easily than `x >= 1`, `x < 0` than `x <= -1`.
+        let above = |name: &str| match self.first {
+            1 if self.is_signed || self.width > 8 => format!("{name} > 0"),
+            first => format!("{name} >= {}", constant(first)),
+        };
+        let below = |name: &str| match self.last {
+            -1 => format!("{name} < 0"),
+            last => format!("{name} <= {}", constant(last)),
+        };
+        match (self.first == least, self.last == most) {
+            _ if self.first == self.last => format!("{name} == {}", constant(self.first)),
+            (true, true) => format!("{name} is any"),
+            (false, true) if !self.is_signed && self.first == 1 => format!("{name} != 0"),
+            (false, true) => above(&name),
+            (true, false) => below(&name),
+            (false, false) => match self.first {
+                1 if self.width > 8 || self.is_signed => {
+                    let right = below(&name);
+                    format!("0 < {name} && {right}")
+                }
+                first => {
+                    let right = below(&name);
+                    format!("{} <= {name} && {right}", constant(first))
+                }
+            },
+        }
+    }
+}
+
+impl Part {
+    /// The part as a truth value.
+    pub(crate) fn term(&self, terms: &mut Terms) -> Term {
+        match self {
+            Part::Range(range) => range.term(terms),
+            Part::Term(term) => *term,
+        }
+    }
+
+    /// It, as C says it.
+    pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
+        match self {
+            Part::Range(range) => range.text(printer),
+            Part::Term(term) => printer.condition(*term),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! For which inputs two versions of a program behave differently, how, and whether everything else is the same.
+//!
+//! Both versions are encoded in the same terms, with the same inputs ([`Pair`]). One question tells whether they are the
+//! same for all inputs; where they are not, the inputs are explored by differential partitions ([`Explorer`]): chapter 3
+//! of the thesis "Automated Regression Testing and Verification of Complex Code Changes".
+//!
+//! # What is promised
+//! - The condition of a partition implies what is said of it, for all inputs within the assumptions.
+//! - When exploration ends by itself, no input that differs is in no partition, but those that a [`Reason`] names.
+//! - What was found when somebody interrupts is as certain as when nobody does.
+//!
+//! # What must not exist here
+//! Files, processes, clang; a meaning of C of its own.
+
+mod behaviour;
+mod bounds;
+mod coverage;
+mod pair;
+mod partition;
+mod sample;
+mod shown;
+mod specialise;
+mod text;
+mod verdict;
+
+pub use coverage::{Share, covered};
+pub use pair::{Pair, Seen, Side};
+pub use partition::{Behaviour, Explored, Explorer, Extent, Kind, Partition};
+pub use text::{changed_lines, holds_pointer, is_same_code, same_parameters};
+pub use verdict::{Reason, Verdict, reasons, verdict};

@@ -1,0 +1,320 @@
+//! Two programs over the same inputs: what may differ, and what is not known.
+
+use patchwright_ir::Type;
+use patchwright_solve::{Term, Terms};
+use patchwright_symbolic::{
+    Difference, Encoding, FailureKind, Input, InputKind, Place, difference,
+};
+
+/// One of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The one before the change.
+    Old,
+    /// The one after it.
+    New,
+}
+
+impl Side {
+    /// Both, the old one first.
+    pub const BOTH: [Side; 2] = [Side::Old, Side::New];
+
+    /// How it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Old => "OLD",
+            Side::New => "NEW",
+        }
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Side::Old => 0,
+            Side::New => 1,
+        }
+    }
+}
+
+/// Something that can be seen of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// What the function returns, or the program's exit status.
+    Result,
+    /// What is left in a global, or in memory behind an argument.
+    Object(String),
+    /// What is printed.
+    Output,
+    /// What is printed to standard error.
+    ErrorOutput,
+    /// Whether `exit` is called, and with which status.
+    Exit,
+    /// That it fails, and how.
+    Failure,
+}
+
+/// A reason why nothing is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Limit {
+    /// Inputs for which it is so.
+    pub(crate) condition: Term,
+    pub(crate) reason: String,
+    pub(crate) place: Option<Place>,
+    /// It is the bound.
+    pub(crate) is_bound: bool,
+}
+
+/// A failure that comes first in an execution.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    pub(crate) condition: Term,
+    pub(crate) index: usize,
+}
+
+/// Both programs, encoded in the same terms.
+pub struct Pair {
+    pub(crate) encodings: [Encoding; 2],
+    /// The inputs that count satisfy this.
+    pub(crate) domain: Term,
+    pub(crate) limits: Vec<Limit>,
+    pub(crate) limited: Term,
+    /// Failures of each, as they come first.
+    pub(crate) failures: [Vec<First>; 2],
+    /// Inputs for which only one of them fails.
+    pub(crate) alone: [Term; 2],
+    /// Inputs for which both fail, one by undefined behaviour and one by `abort`.
+    pub(crate) otherwise: Term,
+    /// Inputs for which both end, and something differs.
+    pub(crate) differences: Vec<(Seen, Term)>,
+    /// Inputs for which anything differs.
+    pub(crate) different: Term,
+    /// What is not compared, for no input.
+    pub(crate) not_compared: Vec<String>,
+}
+
+impl Pair {
+    /// Looks at what may differ. `is_program` says that whole programs are compared, whose memory nobody sees at the end;
+    /// `skipped` are names of objects that are not compared, since they hold pointers.
+    pub fn new(
+        terms: &mut Terms,
+        mut old: Encoding,
+        mut new: Encoding,
+        is_program: bool,
+        skipped: &[String],
+    ) -> Pair {
+        let mut not_compared = Vec::new();
+        for encoding in [&mut old, &mut new] {
+            if is_program {
+                encoding.outcome.objects.clear();
+                // The result is the status, by whatever way the program ends.
+                encoding.outcome.exits.clear();
+                if let Some((_, status)) = &mut encoding.outcome.result {
+                    let low = terms.extract(*status, 7, 0);
+                    *status = terms.zero_extend(low, 32);
+                }
+            }
+            encoding.outcome.objects.retain(|(name, _)| {
+                let skip = skipped.contains(name);
+                let reason = format!("`{name}` holds pointers, which are not compared");
+                if skip && !not_compared.contains(&reason) {
+                    not_compared.push(reason);
+                }
+                !skip
+            });
+            if let Some((Type::Ptr, value)) = encoding.outcome.result {
+                let reason = "the result is a pointer: only whether it is null is compared";
+                if !not_compared.iter().any(|other| other == reason) {
+                    not_compared.push(reason.to_owned());
+                }
+                let null = terms.constant(64, 0);
+                let is_null = terms.eq(value, null);
+                let is_null = terms.from_truth(is_null, 8);
+                encoding.outcome.result = Some((Type::U8, is_null));
+            }
+        }
+        let found = difference(terms, &old, &new);
+        not_compared.extend(found.unknown);
+        let no = terms.truth(false);
+        let alone = found.fails.map(|condition| condition.unwrap_or(no));
+        let domain = terms.and(old.assumption, new.assumption);
+        let failures = [&old, &new].map(|encoding| firsts(terms, encoding));
+        let undefined = [0, 1].map(|side| {
+            let encoding = [&old, &new][side];
+            let all = failures[side].iter().filter(|first| {
+                let kind = encoding.failures[first.index].kind;
+                matches!(kind, FailureKind::Undefined(_))
+            });
+            let all: Vec<Term> = all.map(|first| first.condition).collect();
+            terms.or_all(all)
+        });
+        let fails = [0, 1].map(|side| {
+            let all: Vec<Term> = failures[side].iter().map(|one| one.condition).collect();
+            terms.or_all(all)
+        });
+        let one = terms.xor(undefined[0], undefined[1]);
+        let otherwise = terms.and_all([fails[0], fails[1], one]);
+        let differences: Vec<(Seen, Term)> = found
+            .found
+            .into_iter()
+            .map(|difference| (seen(&difference), difference.condition))
+            .collect();
+        let different = terms.or_all(differences.iter().map(|(_, condition)| *condition));
+        let different = terms.or_all([alone[0], alone[1], otherwise, different]);
+        let limits = limits(terms, &old, &new);
+        let limited = terms.or_all(limits.iter().map(|limit| limit.condition));
+        Pair {
+            encodings: [old, new],
+            domain,
+            limits,
+            limited,
+            failures,
+            alone,
+            otherwise,
+            differences,
+            different,
+            not_compared,
+        }
+    }
+
+    /// The encoding of one of them.
+    pub fn encoding(&self, side: Side) -> &Encoding {
+        &self.encodings[side.index()]
+    }
+
+    /// The inputs of both, each once.
+    pub fn inputs(&self) -> Vec<&Input> {
+        let mut all: Vec<&Input> = self.encodings[0].inputs.iter().collect();
+        for input in &self.encodings[1].inputs {
+            if !all.iter().any(|other| other.term == input.term) {
+                all.push(input);
+            }
+        }
+        all
+    }
+
+    /// What was taken for granted in both.
+    pub fn notes(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for encoding in &self.encodings {
+            for note in &encoding.notes {
+                if !all.contains(note) {
+                    all.push(note.clone());
+                }
+            }
+        }
+        all
+    }
+}
+
+fn seen(difference: &Difference) -> Seen {
+    match difference.what.as_str() {
+        "the output" => Seen::Output,
+        "the output to standard error" => Seen::ErrorOutput,
+        "the exit status" => Seen::Exit,
+        what => match what.strip_prefix("what `").and_then(|rest| rest.strip_suffix("` holds")) {
+            Some(name) => Seen::Object(name.to_owned()),
+            None => Seen::Result,
+        },
+    }
+}
+
+fn firsts(terms: &mut Terms, encoding: &Encoding) -> Vec<First> {
+    let mut before = terms.truth(false);
+    let mut all = Vec::new();
+    for (index, failure) in encoding.failures.iter().enumerate() {
+        let fine = terms.not(before);
+        let condition = terms.and(failure.condition, fine);
+        before = terms.or(before, failure.condition);
+        if terms.as_truth(condition) != Some(false) {
+            all.push(First { condition, index });
+        }
+    }
+    all
+}
+
+fn limits(terms: &mut Terms, old: &Encoding, new: &Encoding) -> Vec<Limit> {
+    let mut all = Vec::new();
+    for encoding in [old, new] {
+        all.extend(encoding.unknown.iter().map(|unknown| Limit {
+            condition: unknown.condition,
+            reason: unknown.reason.clone(),
+            place: Some(unknown.place.clone()),
+            is_bound: false,
+        }));
+        all.extend(encoding.unwinding.iter().map(|end| Limit {
+            condition: end.condition,
+            reason: match end.recursion {
+                true => "the call is nested more deeply than the bound".to_owned(),
+                false => "the loop has more rounds than the bound".to_owned(),
+            },
+            place: Some(end.place.clone()),
+            is_bound: true,
+        }));
+    }
+    let mut sequences: Vec<String> = Vec::new();
+    for input in old.inputs.iter().chain(&new.inputs) {
+        if let Some(name) = sequence(input)
+            && !sequences.contains(&name)
+        {
+            sequences.push(name);
+        }
+    }
+    for name in sequences {
+        let condition = out_of_step(terms, old, new, &name);
+        if terms.as_truth(condition) != Some(false) {
+            all.push(Limit {
+                condition,
+                reason: format!("the versions read {name} in another order, which is not compared"),
+                place: None,
+                is_bound: false,
+            });
+        }
+    }
+    all
+}
+
+/// The sequence that an input is the next one of, when it is consumed.
+fn sequence(input: &Input) -> Option<String> {
+    match &input.kind {
+        InputKind::Returned { function, .. } => Some(format!("the results of `{function}`")),
+        InputKind::Scanned { .. } | InputKind::Present => Some("standard input".to_owned()),
+        _ => None,
+    }
+}
+
+/// Both programs go on to consume inputs of a sequence after only one of them has consumed one: then equal names do not
+/// mean the same element of it.
+fn out_of_step(terms: &mut Terms, old: &Encoding, new: &Encoding, name: &str) -> Term {
+    let of = |encoding: &Encoding| -> Vec<(Term, Term)> {
+        let own = encoding.inputs.iter();
+        own.filter(|input| sequence(input).is_some_and(|other| other == name))
+            .map(|input| (input.term, input.condition))
+            .collect()
+    };
+    let (a, b) = (of(old), of(new));
+    let no = terms.truth(false);
+    let (mut ahead_a, mut ahead_b, mut bad) = (no, no, no);
+    for at in 0..a.len().max(b.len()) {
+        let (x, y) = (a.get(at), b.get(at));
+        let is_same = matches!((x, y), (Some(x), Some(y)) if x.0 == y.0);
+        let consumes_a = x.map_or(no, |one| one.1);
+        let consumes_b = y.map_or(no, |one| one.1);
+        for (ahead, consumes) in [(ahead_a, consumes_b), (ahead_b, consumes_a)] {
+            let here = terms.and(ahead, consumes);
+            bad = terms.or(bad, here);
+        }
+        let (only_a, only_b) = match is_same {
+            true => {
+                let (not_a, not_b) = (terms.not(consumes_a), terms.not(consumes_b));
+                (terms.and(consumes_a, not_b), terms.and(consumes_b, not_a))
+            }
+            false => {
+                let both = terms.and(consumes_a, consumes_b);
+                bad = terms.or(bad, both);
+                (consumes_a, consumes_b)
+            }
+        };
+        ahead_a = terms.or(ahead_a, only_a);
+        ahead_b = terms.or(ahead_b, only_b);
+    }
+    bad
+}

@@ -1,0 +1,425 @@
+//! Differential partitions: sets of inputs for which both programs do the same, or for which they differ in the same way.
+//!
+//! An input that is not covered yet is a model of what is left. What decides, for this input, that both programs do the
+//! same (or differ, and how) are branches of the two paths and comparisons of their outcomes ([`crate::specialise`]);
+//! a core of them that the solver finds is the condition of the partition. It is covered from then on. Inputs that differ
+//! come first; when there are none left, all the rest is the same, and that is one proof (theorem 2: exploration ends
+//! when everything is covered).
+
+use patchwright_prove::{Given, given};
+use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Statistics, Term, Terms};
+use patchwright_symbolic::Place;
+
+use crate::{
+    behaviour::{self, Formulas, formulas},
+    bounds::joined,
+    coverage::Region,
+    pair::{Pair, Seen, Side},
+    sample,
+    shown::{Names, Printer},
+    specialise::Specialised,
+};
+
+/// What the inputs of a partition have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// NEW fails (it crashes, or is undefined), where OLD does not.
+    NewFails,
+    /// OLD fails, where NEW does not.
+    OldFails,
+    /// Both fail, one by undefined behaviour, the other by `abort`.
+    FailsOtherwise,
+    /// Both end, and what can be seen differs.
+    Different,
+    /// Both do the same.
+    Equal,
+}
+
+impl Kind {
+    /// A name that does not change, for scripts.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Kind::NewFails => "new-fails",
+            Kind::OldFails => "old-fails",
+            Kind::FailsOtherwise => "fails-otherwise",
+            Kind::Different => "different",
+            Kind::Equal => "equal",
+        }
+    }
+
+    /// Whether the programs differ.
+    pub const fn differs(self) -> bool {
+        !matches!(self, Kind::Equal)
+    }
+}
+
+/// What one of the programs does in a partition.
+#[derive(Clone, Debug, Default)]
+pub struct Behaviour {
+    /// How it fails, and where; nothing where it does not.
+    pub failure: Option<(String, Place)>,
+    /// What it does, as formulas over the inputs that hold for the whole partition: `returns x + 1`.
+    pub formulas: Vec<String>,
+    /// Lines that it executes for the sample: file and line.
+    pub lines: Vec<(String, u32)>,
+}
+
+/// A differential partition.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// What its inputs have in common.
+    pub kind: Kind,
+    /// In what the programs differ.
+    pub seen: Vec<Seen>,
+    /// The condition on the inputs, as a conjunction: in C.
+    pub condition: Vec<String>,
+    /// The condition.
+    pub term: Term,
+    /// What OLD and NEW do.
+    pub behaviours: [Behaviour; 2],
+    /// An input of it, as each program consumes it.
+    pub samples: [Vec<Given>; 2],
+    /// The sample.
+    pub model: Assignment,
+    /// The condition rests on something that no input determines.
+    pub is_undetermined: bool,
+    pub(crate) region: Region,
+}
+
+/// What exploration found.
+#[derive(Clone, Debug, Default)]
+pub struct Explored {
+    /// The partitions: those that differ first, and of these where NEW fails.
+    pub partitions: Vec<Partition>,
+    /// There is no other input for which the programs differ, as far as they are encoded.
+    pub differences_complete: bool,
+    /// Partitions cover all inputs, as far as they are encoded.
+    pub covered: bool,
+    /// What the solvers did.
+    pub statistics: Statistics,
+}
+
+/// How far exploration goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Partitions of inputs for which the programs are the same that are listed at most: what is left of these is known to
+    /// be the same anyway.
+    pub equal: usize,
+    /// Conflicts of one question to the solver at most.
+    pub conflicts: Option<u64>,
+}
+
+/// Explores the inputs of two programs.
+pub struct Explorer<'a> {
+    terms: &'a mut Terms,
+    pair: &'a Pair,
+    names: Names,
+    is_program: bool,
+    extent: Extent,
+    interrupt: &'a dyn Fn() -> bool,
+    /// Inputs that are not covered.
+    open: Solver,
+    /// All inputs.
+    judge: Solver,
+}
+
+impl<'a> Explorer<'a> {
+    /// An explorer of what differs in `pair`.
+    pub fn new(
+        terms: &'a mut Terms,
+        pair: &'a Pair,
+        is_program: bool,
+        extent: Extent,
+        interrupt: &'a dyn Fn() -> bool,
+    ) -> Explorer<'a> {
+        let mut open = Solver::new(Backend::default());
+        let mut judge = Solver::new(Backend::default());
+        open.assert(terms, pair.domain);
+        judge.assert(terms, pair.domain);
+        let within = terms.not(pair.limited);
+        open.assert(terms, within);
+        let names = names(pair);
+        Explorer {
+            terms,
+            pair,
+            names,
+            is_program,
+            extent,
+            interrupt,
+            open,
+            judge,
+        }
+    }
+
+    fn budget(&self) -> Budget<'a> {
+        Budget {
+            conflicts: self.extent.conflicts,
+            interrupt: Some(self.interrupt),
+        }
+    }
+
+    /// Explores until everything is covered, or somebody interrupts. Each partition is told as soon as it is known.
+    pub fn run(mut self, tell: &mut dyn FnMut(&Partition)) -> Explored {
+        let mut explored = Explored {
+            differences_complete: true,
+            ..Explored::default()
+        };
+        let goals = [
+            (Kind::NewFails, self.pair.alone[1]),
+            (Kind::OldFails, self.pair.alone[0]),
+            (Kind::FailsOtherwise, self.pair.otherwise),
+            (Kind::Different, self.pair.different),
+        ];
+        for (kind, goal) in goals {
+            if self.terms.as_truth(goal) == Some(false) {
+                continue;
+            }
+            loop {
+                match self.open.check(self.terms, &[goal], &self.budget()) {
+                    Answer::Satisfiable => {
+                        let model = self.open.model().clone();
+                        let partition = self.partition(kind, model);
+                        self.cover(&partition);
+                        tell(&partition);
+                        explored.partitions.push(partition);
+                    }
+                    Answer::Unsatisfiable => break,
+                    Answer::Unknown => {
+                        explored.differences_complete = false;
+                        break;
+                    }
+                }
+            }
+        }
+        let mut equal = 0;
+        while explored.differences_complete && equal < self.extent.equal {
+            match self.open.check(self.terms, &[], &self.budget()) {
+                Answer::Satisfiable => {
+                    let model = self.open.model().clone();
+                    let partition = self.partition(Kind::Equal, model);
+                    self.cover(&partition);
+                    tell(&partition);
+                    explored.partitions.push(partition);
+                    equal += 1;
+                }
+                Answer::Unsatisfiable => {
+                    explored.covered = true;
+                    break;
+                }
+                Answer::Unknown => break,
+            }
+        }
+        explored.partitions.sort_by_key(|partition| partition.kind);
+        explored.statistics = self.open.statistics();
+        explored
+    }
+
+    fn cover(&mut self, partition: &Partition) {
+        let not = self.terms.not(partition.term);
+        self.open.assert(self.terms, not);
+    }
+
+    /// The partition of an input.
+    fn partition(&mut self, kind: Kind, model: Assignment) -> Partition {
+        let pair = self.pair;
+        let (mut roots, mut holding) = (vec![pair.limited], Vec::new());
+        let mut failing: [Option<usize>; 2] = [None, None];
+        for side in Side::BOTH {
+            let firsts = &pair.failures[side.index()];
+            let conditions: Vec<Term> = firsts.iter().map(|first| first.condition).collect();
+            let values = self.terms.evaluate_all(&conditions, &model);
+            let first = values.iter().position(|value| value.truth());
+            failing[side.index()] = first.map(|at| firsts[at].index);
+            let matters = match kind {
+                Kind::NewFails => side == Side::New,
+                Kind::OldFails => side == Side::Old,
+                Kind::FailsOtherwise => true,
+                _ => false,
+            };
+            if let (true, Some(at)) = (matters, first) {
+                holding.push(firsts[at].condition);
+            }
+        }
+        let mut seen = Vec::new();
+        let mut asked = Vec::new();
+        match kind {
+            Kind::NewFails => holding.push(pair.alone[1]),
+            Kind::OldFails => holding.push(pair.alone[0]),
+            Kind::FailsOtherwise => holding.push(pair.otherwise),
+            Kind::Different => {
+                let conditions: Vec<Term> = pair.differences.iter().map(|one| one.1).collect();
+                let values = self.terms.evaluate_all(&conditions, &model);
+                for ((what, condition), value) in pair.differences.iter().zip(values) {
+                    if value.truth() {
+                        holding.push(*condition);
+                        seen.push(what.clone());
+                    } else {
+                        roots.push(*condition);
+                    }
+                }
+                asked.clone_from(&seen);
+            }
+            Kind::Equal => roots.push(pair.different),
+        }
+        if matches!(kind, Kind::NewFails | Kind::OldFails | Kind::FailsOtherwise) {
+            seen.push(Seen::Failure);
+        }
+        let excluded = roots.clone();
+        roots.extend(&holding);
+        for side in Side::BOTH {
+            roots.extend(behaviour::roots(pair.encoding(side), &asked));
+        }
+        let mut under = Specialised::new(self.terms, model.clone());
+        under.prepare(&roots);
+        for &root in excluded.iter().chain(&holding) {
+            under.of(root);
+        }
+        let formulas = Side::BOTH.map(|side| formulas(pair.encoding(side), &asked, &mut under));
+        let mut literals = std::mem::take(&mut under.literals);
+        let mut property = self.terms.and_all(holding);
+        for term in excluded {
+            let not = self.terms.not(term);
+            property = self.terms.and(property, not);
+        }
+        for one in &formulas {
+            property = self.terms.and(property, one.claim);
+        }
+        // Simple literals are kept rather than others: what comes last is dropped first.
+        literals.sort_by_cached_key(|&literal| {
+            let within = self.terms.within(&[literal]);
+            let variables = self.terms.variables_of(literal).len();
+            (variables, within.len(), literal)
+        });
+        let core = self.core(&literals, property);
+        let parts = joined(self.terms, &self.names, &core, &self.budget());
+        let term = parts.iter().fold(self.terms.truth(true), |all, part| {
+            let part = part.term(self.terms);
+            self.terms.and(all, part)
+        });
+        let budget = self.budget();
+        let model = sample::simple(self.terms, pair, &mut self.judge, term, model, &budget);
+        let mut behaviours = [Behaviour::default(), Behaviour::default()];
+        for side in Side::BOTH {
+            behaviours[side.index()] =
+                self.behaviour(side, kind, term, &model, &formulas[side.index()], &failing);
+        }
+        let samples = Side::BOTH.map(|side| given(self.terms, &pair.encoding(side).inputs, &model));
+        let printer = Printer {
+            terms: self.terms,
+            names: &self.names,
+        };
+        let is_undetermined = self
+            .terms
+            .variables_of(term)
+            .iter()
+            .any(|variable| !self.names.of.contains_key(variable));
+        Partition {
+            kind,
+            seen,
+            condition: parts.iter().map(|part| part.text(&printer)).collect(),
+            term,
+            behaviours,
+            samples,
+            model,
+            is_undetermined,
+            region: Region::of(self.terms, &parts),
+        }
+    }
+
+    /// Few literals that imply a property, which all of them do.
+    fn core(&mut self, literals: &[Term], property: Term) -> Vec<Term> {
+        let not = self.terms.not(property);
+        let mut assumptions = vec![not];
+        assumptions.extend(literals);
+        let budget = self.budget();
+        if self.judge.check(self.terms, &assumptions, &budget) != Answer::Unsatisfiable {
+            return literals.to_vec();
+        }
+        let core = self.judge.minimise_core(self.terms, &budget);
+        literals.iter().copied().filter(|literal| core.contains(literal)).collect()
+    }
+
+    /// Whether one condition implies another one, as far as the budget shows.
+    fn implies(&mut self, condition: Term, conclusion: Term) -> bool {
+        let not = self.terms.not(conclusion);
+        let budget = self.budget();
+        self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
+    }
+
+    fn behaviour(
+        &mut self,
+        side: Side,
+        kind: Kind,
+        condition: Term,
+        model: &Assignment,
+        known: &Formulas,
+        failing: &[Option<usize>; 2],
+    ) -> Behaviour {
+        let pair = self.pair;
+        let encoding = pair.encoding(side);
+        let failure = failing[side.index()].map(|index| {
+            let failure = &encoding.failures[index];
+            (failure.message.clone(), failure.place.clone())
+        });
+        let mut text = Vec::new();
+        if failure.is_none() {
+            let mut found = known.clone();
+            if kind != Kind::Different {
+                // What else can be said of the whole partition.
+                let asked = [Seen::Result, Seen::Output];
+                let roots = behaviour::roots(encoding, &asked);
+                let mut under = Specialised::new(self.terms, model.clone());
+                under.prepare(&roots);
+                found = formulas(encoding, &asked, &mut under);
+                if !self.implies(condition, found.claim) {
+                    found.result = None;
+                    found.output.clear();
+                }
+            }
+            let printer = Printer {
+                terms: self.terms,
+                names: &self.names,
+            };
+            text = found.text(&printer, self.is_program);
+        }
+        let conditions: Vec<Term> = encoding.steps.iter().map(|step| step.condition).collect();
+        let values = self.terms.evaluate_all(&conditions, model);
+        let mut lines: Vec<(String, u32)> = Vec::new();
+        for (step, value) in encoding.steps.iter().zip(values) {
+            let line = (step.place.file.clone(), step.place.line);
+            if value.truth() && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        Behaviour {
+            failure,
+            formulas: text,
+            lines,
+        }
+    }
+}
+
+/// Names for people, and types, of what is an input.
+pub(crate) fn names(pair: &Pair) -> Names {
+    let mut names = Names::default();
+    for input in pair.inputs() {
+        if let Some(ty) = input_type(&input.kind) {
+            names.of.insert(input.term, (input.name.clone(), ty));
+        }
+    }
+    names
+}
+
+/// The type of an input's value, if the input is one that somebody gives; nothing in it where it has none.
+fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwright_ir::Type>> {
+    use patchwright_ir::Type;
+    use patchwright_symbolic::InputKind;
+    match kind {
+        InputKind::Argument(ty) | InputKind::Initial(ty) => Some(Some(*ty)),
+        InputKind::Returned { ty, .. } | InputKind::Scanned { ty, .. } => Some(Some(*ty)),
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Some(Type::U8)),
+        InputKind::Length => Some(Some(Type::U64)),
+        InputKind::Null | InputKind::Present => Some(None),
+        InputKind::Unwritten(_) => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! The text of two versions, and the code that it became.
+
+use patchwright_csource::{
+    TranslationUnit,
+    types::{TypeId, TypeKind, TypeTable},
+};
+use patchwright_ir::{Module, Origin, print_module};
+use patchwright_symbolic::{ParameterShape, Shape};
+use patchwright_text::{LineMap, line_edits};
+
+/// Lines of `old` that are not in `new`, counted from 1.
+pub fn changed_lines(old: &[u8], new: &[u8]) -> Vec<u32> {
+    let map = LineMap::new(old);
+    let mut lines = Vec::new();
+    for edit in line_edits(old, new) {
+        if edit.span.is_empty() {
+            continue;
+        }
+        lines.extend(map.line(edit.span.start)..=map.line(edit.span.end - 1));
+    }
+    lines
+}
+
+/// Both became the same code, places aside: whatever one does, so does the other.
+pub fn is_same_code(old: &[Module], new: &[Module]) -> bool {
+    let bare = |module: &Module| {
+        let nowhere = Origin {
+            node: None,
+            span: None,
+            line: None,
+        };
+        let mut module = module.clone();
+        module.files.clear();
+        for global in &mut module.globals {
+            global.origin = nowhere;
+        }
+        for function in &mut module.functions {
+            function.origins.fill(nowhere);
+        }
+        print_module(&module)
+    };
+    old.len() == new.len() && old.iter().zip(new).all(|(a, b)| bare(a) == bare(b))
+}
+
+/// Parameters of one name are of one type in both versions, so that both can be given the same arguments.
+///
+/// # Errors
+/// The name of one that is not.
+pub fn same_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Result<(), String> {
+    for one in old {
+        let other = new.iter().find(|other| other.name == one.name);
+        if other.is_some_and(|other| other.shape != one.shape) {
+            return Err(one.name.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The names of the objects behind these parameters, and of globals, whose bytes hold pointers.
+pub fn holds_pointer(unit: &TranslationUnit, parameters: &[ParameterShape]) -> Vec<String> {
+    let mut names = Vec::new();
+    for &global in &unit.globals {
+        let variable = unit.variable(global);
+        if has_pointer(&unit.types, variable.ty) {
+            names.push(variable.name.clone());
+        }
+    }
+    for parameter in parameters {
+        pointers_behind(&parameter.shape, &parameter.name, &mut names);
+    }
+    names
+}
+
+fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Pointer(_) => true,
+        TypeKind::Array(of, _) => has_pointer(types, *of),
+        TypeKind::Record(record) => match &types.record(*record).fields {
+            Some(fields) => fields.iter().any(|field| has_pointer(types, field.ty)),
+            None => true,
+        },
+        _ => false,
+    }
+}
+
+/// Objects that pointers lead to, named as the encoding names them.
+fn pointers_behind(shape: &Shape, name: &str, names: &mut Vec<String>) {
+    match shape {
+        Shape::Pointer {
+            to: Some(to), count, ..
+        } => {
+            let pointed = match count {
+                1 => format!("*{name}"),
+                _ => name.to_owned(),
+            };
+            if is_pointer_within(to) {
+                names.push(pointed);
+            }
+            for index in 0..*count {
+                let element = match (count, to.as_ref()) {
+                    (1, Shape::Record { .. }) => format!("{name}->"),
+                    (1, _) => format!("*{name}"),
+                    _ => format!("{name}[{index}]"),
+                };
+                pointers_behind(to, &element, names);
+            }
+        }
+        Shape::Record { members, .. } => {
+            for (_, member, shape) in members {
+                let name = match name.ends_with("->") {
+                    true => format!("{name}{member}"),
+                    false => format!("{name}.{member}"),
+                };
+                pointers_behind(shape, &name, names);
+            }
+        }
+        Shape::Array { element, count } => {
+            for index in 0..*count {
+                pointers_behind(element, &format!("{name}[{index}]"), names);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_pointer_within(shape: &Shape) -> bool {
+    match shape {
+        Shape::Pointer { .. } => true,
+        Shape::Scalar(ty) => *ty == patchwright_ir::Type::Ptr,
+        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| is_pointer_within(shape)),
+        Shape::Array { element, .. } => is_pointer_within(element),
+    }
+}

@@ -1,0 +1,103 @@
+//! The answer: the same for all inputs, the same within the bound, different, or not known.
+
+use patchwright_solve::{Answer, Backend, Budget, Solver, Terms};
+use patchwright_symbolic::Place;
+
+use crate::{pair::Pair, partition::Explored};
+
+/// A reason why nothing is known for some inputs, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// In words.
+    pub text: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// It is the bound of loops and calls.
+    pub is_bound: bool,
+}
+
+/// What is known of two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They do the same for all inputs.
+    Equal,
+    /// They do the same for all inputs with which no loop has more rounds than the bound.
+    EqualWithinBound,
+    /// They differ.
+    Different,
+    /// No difference is known; for some inputs nothing is known.
+    Unknown,
+    /// No difference was found within the budget.
+    Unfinished,
+    /// No input satisfies the assumptions of both.
+    Void,
+}
+
+impl Verdict {
+    /// A name that does not change, for scripts.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Verdict::Equal => "equal",
+            Verdict::EqualWithinBound => "equal-within-bound",
+            Verdict::Different => "different",
+            Verdict::Unknown => "unknown",
+            Verdict::Unfinished => "unfinished",
+            Verdict::Void => "void",
+        }
+    }
+}
+
+/// The reasons that hold for some input.
+pub fn reasons(terms: &mut Terms, pair: &Pair, budget: &Budget<'_>) -> Vec<Reason> {
+    let mut solver = Solver::new(Backend::default());
+    solver.assert(terms, pair.domain);
+    let mut found: Vec<Reason> = Vec::new();
+    for limit in &pair.limits {
+        let reason = Reason {
+            text: limit.reason.clone(),
+            place: limit.place.clone(),
+            is_bound: limit.is_bound,
+        };
+        if !found.contains(&reason)
+            && solver.check(terms, &[limit.condition], budget) != Answer::Unsatisfiable
+        {
+            found.push(reason);
+        }
+    }
+    for text in &pair.not_compared {
+        found.push(Reason {
+            text: text.clone(),
+            place: None,
+            is_bound: false,
+        });
+    }
+    found
+}
+
+/// The verdict on what was explored, given the reasons why the rest is not known.
+pub fn verdict(
+    terms: &mut Terms,
+    pair: &Pair,
+    explored: &Explored,
+    reasons: &[Reason],
+    budget: &Budget<'_>,
+) -> Verdict {
+    if explored.partitions.iter().any(|one| one.kind.differs() && !one.is_undetermined) {
+        return Verdict::Different;
+    }
+    if !explored.differences_complete {
+        return Verdict::Unfinished;
+    }
+    let undetermined = explored.partitions.iter().any(|one| one.is_undetermined);
+    if undetermined || reasons.iter().any(|reason| !reason.is_bound) {
+        return Verdict::Unknown;
+    }
+    let mut solver = Solver::new(Backend::default());
+    if solver.check(terms, &[pair.domain], budget) == Answer::Unsatisfiable {
+        return Verdict::Void;
+    }
+    match reasons.is_empty() {
+        true => Verdict::Equal,
+        false => Verdict::EqualWithinBound,
+    }
+}

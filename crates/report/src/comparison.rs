@@ -1,0 +1,291 @@
+//! What `patchwright compare` prints: the verdict and the partitions of the inputs; for people, and as JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::text::Style;
+
+/// The version of the JSON's schema.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What one version does with an input: what an execution did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Observed {
+    /// How it ended: `exit 0`, `abort`, `undefined: …`.
+    pub ending: String,
+    /// What it printed.
+    pub output: String,
+    /// What a function left: its result, memory behind arguments, globals; names and values.
+    pub left: Vec<(String, String)>,
+}
+
+/// What one version does in a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// How it fails, with its place; nothing where it does not.
+    pub failure: Option<String>,
+    /// What it does for all inputs of the partition, as formulas over them.
+    pub formulas: Vec<String>,
+    /// What it did with the sample.
+    pub observed: Option<Observed>,
+    /// Changed lines that it executed with the sample.
+    pub changed_lines: Vec<u32>,
+}
+
+/// A set of inputs for which the versions are the same, or differ in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Partition {
+    /// Its number.
+    pub number: usize,
+    /// `new-fails`, `old-fails`, `fails-otherwise`, `different` or `equal`.
+    pub kind: String,
+    /// In what the versions differ.
+    pub differs: Vec<String>,
+    /// The condition on the inputs, as a conjunction.
+    pub condition: Vec<String>,
+    /// An input: names and values.
+    pub sample: Vec<(String, String)>,
+    /// The version before the change.
+    pub old: Side,
+    /// The version after it.
+    pub new: Side,
+    /// `agrees`, or why the executions could not be compared with what is said.
+    pub replay: String,
+    /// The partition rests on something that no input determines.
+    pub undetermined: bool,
+}
+
+/// A reason why nothing is known for some inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// In words.
+    pub text: String,
+    /// File and line.
+    pub place: Option<String>,
+}
+
+/// How much of the input space the partitions cover.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Covered {
+    /// At least; a share of 1.
+    pub from: f64,
+    /// At most.
+    pub to: f64,
+    /// Both are the same, and counted; else they are an interval of 95 % confidence.
+    pub exact: bool,
+}
+
+/// The report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The version of the schema.
+    pub schema_version: u32,
+    /// The files.
+    pub old: String,
+    /// The other one.
+    pub new: String,
+    /// The function that is compared; nothing for whole programs.
+    pub function: Option<String>,
+    /// `equal`, `equal-within-bound`, `different`, `unknown`, `unfinished`, `void` or `same-code`.
+    pub verdict: String,
+    /// Rounds of each loop at most.
+    pub bound: u32,
+    /// There is no other input for which the versions differ, within the reasons.
+    pub differences_complete: bool,
+    /// The partitions cover all inputs, within the reasons.
+    pub covers_everything: bool,
+    /// How much the partitions cover.
+    pub covered: Option<Covered>,
+    /// Somebody interrupted, or the budget was spent.
+    pub ended_early: bool,
+    /// The partitions.
+    pub partitions: Vec<Partition>,
+    /// Why nothing is known for some inputs.
+    pub reasons: Vec<Reason>,
+    /// What was taken for granted.
+    pub notes: Vec<String>,
+    /// Seconds: reading, encoding, exploring.
+    pub seconds: Vec<(String, f64)>,
+}
+
+impl Comparison {
+    /// As JSON.
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data");
+        text.push('\n');
+        text
+    }
+
+    fn of(&self) -> String {
+        match &self.function {
+            Some(function) => format!("`{function}`"),
+            None => "the program".to_owned(),
+        }
+    }
+
+    /// For people.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        let of = self.of();
+        let differing = self.partitions.iter().filter(|one| one.kind != "equal").count();
+        let first = match self.verdict.as_str() {
+            "same-code" => format!(
+                "{}: {of} is the same code in both versions.",
+                style.paint("32;1", "Equal for all inputs")
+            ),
+            "equal" => format!(
+                "{}: {of} does the same in both versions.",
+                style.paint("32;1", "Equal for all inputs")
+            ),
+            "equal-within-bound" => format!(
+                "{}: {of} does the same in both versions as long as no loop has more than {} rounds; some have more:",
+                style.paint("33;1", "Equal within the bound"),
+                self.bound
+            ),
+            "different" => {
+                let word = if differing == 1 { "partition" } else { "partitions" };
+                format!(
+                    "{}: {of} differs for {differing} {word} of the inputs.",
+                    style.paint("31;1", "Different")
+                )
+            }
+            "void" => format!(
+                "{}: no input of {of} satisfies the assumptions of both versions.",
+                style.paint("33;1", "Void")
+            ),
+            "unfinished" => format!(
+                "{}: no difference of {of} was found so far.",
+                style.paint("33;1", "Unfinished")
+            ),
+            _ => format!(
+                "{}: no difference of {of} is known; nothing is known where",
+                style.paint("33;1", "Unknown beyond")
+            ),
+        };
+        let _ = writeln!(text, "{first}");
+        if self.verdict == "equal-within-bound" || self.verdict == "unknown" {
+            self.write_reasons(&mut text);
+        }
+        let shown = self.partitions.iter().filter(|_| self.verdict != "same-code");
+        for partition in shown {
+            partition.write(&mut text, style);
+        }
+        if differing > 0 || self.ended_early {
+            let _ = writeln!(text);
+            if self.differences_complete {
+                let within = match self.reasons.is_empty() {
+                    true => "",
+                    false => ", as far as is known",
+                };
+                let _ = writeln!(
+                    text,
+                    "For all other inputs both versions do the same{within}: proved."
+                );
+            } else {
+                let _ = writeln!(text, "Exploration ended early: there may be other inputs that differ.");
+            }
+            if let Some(covered) = self.covered.filter(|_| !self.differences_complete) {
+                let percent = |share: f64| format!("{:.4} %", share * 100.0);
+                let share = match covered.exact {
+                    true => percent(covered.from),
+                    false => format!(
+                        "{} to {} (95 % confidence)",
+                        percent(covered.from),
+                        percent(covered.to)
+                    ),
+                };
+                let _ = writeln!(text, "The partitions cover {share} of the inputs.");
+            }
+            if !self.reasons.is_empty() && self.verdict != "unknown" {
+                let _ = writeln!(text, "Nothing is known where");
+                self.write_reasons(&mut text);
+            }
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "note: {note}");
+        }
+        text
+    }
+
+    fn write_reasons(&self, text: &mut String) {
+        for reason in &self.reasons {
+            let _ = match &reason.place {
+                Some(place) => writeln!(text, "  {place}: {}", reason.text),
+                None => writeln!(text, "  {}", reason.text),
+            };
+        }
+    }
+}
+
+impl Partition {
+    fn title(&self) -> String {
+        match self.kind.as_str() {
+            "new-fails" => "NEW fails where OLD does not".to_owned(),
+            "old-fails" => "OLD fails where NEW does not".to_owned(),
+            "fails-otherwise" => "both fail, in different ways".to_owned(),
+            "equal" => "equal".to_owned(),
+            _ => format!("different: {}", self.differs.join(", ")),
+        }
+    }
+
+    fn write(&self, text: &mut String, style: Style) {
+        let colour = match self.kind.as_str() {
+            "equal" => "32",
+            "new-fails" => "31;1",
+            _ => "31",
+        };
+        let _ = writeln!(text, "\n{:>3}  {}", self.number, style.paint(colour, &self.title()));
+        let condition = match self.condition.is_empty() {
+            true => "all inputs".to_owned(),
+            false => self.condition.join(" && "),
+        };
+        let _ = writeln!(text, "     for   {condition}");
+        for (name, side) in [("OLD", &self.old), ("NEW", &self.new)] {
+            let mut words = side.formulas.clone();
+            words.extend(side.failure.clone().map(|failure| format!("fails: {failure}")));
+            if !words.is_empty() {
+                let _ = writeln!(text, "     {name}   {}", words.join("; "));
+            }
+        }
+        let sample: Vec<String> =
+            self.sample.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        if !sample.is_empty() {
+            let _ = writeln!(text, "     e.g.  {}", sample.join(", "));
+        }
+        if let (Some(old), Some(new)) = (&self.old.observed, &self.new.observed) {
+            let _ = match old == new {
+                true => writeln!(text, "           both: {}", old.text()),
+                false => writeln!(text, "           OLD: {}\n           NEW: {}", old.text(), new.text()),
+            };
+        }
+        for (name, side) in [("OLD", &self.old), ("NEW", &self.new)] {
+            if !side.changed_lines.is_empty() && self.kind != "equal" {
+                let lines: Vec<String> = side.changed_lines.iter().map(u32::to_string).collect();
+                let _ = writeln!(text, "     changed lines of {name}: {}", lines.join(", "));
+            }
+        }
+        if self.undetermined {
+            let _ = writeln!(text, "     (it rests on something that no input determines)");
+        }
+        if self.replay != "agrees" {
+            let _ = writeln!(text, "     (not confirmed by executions: {})", self.replay);
+        }
+    }
+}
+
+impl Observed {
+    fn text(&self) -> String {
+        let mut words = Vec::new();
+        for (name, value) in &self.left {
+            words.push(format!("{name} = {value}"));
+        }
+        if !self.output.is_empty() {
+            words.push(format!("prints {:?}", self.output));
+        }
+        if self.ending != "exit 0" || words.is_empty() {
+            words.push(self.ending.clone());
+        }
+        words.join(", ")
+    }
+}
