@@ -8,6 +8,7 @@ mod localize;
 mod places;
 mod progress;
 mod project;
+mod prove;
 mod repair;
 mod run;
 mod signals;
@@ -37,6 +38,8 @@ pub enum Exit {
     BadProject = 3,
     /// Interrupted.
     Interrupted = 4,
+    /// Not decided: the bound, the budget, or something that is not encoded.
+    Undecided = 5,
     /// A bug of ours.
     Bug = 70,
     /// Nobody reads the output any more, as with `| head`; what a shell says of a program that the signal for it ended.
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Run(_) => unreachable!("it has returned above"),
         Command::Ir(args) => ir::run(&args),
         Command::Slice(args) => slice::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Complexity(args) => complexity::run(&args),

@@ -20,7 +20,7 @@ mod verdict;
 mod wider;
 
 pub use enumerate::enumerate;
-pub use harness::{For, HarnessError, arguments, harness, standard_input};
+pub use harness::{For, HarnessError, arguments, harness, main_harness, standard_input};
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
