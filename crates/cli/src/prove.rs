@@ -13,9 +13,10 @@ use std::{
 
 use clap::Args;
 use patchwright_exec::{CancelToken, Scratch, files};
+use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Level, Mutations, Prover, Replay, Repair, Search, Spec, Verdict,
-    choices, link, locate, mutations, patched, question, spec,
+    Counterexample, Extent, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
+    choices, link, locate, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
@@ -64,15 +65,30 @@ pub struct ProveArgs {
     pub abort_ends: bool,
 
     /// So many arguments of the program, of any content
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What is proved")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "What is proved"
+    )]
     pub arguments: u32,
 
     /// Bytes of each argument of the program at most
-    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "What is proved")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        help_heading = "What is proved"
+    )]
     pub longest: u32,
 
     /// Bytes of standard input at most
-    #[arg(long, value_name = "N", default_value_t = 64, help_heading = "What is proved")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        help_heading = "What is proved"
+    )]
     pub input: u32,
 
     /// Rounds of each loop, and calls of a function within itself
@@ -84,7 +100,12 @@ pub struct ProveArgs {
     pub budget: Option<u64>,
 
     /// Instructions that are encoded at most, unwound and inlined
-    #[arg(long, value_name = "N", default_value_t = 5_000_000, help_heading = "How far")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5_000_000,
+        help_heading = "How far"
+    )]
     pub max_instructions: u64,
 
     /// Show the statements of which every repair changes at least one
@@ -109,7 +130,11 @@ pub struct ProveArgs {
     pub max_edits: u32,
 
     /// Leave this function, file or lines of a file alone
-    #[arg(long, value_name = "FUNCTION|FILE[:LINE[-LINE]]", help_heading = "Repairs")]
+    #[arg(
+        long,
+        value_name = "FUNCTION|FILE[:LINE[-LINE]]",
+        help_heading = "Repairs"
+    )]
     pub trusted: Vec<String>,
 
     /// Also list repairs after which nothing is left that has to hold
@@ -164,7 +189,9 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
             let mut job = Job::new(args, program, &cancel);
             job.run()
         };
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, job);
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, job);
         match thread.map_err(Problem::of)?.join() {
             Ok(exit) => exit,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -244,7 +271,11 @@ impl<'a> Job<'a> {
     ) -> Result<Encoding, Problem> {
         let alternatives: Option<Vec<_>> =
             own.map(|own| own.iter().map(|one| &one.alternatives).collect());
-        let linked = link(&self.program.sources, alternatives.as_deref(), &self.program.library);
+        let linked = link(
+            &self.program.sources,
+            alternatives.as_deref(),
+            &self.program.library,
+        );
         let linked = linked.map_err(Problem::of)?;
         let mut options = options.clone();
         if let Some(own) = own {
@@ -417,7 +448,11 @@ impl<'a> Job<'a> {
         };
         Report {
             schema_version: proof::SCHEMA_VERSION,
-            sources: program.sources.iter().map(|one| program.shown(&one.path)).collect(),
+            sources: program
+                .sources
+                .iter()
+                .map(|one| program.shown(&one.path))
+                .collect(),
             entry: program.name(),
             bound: options.bound,
             verdict,
@@ -446,12 +481,33 @@ impl<'a> Job<'a> {
         let encoding = self.encoded(None, &options)?;
         let spec = spec(&mut self.terms, &encoding, reference);
         const MOST: usize = 5;
-        let found = locate(&mut self.terms, &encoding, &spec, MOST, budget);
+        let program = &self.program;
+        let unchanged: Vec<_> = program
+            .sources
+            .iter()
+            .map(|source| unchanged(&source.unit, &source.trusted))
+            .collect();
+        let changeable = |place: &patchwright_symbolic::Place| {
+            let position = program
+                .sources
+                .iter()
+                .position(|source| source.path == place.file);
+            position.is_some_and(
+                |position| match place.origin.and_then(|origin| origin.node) {
+                    Some(Node::Expression(id)) => {
+                        !unchanged[position].contains(&(place.function.clone(), id))
+                    }
+                    _ => true,
+                },
+            )
+        };
+        let found = locate(&mut self.terms, &encoding, &spec, &changeable, MOST, budget);
         self.phase("locate", started);
         let program = &self.program;
         let places = |all: &[patchwright_symbolic::Place]| {
             let own = all.iter().filter(|place| program.is_own(place));
-            own.map(|place| show::place(program, place)).collect::<Vec<_>>()
+            own.map(|place| show::place(program, place))
+                .collect::<Vec<_>>()
         };
         let sets = found
             .iter()

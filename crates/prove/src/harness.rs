@@ -295,7 +295,13 @@ pub fn main_harness(
         .iter()
         .map(|word| {
             let bytes: Vec<String> = word.bytes().map(|byte| byte.to_string()).collect();
-            format!("(char[]){{{}0}}", bytes.iter().map(|byte| format!("{byte}, ")).collect::<String>())
+            format!(
+                "(char[]){{{}0}}",
+                bytes
+                    .iter()
+                    .map(|byte| format!("{byte}, "))
+                    .collect::<String>()
+            )
         })
         .collect();
     text.push_str("\nint main(void)\n{\n");
@@ -311,9 +317,15 @@ pub fn main_harness(
         "    static unsigned char input[] = {{{}0}};\n    stdin = fmemopen(input, {}, \"r\");\n    \
          if (!stdin)\n        stdin = fopen(\"/dev/null\", \"r\");\n    \
          char *arguments[] = {{(char[]){{\"program\"}}, {}0}};",
-        bytes.iter().map(|byte| format!("{byte}, ")).collect::<String>(),
+        bytes
+            .iter()
+            .map(|byte| format!("{byte}, "))
+            .collect::<String>(),
         input.len(),
-        words.iter().map(|word| format!("{word}, ")).collect::<String>(),
+        words
+            .iter()
+            .map(|word| format!("{word}, "))
+            .collect::<String>(),
     );
     let call = match found.parameters.len() {
         0 => "main_of_the_program()".to_owned(),

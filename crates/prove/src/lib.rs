@@ -30,6 +30,6 @@ pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, parameters};
 pub use spec::{Spec, Wrong, WrongKind, spec};
-pub use trusted::Trusted;
+pub use trusted::{Trusted, unchanged};
 pub use value::shown;
 pub use verdict::{Counterexample, Given, Prover, TraceStep, Verdict};

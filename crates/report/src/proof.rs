@@ -221,7 +221,12 @@ impl Report {
         let mut text = String::new();
         match self.verdict {
             Verdict::Proved => {
-                let _ = writeln!(text, "{}: {} holds for all inputs.", style.paint("32;1", "Proved"), self.entry);
+                let _ = writeln!(
+                    text,
+                    "{}: {} holds for all inputs.",
+                    style.paint("32;1", "Proved"),
+                    self.entry
+                );
             }
             Verdict::Bounded => {
                 let _ = writeln!(
@@ -229,14 +234,23 @@ impl Report {
                     "{}: {} holds for all inputs as far as {}, and executions go on beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
-                    count(u64::from(self.bound), "round of each loop", "rounds of each loop"),
+                    count(
+                        u64::from(self.bound),
+                        "round of each loop",
+                        "rounds of each loop"
+                    ),
                 );
                 places(&mut text, &self.beyond);
                 let _ = writeln!(text, "Give a larger --bound, or assume less.");
             }
             Verdict::Failed => {}
             Verdict::Unknown => {
-                let _ = writeln!(text, "{}: whether {} holds, because of", style.paint("33;1", "Unknown"), self.entry);
+                let _ = writeln!(
+                    text,
+                    "{}: whether {} holds, because of",
+                    style.paint("33;1", "Unknown"),
+                    self.entry
+                );
                 for (reason, place) in &self.reasons {
                     match place {
                         Some(place) => {
@@ -265,7 +279,11 @@ impl Report {
                 );
             }
             Verdict::Interrupted => {
-                let _ = writeln!(text, "Interrupted: whether {} holds is not known.", self.entry);
+                let _ = writeln!(
+                    text,
+                    "Interrupted: whether {} holds is not known.",
+                    self.entry
+                );
             }
         }
         if let Some(found) = &self.counterexample {
@@ -281,7 +299,10 @@ impl Report {
     pub fn must_sets(&self, style: Style) -> String {
         let mut text = String::new();
         for sets in self.must_sets.iter().flatten() {
-            let at = sets.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
+            let at = sets
+                .place
+                .as_ref()
+                .map_or(String::new(), |place| format!(" at {place}"));
             let _ = writeln!(
                 text,
                 "{} changes one of these lines, or {}{at} for this input:",
@@ -292,7 +313,10 @@ impl Report {
                 let mark = if sets.core.contains(place) { "*" } else { " " };
                 let _ = writeln!(text, "{mark} {:>5}  {}", place.line, place.text.trim_end());
             }
-            let _ = writeln!(text, "  (* also in the core, which is a must set by itself)");
+            let _ = writeln!(
+                text,
+                "  (* also in the core, which is a must set by itself)"
+            );
         }
         text
     }
@@ -303,12 +327,19 @@ impl Report {
         let Some(found) = &self.repairs else {
             return text;
         };
-        let different = found.repairs.iter().filter(|one| one.same_as.is_none()).count();
+        let different = found
+            .repairs
+            .iter()
+            .filter(|one| one.same_as.is_none())
+            .count();
         let all = found.repairs.len();
         let _ = write!(
             text,
             "{}",
-            style.paint("1", &count(different as u64, "minimal repair", "minimal repairs"))
+            style.paint(
+                "1",
+                &count(different as u64, "minimal repair", "minimal repairs")
+            )
         );
         if all > different {
             let _ = write!(
@@ -402,7 +433,16 @@ impl Repair {
             let _ = write!(text, " (void: nothing is left that has to hold)");
         }
         text.push('\n');
-        text.push_str(&self.diff);
+        match self.same_as {
+            None => text.push_str(&self.diff),
+            // What it does is known; how it is written is enough.
+            Some(_) => {
+                let lines = self.diff.lines();
+                for line in lines.filter(|line| line.starts_with('+') && !line.starts_with("+++")) {
+                    let _ = writeln!(text, "{line}");
+                }
+            }
+        }
         if !self.constants.is_empty() {
             let ranges: Vec<String> = self
                 .constants
@@ -412,7 +452,11 @@ impl Repair {
                     false => format!("{low} to {high}"),
                 })
                 .collect();
-            let more = if self.more_constants { ", and perhaps others" } else { "" };
+            let more = if self.more_constants {
+                ", and perhaps others"
+            } else {
+                ""
+            };
             let _ = writeln!(text, "The constant may be: {}{more}.", ranges.join("; "));
         }
         text
@@ -428,7 +472,11 @@ fn places(text: &mut String, all: &[Place]) {
 fn counterexample(text: &mut String, found: &Counterexample, style: Style) {
     let title = style.paint("31;1", "Fails");
     let _ = match &found.place {
-        Some(place) => writeln!(text, "{title}: {} at {place} in {}.", found.message, place.function),
+        Some(place) => writeln!(
+            text,
+            "{title}: {} at {place} in {}.",
+            found.message, place.function
+        ),
         None => writeln!(text, "{title}: {}.", found.message),
     };
     if !found.inputs.is_empty() {
@@ -450,7 +498,11 @@ fn counterexample(text: &mut String, found: &Counterexample, style: Style) {
         let _ = writeln!(text, "What happens:");
         let left_out = found.trace.len().saturating_sub(MOST_STEPS);
         if left_out > 0 {
-            let _ = writeln!(text, "  … {} before", count(left_out as u64, "step", "steps"));
+            let _ = writeln!(
+                text,
+                "  … {} before",
+                count(left_out as u64, "step", "steps")
+            );
         }
         for step in &found.trace[left_out..] {
             let what = match (&step.name, &step.value) {
@@ -458,7 +510,13 @@ fn counterexample(text: &mut String, found: &Counterexample, style: Style) {
                 (None, Some(value)) => format!("decides {value}"),
                 _ => "gets here".to_owned(),
             };
-            let _ = writeln!(text, "  {}  {:<24}  {}", step.place, what, step.place.text.trim());
+            let _ = writeln!(
+                text,
+                "  {}  {:<24}  {}",
+                step.place,
+                what,
+                step.place.text.trim()
+            );
         }
     }
     let _ = match found.replay.as_str() {

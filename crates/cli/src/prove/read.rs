@@ -88,7 +88,11 @@ pub struct Test {
 }
 
 impl Reader {
-    fn parse(&mut self, file: PathBuf, included: Option<PathBuf>) -> Result<(TranslationUnit, String), Problem> {
+    fn parse(
+        &mut self,
+        file: PathBuf,
+        included: Option<PathBuf>,
+    ) -> Result<(TranslationUnit, String), Problem> {
         let read = included.clone().unwrap_or_else(|| file.clone());
         let bytes = files::read(&read).map_err(Problem::of)?;
         let mut words: Vec<OsString> = vec!["cc".into()];
@@ -115,7 +119,11 @@ impl Reader {
 }
 
 /// Reads what the flags name.
-pub fn program(args: &ProveArgs, scratch: &Scratch, cancel: CancelToken) -> Result<Program, Problem> {
+pub fn program(
+    args: &ProveArgs,
+    scratch: &Scratch,
+    cancel: CancelToken,
+) -> Result<Program, Problem> {
     let started = Instant::now();
     let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
     let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
@@ -147,7 +155,11 @@ pub fn program(args: &ProveArgs, scratch: &Scratch, cancel: CancelToken) -> Resu
     let (entry, shapes) = match &args.function {
         None => {
             if !lengths.is_empty() || !args.assume.is_empty() {
-                let flag = if args.assume.is_empty() { "--length" } else { "--assume" };
+                let flag = if args.assume.is_empty() {
+                    "--length"
+                } else {
+                    "--assume"
+                };
                 return Err(Problem::Input(format!(
                     "{flag} speaks of a function's parameters: name it with --function (in `main`, write \
                      `__VERIFIER_assume(condition);`)"
@@ -271,15 +283,20 @@ fn assuming(
     let source = &sources[position];
     let types = &source.unit.types;
     let unknown = |what: &str| {
-        Problem::Input(format!("--assume: the type of {what} of `{name}` cannot be written in C"))
+        Problem::Input(format!(
+            "--assume: the type of {what} of `{name}` cannot be written in C"
+        ))
     };
-    let result = types.spelling(function.return_type).ok_or_else(|| unknown("the result"))?;
+    let result = types
+        .spelling(function.return_type)
+        .ok_or_else(|| unknown("the result"))?;
     let mut given = Vec::new();
     let mut passed = Vec::new();
     for &parameter in &function.parameters {
         let variable = source.unit.variable(parameter);
         let spelled = types.spelling(variable.ty);
-        let spelled = spelled.ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
+        let spelled =
+            spelled.ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
         given.push(format!("{spelled} {}", variable.name));
         passed.push(variable.name.clone());
     }
@@ -320,7 +337,9 @@ fn reference(
     lengths: &BTreeMap<String, u64>,
 ) -> Result<Reference, Problem> {
     let (file, function) = match like.rsplit_once(':') {
-        Some((file, function)) if !reader.here.join(like).exists() => (file, Some(function.to_owned())),
+        Some((file, function)) if !reader.here.join(like).exists() => {
+            (file, Some(function.to_owned()))
+        }
         _ => (like, args.function.clone()),
     };
     let (unit, path) = reader.parse(reader.here.join(file), None)?;
@@ -334,10 +353,14 @@ fn reference(
             let sources = std::slice::from_ref(&source);
             // The parameters may have other names there.
             let by_position = find(sources, name).map_err(Problem::of)?.1;
-            let names = by_position.parameters.iter().map(|&id| source.unit.variable(id).name.clone());
-            let renamed = shapes.iter().zip(names).filter_map(|(shape, name)| {
-                lengths.get(&shape.name).map(|&length| (name, length))
-            });
+            let names = by_position
+                .parameters
+                .iter()
+                .map(|&id| source.unit.variable(id).name.clone());
+            let renamed = shapes
+                .iter()
+                .zip(names)
+                .filter_map(|(shape, name)| lengths.get(&shape.name).map(|&length| (name, length)));
             let lengths: BTreeMap<String, u64> = renamed.collect();
             let theirs = parameters(sources, name, &lengths).map_err(Problem::of)?;
             let same = theirs.len() == shapes.len()
@@ -376,9 +399,14 @@ impl Program {
 
     /// A path as the user would write it here.
     pub fn shown(&self, path: &str) -> String {
-        let reader = self.reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let reader = self
+            .reader
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         let relative = Path::new(path).strip_prefix(&reader.here);
-        relative.map_or(path.to_owned(), |short| short.to_string_lossy().into_owned())
+        relative.map_or(path.to_owned(), |short| {
+            short.to_string_lossy().into_owned()
+        })
     }
 
     /// A place is in a file that was given.
@@ -434,11 +462,15 @@ impl Program {
                     if !function.starts_with("__VERIFIER_nondet_") && !function.starts_with("nondet_"))
         });
         if let Some(given) = other {
-            let reason = format!("`{}` has no body, and is taken to return anything", given.name);
+            let reason = format!(
+                "`{}` has no body, and is taken to return anything",
+                given.name
+            );
             return Ok((Replay::Untold(reason), None));
         }
         let differs = !matches!(found.kind, WrongKind::Failure(_));
-        let (outcome, output) = self.executed(&self.sources, &self.function, &found.inputs, differs)?;
+        let (outcome, output) =
+            self.executed(&self.sources, &self.function, &found.inputs, differs)?;
         let Some(reference) = self.reference.as_ref().filter(|_| differs) else {
             return Ok((agreement(found, &outcome, checks), None));
         };
@@ -455,9 +487,9 @@ impl Program {
             (Ending::Exit(_), Ending::Exit(_)) if matches!(found.kind, WrongKind::Object(_)) => {
                 Replay::Untold("globals are not compared when it is executed".to_owned())
             }
-            (Ending::Exit(_), Ending::Exit(_)) => {
-                Replay::Differs("the program and its reference do the same for these inputs".to_owned())
-            }
+            (Ending::Exit(_), Ending::Exit(_)) => Replay::Differs(
+                "the program and its reference do the same for these inputs".to_owned(),
+            ),
             _ => agreement(found, &outcome, checks),
         };
         Ok((replay, name.is_none().then_some(expected)))
@@ -476,8 +508,19 @@ impl Program {
         if let Some(function) = function {
             let (position, _) = find(sources, function).map_err(Problem::of)?;
             let path = &sources[position].path;
-            let text = harness(sources, function, &self.shapes, inputs, path, For::Interpreter, shown);
-            let mut reader = self.reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let text = harness(
+                sources,
+                function,
+                &self.shapes,
+                inputs,
+                path,
+                For::Interpreter,
+                shown,
+            );
+            let mut reader = self
+                .reader
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             modules.push(reader.module("harness.c", &text.map_err(Problem::of)?)?);
             replaced = Some(position);
         }
@@ -500,7 +543,15 @@ impl Program {
             Some(function) => {
                 let (position, _) = find(&self.sources, function).map_err(Problem::of)?;
                 let path = &self.sources[position].path;
-                harness(&self.sources, function, &self.shapes, &found.inputs, path, For::Compiler, false)
+                harness(
+                    &self.sources,
+                    function,
+                    &self.shapes,
+                    &found.inputs,
+                    path,
+                    For::Compiler,
+                    false,
+                )
             }
             None => patchwright_prove::main_harness(&self.sources, &found.inputs, &input, &words),
         };

@@ -12,7 +12,10 @@ use super::read::Program;
 
 /// A place, with the text of its line.
 pub fn place(program: &Program, place: &Place) -> proof::Place {
-    let source = program.sources.iter().find(|source| source.path == place.file);
+    let source = program
+        .sources
+        .iter()
+        .find(|source| source.path == place.file);
     let text = source.map(|source| text_of(&source.unit.source, place.line));
     proof::Place {
         file: program.shown(&place.file),
@@ -59,7 +62,12 @@ pub fn counterexample(
             let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
             given.consumed || is_argument
         })
-        .filter(|given| !matches!(given.kind, InputKind::ArgumentByte(..)))
+        .filter(|given| {
+            !matches!(
+                given.kind,
+                InputKind::ArgumentByte(..) | InputKind::Present | InputKind::Length
+            )
+        })
         .map(|given| proof::Input {
             name: given.name.clone(),
             value: given.text(),
