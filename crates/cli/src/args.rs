@@ -6,14 +6,16 @@ use clap::{Args, Parser, Subcommand};
 use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
-use crate::{compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, slice::SliceArgs};
+use crate::{
+    compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, prove::ProveArgs, slice::SliceArgs,
+};
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
 #[derive(Parser, Debug)]
 #[command(name = "patchwright", version, about, arg_required_else_help = true)]
 #[command(after_help = "\
 Exit status: 0 done, something was found; 1 done, nothing was found; 2 the input is wrong; \
-3 the project does not build or its tests are no basis; 4 interrupted; 70 a bug of Patchwright.")]
+3 the project does not build or its tests are no basis; 4 interrupted; 5 not decided (prove); 70 a bug of Patchwright.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -85,6 +87,25 @@ crash is more so.
 
 PROJECT is what it is for `patchwright repair`.")]
     Localize(Box<LocalizeArgs>),
+    /// Prove a program for all inputs, or show an input for which it fails; list all minimal repairs
+    #[command(long_about = "\
+Tells, for all inputs up to a bound of the rounds of loops, whether the assertions of a program hold; where \
+they do not, it shows an input for which they fail, which the interpreter has confirmed. With --repair it \
+lists all minimal repairs, each proved.
+
+  patchwright prove sort.c --function sort --length a=4     a function, for all arrays of four elements
+  patchwright prove sort.c --function sort --length a=4 --repair --level 3
+  patchwright prove new.c --function f --like old.c         the same as a reference, for all arguments
+  patchwright prove tool.c --locate                         lines of which every repair changes one
+
+What shall hold: `assert`, `__VERIFIER_assert`, `__CPROVER_assert`, `reach_error` and `abort` are not reached \
+with something false, nothing that --check looks for happens, and what --like compares is the same. What is \
+assumed: `__VERIFIER_assume`, `__CPROVER_assume`, --assume. Inputs: the arguments of --function, standard \
+input, the program's arguments (--arguments), what `__VERIFIER_nondet_int()` and the like return.
+
+Exit status: 0 proved, or repaired; 1 it fails, or there is no repair; 2 the input is wrong; 4 interrupted; \
+5 not decided (the bound, the budget, or something that is not encoded).")]
+    Prove(Box<ProveArgs>),
     /// Give verdicts on patches that others made
     #[command(long_about = "\
 Gives verdicts on patches that others made: each is applied to a copy of the project, built with the \

@@ -10,6 +10,7 @@ mod places;
 mod progress;
 mod project;
 mod protection;
+mod prove;
 mod repair;
 mod resources;
 mod run;
@@ -40,6 +41,8 @@ pub enum Exit {
     BadProject = 3,
     /// Interrupted.
     Interrupted = 4,
+    /// Not decided: the bound, the budget, or something that is not encoded.
+    Undecided = 5,
     /// A bug of ours.
     Bug = 70,
     /// Nobody reads the output any more, as with `| head`; what a shell says of a program that the signal for it ended.
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Run(_) => unreachable!("it has returned above"),
         Command::Ir(args) => ir::run(&args),
         Command::Slice(args) => slice::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Compare(args) => compare::run(&args),

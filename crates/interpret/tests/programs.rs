@@ -288,3 +288,27 @@ fn mathematical_functions_say_what_went_wrong() {
     assert_eq!(lines[0], "1 1 1.3170 1.1071 0");
     assert!(lines[1].split(' ').all(|word| !word.is_empty()), "{output}");
 }
+
+#[test]
+fn what_verifiers_understand_is_understood() {
+    let head =
+        "void __VERIFIER_assume(int); void __VERIFIER_assert(int); void reach_error(void);\n";
+    for (body, expected) in [
+        ("__VERIFIER_assume(0);", Ending::Assumption),
+        (
+            "__VERIFIER_assume(7); __VERIFIER_assert(1);",
+            Ending::Exit(0),
+        ),
+        ("__VERIFIER_assert(0);", Ending::Abort),
+        ("reach_error();", Ending::Abort),
+    ] {
+        let source = format!("{head}int main(void) {{ {body} return 0; }}\n");
+        assert_eq!(run_with(&source, "", &[]).0, expected, "{body}");
+    }
+    let source =
+        "int __VERIFIER_nondet_int(void); int main(void) { return __VERIFIER_nondet_int(); }\n";
+    match run_with(source, "", &[]).0 {
+        Ending::Unsupported(reason) => assert!(reason.contains("no answer"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}

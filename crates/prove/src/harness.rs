@@ -81,9 +81,10 @@ pub fn harness(
         })?;
         // What is made has to be written, so nothing is `const` here.
         let spelled = spelled.replace("const ", "");
-        let _ = writeln!(text, "    {spelled} {};", variable.name);
-        fill(&mut text, &shape.shape, &variable.name, inputs)?;
-        names.push(variable.name.clone());
+        // The names of the shapes are those of the inputs, also where a reference has others.
+        let _ = writeln!(text, "    {spelled} {};", shape.name);
+        fill(&mut text, &shape.shape, &shape.name, inputs)?;
+        names.push(shape.name.clone());
     }
     let arguments = names.join(", ");
     let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);
@@ -267,6 +268,77 @@ fn cases(values: &[String]) -> String {
     let all = values.iter().enumerate();
     let all = all.map(|(index, value)| format!("case {index}: return {value};"));
     all.collect::<Vec<_>>().join(" ")
+}
+
+/// The file for a whole program: it gives standard input and the arguments, and starts the program.
+///
+/// # Errors
+/// When that cannot be said in C.
+pub fn main_harness(
+    sources: &[Source],
+    inputs: &[Given],
+    input: &[u8],
+    arguments: &[String],
+) -> Result<String, HarnessError> {
+    let (position, found) = find(sources, "main")?;
+    let source = &sources[position];
+    let mut text = String::from("/* Starts a program with the inputs for which it fails. */\n");
+    let _ = writeln!(
+        text,
+        "#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#define main main_of_the_program\n\
+         #include \"{}\"\n#undef main",
+        source.path
+    );
+    functions(&mut text, &source.unit, inputs)?;
+    let bytes: Vec<String> = input.iter().map(u8::to_string).collect();
+    let words: Vec<String> = arguments
+        .iter()
+        .map(|word| {
+            let bytes: Vec<String> = word.bytes().map(|byte| byte.to_string()).collect();
+            format!(
+                "(char[]){{{}0}}",
+                bytes
+                    .iter()
+                    .map(|byte| format!("{byte}, "))
+                    .collect::<String>()
+            )
+        })
+        .collect();
+    text.push_str("\nint main(void)\n{\n");
+    for given in inputs {
+        if let InputKind::Initial(ty) = given.kind
+            && !given.name.contains(['+', '.'])
+        {
+            let _ = writeln!(text, "    {} = {};", given.name, constant(ty, given.bits));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "    static unsigned char input[] = {{{}0}};\n    stdin = fmemopen(input, {}, \"r\");\n    \
+         if (!stdin)\n        stdin = fopen(\"/dev/null\", \"r\");\n    \
+         char *arguments[] = {{(char[]){{\"program\"}}, {}0}};",
+        bytes
+            .iter()
+            .map(|byte| format!("{byte}, "))
+            .collect::<String>(),
+        input.len(),
+        words
+            .iter()
+            .map(|word| format!("{word}, "))
+            .collect::<String>(),
+    );
+    let call = match found.parameters.len() {
+        0 => "main_of_the_program()".to_owned(),
+        1 => format!("main_of_the_program({})", arguments.len() + 1),
+        2 => format!("main_of_the_program({}, arguments)", arguments.len() + 1),
+        _ => format!(
+            "main_of_the_program({}, arguments, arguments + {})",
+            arguments.len() + 1,
+            arguments.len() + 1
+        ),
+    };
+    let _ = writeln!(text, "    (void)arguments;\n    return {call};\n}}");
+    Ok(text)
 }
 
 /// Standard input, as the execution reads it.

@@ -20,7 +20,7 @@ mod verdict;
 mod wider;
 
 pub use enumerate::enumerate;
-pub use harness::{For, HarnessError, arguments, harness, standard_input};
+pub use harness::{For, HarnessError, arguments, harness, main_harness, standard_input};
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
@@ -30,6 +30,6 @@ pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, parameters};
 pub use spec::{Spec, Wrong, WrongKind, spec};
-pub use trusted::Trusted;
+pub use trusted::{Trusted, unchanged};
 pub use value::shown;
 pub use verdict::{Counterexample, Given, Prover, TraceStep, Verdict, given};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Sort, Term, Terms};
-use patchwright_symbolic::{Encoding, Place};
+use patchwright_symbolic::{Encoding, Location, Place};
 
 use crate::{slice::deciding, spec::Spec};
 
@@ -23,16 +23,21 @@ pub struct MustSets {
 }
 
 /// The must sets of executions that go wrong: of at most `most` of them, each in another place. `encoding` has
-/// locations.
+/// locations; those whose place is not `changeable` stay as they are.
 pub fn locate(
     terms: &mut Terms,
     encoding: &Encoding,
     spec: &Spec,
+    changeable: &dyn Fn(&Place) -> bool,
     most: usize,
     budget: &Budget<'_>,
 ) -> Vec<MustSets> {
     let mut solver = Solver::new(Backend::default());
-    let locations: Vec<Term> = encoding.locations.iter().map(|one| one.variable).collect();
+    let all: Vec<&Location> = encoding.locations.iter().collect();
+    let (own, fixed): (Vec<&Location>, Vec<&Location>) =
+        all.into_iter().partition(|one| changeable(&one.place));
+    let locations: Vec<Term> = own.iter().map(|one| one.variable).collect();
+    let fixed: Vec<Term> = fixed.iter().map(|one| terms.not(one.variable)).collect();
     let unchanged: Vec<Term> = locations.iter().map(|&one| terms.not(one)).collect();
     let mut found: Vec<MustSets> = Vec::new();
     let mut left: Vec<usize> = (0..spec.wrong.len()).collect();
@@ -40,6 +45,7 @@ pub fn locate(
         let conditions: Vec<Term> = left.iter().map(|&at| spec.wrong[at].condition).collect();
         let fails = terms.or_all(conditions);
         let mut assumed = unchanged.clone();
+        assumed.extend(&fixed);
         assumed.push(fails);
         if solver.check(terms, &assumed, budget) != Answer::Satisfiable {
             break;
@@ -56,7 +62,7 @@ pub fn locate(
             terms,
             &mut solver,
             spec,
-            &unchanged,
+            (&unchanged, &fixed),
             encoding,
             &model,
             budget,
@@ -64,8 +70,8 @@ pub fn locate(
         found.push(MustSets {
             message: wrong.message.clone(),
             place: wrong.place.clone(),
-            slice: places(encoding, &slice),
-            core: places(encoding, &core.unwrap_or(slice)),
+            slice: places(&own, &slice),
+            core: places(&own, &core.unwrap_or(slice)),
             input: encoding
                 .inputs
                 .iter()
@@ -85,13 +91,14 @@ fn core(
     terms: &mut Terms,
     solver: &mut Solver,
     spec: &Spec,
-    unchanged: &[Term],
+    (unchanged, others): (&[Term], &[Term]),
     encoding: &Encoding,
     model: &Assignment,
     budget: &Budget<'_>,
 ) -> Option<BTreeSet<usize>> {
     let fails = spec.fails(terms);
     let mut fixed = vec![terms.not(fails)];
+    fixed.extend(others);
     for input in &encoding.inputs {
         let bits = model.get(terms, input.term).bits();
         fixed.push(match terms.sort(input.term) {
@@ -137,10 +144,10 @@ fn core(
 }
 
 /// The places of locations, each line once, in order.
-fn places(encoding: &Encoding, locations: &BTreeSet<usize>) -> Vec<Place> {
+fn places(own: &[&Location], locations: &BTreeSet<usize>) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
     for &position in locations {
-        let place = &encoding.locations[position].place;
+        let place = &own[position].place;
         if !found
             .iter()
             .any(|other| other.file == place.file && other.line == place.line)

@@ -135,6 +135,8 @@ pub struct Search<'a> {
     patches: Solver,
     /// Knows the program.
     program: Solver,
+    /// Compares repaired programs.
+    compared: Solver,
     inputs: Vec<Term>,
     sites: Vec<Site>,
     /// For each number of changes, counted from 0: there are more.
@@ -240,6 +242,7 @@ impl<'a> Search<'a> {
             interrupt,
             patches,
             program,
+            compared: Solver::new(Backend::default()),
             inputs,
             sites,
             more_than,
@@ -702,6 +705,17 @@ impl<'a> Search<'a> {
         if self.question.seen.is_empty() {
             return None;
         }
+        // That two repairs do the same is worth knowing, but not any price.
+        const MOST_CONFLICTS: u64 = 10_000;
+        let budget = Budget {
+            conflicts: Some(
+                self.extent
+                    .conflicts
+                    .unwrap_or(MOST_CONFLICTS)
+                    .min(MOST_CONFLICTS),
+            ),
+            interrupt: Some(self.interrupt),
+        };
         let own = self.behaviour(repair);
         for position in 0..self.found.repairs.len() {
             if self.found.repairs[position].same_as.is_some() {
@@ -721,7 +735,7 @@ impl<'a> Search<'a> {
             let answer = match self.terms.as_truth(differs) {
                 Some(true) => Answer::Satisfiable,
                 Some(false) => Answer::Unsatisfiable,
-                None => self.program.check(self.terms, &[differs], &self.budget()),
+                None => self.compared.check(self.terms, &[differs], &budget),
             };
             if answer == Answer::Unsatisfiable {
                 return Some(position);

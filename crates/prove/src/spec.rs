@@ -1,7 +1,7 @@
 //! What must not happen, as one list: failures, and differences from a reference.
 
 use patchwright_solve::{Term, Terms};
-use patchwright_symbolic::{Encoding, FailureKind, Outcome, Output, Piece, Place};
+use patchwright_symbolic::{Encoding, FailureKind, Outcome, Piece, Place, difference};
 
 /// What is wrong about an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,14 +108,23 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
         }
         let both = terms.and(defined, ends);
         fulfilled = terms.and(fulfilled, both);
-        for (condition, kind, message) in differences(terms, program, reference, &mut reasons) {
-            let condition = terms.and(both, condition);
+        let differences = difference(terms, program, reference);
+        for one in differences.found {
+            let condition = terms.and(defined, one.condition);
             wrong.push(Wrong {
                 condition,
-                kind,
-                message,
+                kind: match one.what.as_str() {
+                    "the result" => WrongKind::Result,
+                    "the output" => WrongKind::Output,
+                    other => WrongKind::Object(other.to_owned()),
+                },
+                message: format!("{} is not that of the reference", one.what),
                 place: None,
             });
+        }
+        for reason in differences.unknown {
+            let reason = format!("what is not compared with the reference: {reason}");
+            reasons.push((both, reason, None));
         }
         let over: Vec<Term> = reference
             .unwinding
@@ -162,93 +171,6 @@ fn ends(terms: &mut Terms, outcome: &Outcome) -> Term {
         Some(ends) => ends,
         None => terms.truth(false),
     }
-}
-
-/// Bytes of consecutive parts, the lowest first.
-fn bytes(terms: &mut Terms, parts: &[Term]) -> Vec<Term> {
-    let mut all = Vec::new();
-    for &part in parts {
-        let width = terms.width(part);
-        for low in (0..width).step_by(8) {
-            let high = (low + 7).min(width - 1);
-            all.push(terms.extract(part, high, low));
-        }
-    }
-    all
-}
-
-fn differences(
-    terms: &mut Terms,
-    program: &Encoding,
-    reference: &Encoding,
-    reasons: &mut Vec<(Term, String, Option<Place>)>,
-) -> Vec<(Term, WrongKind, String)> {
-    let mut found = Vec::new();
-    let (own, other) = (&program.outcome, &reference.outcome);
-    if let (Some((_, a)), Some((_, b))) = (own.result, other.result)
-        && terms.sort(a) == terms.sort(b)
-    {
-        let differ = terms.ne(a, b);
-        let message = "the result is not that of the reference".to_owned();
-        found.push((differ, WrongKind::Result, message));
-    }
-    for (name, parts) in &own.objects {
-        let Some((_, others)) = other.objects.iter().find(|(other, _)| other == name) else {
-            continue;
-        };
-        let (a, b) = (bytes(terms, parts), bytes(terms, others));
-        let differ: Vec<Term> = a.iter().zip(&b).map(|(&a, &b)| terms.ne(a, b)).collect();
-        let differ = match a.len() == b.len() {
-            true => terms.or_all(differ),
-            false => terms.truth(true),
-        };
-        let message = format!("at the end `{name}` is not what the reference leaves in it");
-        found.push((differ, WrongKind::Object(name.clone()), message));
-    }
-    let printed = |outcome: &Outcome| -> Vec<Output> {
-        let all = outcome.output.iter().filter(|one| !one.error);
-        all.cloned().collect()
-    };
-    let (a, b) = (printed(own), printed(other));
-    match same_output(terms, &a, &b) {
-        Some(differ) => {
-            let message = "the output is not that of the reference".to_owned();
-            found.push((differ, WrongKind::Output, message));
-        }
-        None => {
-            let always = terms.truth(true);
-            let reason =
-                "the program and its reference print in different ways, which cannot be compared";
-            reasons.push((always, reason.to_owned(), None));
-        }
-    }
-    found
-}
-
-/// When outputs of the same form differ.
-fn same_output(terms: &mut Terms, a: &[Output], b: &[Output]) -> Option<Term> {
-    if a.len() != b.len() {
-        return None;
-    }
-    let mut differ = Vec::new();
-    for (one, other) in a.iter().zip(b) {
-        differ.push(terms.xor(one.condition, other.condition));
-        let values = match (&one.piece, &other.piece) {
-            (Piece::Text(x), Piece::Text(y)) => {
-                let same = x == y;
-                terms.truth(!same)
-            }
-            (Piece::Byte(x), Piece::Byte(y)) => terms.ne(*x, *y),
-            (Piece::Value(form, _, x), Piece::Value(other, _, y))
-                if form == other && terms.sort(*x) == terms.sort(*y) =>
-            {
-                terms.ne(*x, *y)
-            }
-            _ => return None,
-        };
-        differ.push(terms.and(one.condition, values));
-    }
-    Some(terms.or_all(differ))
 }
 
 /// What tells executions apart: results, objects, output; of a program that shows nothing at its end, the values that

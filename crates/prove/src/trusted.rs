@@ -1,6 +1,6 @@
 //! What is not to be changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit};
 use patchwright_text::Span;
@@ -65,6 +65,50 @@ pub(crate) fn spans(trusted: &Trusted, unit: &TranslationUnit) -> Vec<Span> {
         let end = lines.line_span(last.min(lines.line_count()));
         if let (Some(start), Some(end)) = (start, end) {
             found.push(Span::new(start.start, end.end.max(start.start)));
+        }
+    }
+    found
+}
+
+/// The expressions of a source that no repair changes, by function: those of assertions and assumptions, and what is
+/// trusted.
+pub fn unchanged(unit: &TranslationUnit, trusted: &Trusted) -> HashSet<(String, u32)> {
+    let spans = spans(trusted, unit);
+    let mut found = HashSet::new();
+    for function in &unit.functions {
+        let all = is_trusted(trusted, &function.name);
+        let mut open: Vec<ExprId> = Vec::new();
+        for (index, expr) in function.exprs.iter().enumerate() {
+            let id = ExprId(index as u32);
+            let inside = expr
+                .place
+                .editable()
+                .is_some_and(|span| spans.iter().any(|trusted| trusted.overlaps(span)));
+            let states = match &expr.kind {
+                ExprKind::Call { callee, .. } => is_statement_call(function, *callee),
+                _ => false,
+            };
+            if all || inside || states || is_in_assertion(unit, expr.place) {
+                open.push(id);
+            }
+        }
+        for statement in &function.stmts {
+            if let StmtKind::If {
+                condition,
+                then,
+                otherwise,
+            } = &statement.kind
+            {
+                let arms = [Some(*then), *otherwise].into_iter().flatten();
+                if arms.into_iter().any(|arm| reports_error(function, arm)) {
+                    open.push(*condition);
+                }
+            }
+        }
+        while let Some(id) = open.pop() {
+            if found.insert((function.name.clone(), id.0)) {
+                open.extend(function.children(id));
+            }
         }
     }
     found

@@ -10,6 +10,7 @@ pub mod complexity;
 pub mod json;
 pub mod layered;
 pub mod localization;
+pub mod proof;
 pub mod slice;
 pub mod svg;
 pub mod text;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use patchwright_ir::{
-    Block, BlockId, Edge, Function, LocalKind, Operand, RoutineId, TempId, TerminatorKind, Type,
-    Undefined, Value,
+    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId, TempId,
+    TerminatorKind, Type, Undefined, Value,
 };
 use patchwright_solve::Term;
 use rustc_hash::FxHashMap;
@@ -285,6 +285,30 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
+    /// A block does nothing but report that an assertion fails: the branch to it is the assertion.
+    fn reports_failure(&self, frame: &Frame<'p>, block: BlockId) -> bool {
+        frame
+            .function
+            .block(block)
+            .instructions
+            .iter()
+            .any(|instruction| {
+                let InstructionKind::Call {
+                    callee: Callee::Direct(function),
+                    ..
+                } = &instruction.kind
+                else {
+                    return false;
+                };
+                let routine = self.program.routine_of(frame.module, *function);
+                let name = self.program.routine(routine).name.as_str();
+                matches!(
+                    name,
+                    "__assert_fail" | "__assert" | "reach_error" | "__VERIFIER_error"
+                )
+            })
+    }
+
     /// Follows the ways out of a block.
     fn leave(
         &mut self,
@@ -320,6 +344,12 @@ impl<'p> Encoder<'p> {
                 if self.terms.as_truth(holds).is_none() {
                     let value = meaning::int_of(self.terms, holds);
                     self.step(&at.state.world, &place, None, Some((Type::I32, value)));
+                }
+                if [then, otherwise]
+                    .into_iter()
+                    .any(|edge| self.reports_failure(frame, edge.target))
+                {
+                    self.reached.push(at.state.world.path.term());
                 }
                 let not = self.terms.not(holds);
                 for (edge, condition) in [(then, holds), (otherwise, not)] {

@@ -1,0 +1,697 @@
+//! `patchwright prove`.
+
+mod read;
+mod show;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    io::{IsTerminal, Write},
+    path::PathBuf,
+    time::Instant,
+};
+
+use clap::Args;
+use patchwright_exec::{CancelToken, Scratch, files};
+use patchwright_ir::Node;
+use patchwright_prove::{
+    Counterexample, Extent, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
+    choices, link, locate, mutations, patched, question, spec, unchanged,
+};
+use patchwright_report::{
+    proof::{self, Report},
+    text::Style,
+};
+use patchwright_solve::{Budget, Statistics, Terms};
+use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, encode};
+
+use crate::{Exit, signals};
+use read::{Problem, Program};
+
+/// Flags of `patchwright prove`.
+#[derive(Args, Debug)]
+pub struct ProveArgs {
+    /// The C files of the program
+    #[arg(value_name = "FILE", required = true, num_args = 1..)]
+    pub sources: Vec<OsString>,
+
+    /// Prove this function, for all arguments, instead of the program
+    #[arg(long, value_name = "NAME", help_heading = "What is proved")]
+    pub function: Option<String>,
+
+    /// A pointer argument points to so many objects [default: 1]
+    #[arg(long, value_name = "PARAMETER=COUNT", help_heading = "What is proved")]
+    pub length: Vec<String>,
+
+    /// Only for arguments that satisfy this C expression over the function's parameters and globals
+    #[arg(long, value_name = "EXPRESSION", help_heading = "What is proved")]
+    pub assume: Vec<String>,
+
+    /// It does the same as this reference: result, memory behind the arguments, globals and output
+    #[arg(long, value_name = "FILE[:FUNCTION]", help_heading = "What is proved")]
+    pub like: Option<String>,
+
+    /// Look for these beside failing assertions: bounds, null, div, overflow, shift, uninitialized,
+    /// conversion, leak; all; none [default: bounds,null,div]
+    #[arg(long, value_name = "LIST", help_heading = "What is proved")]
+    pub check: Option<String>,
+
+    /// Globals without an initial value in the source hold any value at the start
+    #[arg(long, help_heading = "What is proved")]
+    pub havoc: bool,
+
+    /// Calling `abort` is no failure [default: it is, unless the program has `reach_error`]
+    #[arg(long, help_heading = "What is proved")]
+    pub abort_ends: bool,
+
+    /// So many arguments of the program, of any content
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "What is proved"
+    )]
+    pub arguments: u32,
+
+    /// Bytes of each argument of the program at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        help_heading = "What is proved"
+    )]
+    pub longest: u32,
+
+    /// Bytes of standard input at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        help_heading = "What is proved"
+    )]
+    pub input: u32,
+
+    /// Rounds of each loop, and calls of a function within itself
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
+    pub bound: u32,
+
+    /// Conflicts of one question to the solver at most
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    pub budget: Option<u64>,
+
+    /// Instructions that are encoded at most, unwound and inlined
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5_000_000,
+        help_heading = "How far"
+    )]
+    pub max_instructions: u64,
+
+    /// Show the statements of which every repair changes at least one
+    #[arg(long, help_heading = "Faults")]
+    pub locate: bool,
+
+    /// Show them in the source
+    #[arg(long, requires = "locate", help_heading = "Faults")]
+    pub annotate: bool,
+
+    /// List all minimal repairs
+    #[arg(long, help_heading = "Repairs")]
+    pub repair: bool,
+
+    /// What a repair may change: 1 operators; 2 more operators, constants a little; 3 also any constant, variable,
+    /// conjunct, index and comparison
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3), help_heading = "Repairs")]
+    pub level: u8,
+
+    /// Changes of a repair at most
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Repairs")]
+    pub max_edits: u32,
+
+    /// Leave this function, file or lines of a file alone
+    #[arg(
+        long,
+        value_name = "FUNCTION|FILE[:LINE[-LINE]]",
+        help_heading = "Repairs"
+    )]
+    pub trusted: Vec<String>,
+
+    /// Also list repairs after which nothing is left that has to hold
+    #[arg(long, help_heading = "Repairs")]
+    pub vacuous: bool,
+
+    /// Write each repair's diff into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Write the counterexample into this folder, as a case for `patchwright repair` and as a C file
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub test: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Also print what was done, in numbers
+    #[arg(long, help_heading = "Output")]
+    pub stats: bool,
+
+    /// Flags for the compiler
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &ProveArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(Problem::Input(message)) => {
+            eprintln!("patchwright: error: {message}");
+            Exit::BadInput
+        }
+        Err(Problem::Interrupted) => {
+            eprintln!("patchwright: interrupted before anything was found");
+            Exit::Interrupted
+        }
+    }
+}
+
+fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
+    let scratch = Scratch::in_default_place().map_err(Problem::of)?;
+    let cancel = CancelToken::new().map_err(Problem::of)?;
+    signals::cancel_on_signals(cancel.clone());
+    let program = read::program(args, &scratch, cancel.clone())?;
+    // Encoding goes as deep as the program's calls and terms do.
+    const STACK: usize = 2 << 30;
+    std::thread::scope(|scope| {
+        let job = || {
+            let mut job = Job::new(args, program, &cancel);
+            job.run()
+        };
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, job);
+        match thread.map_err(Problem::of)?.join() {
+            Ok(exit) => exit,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// What is looked for.
+fn checks(text: Option<&str>) -> Result<BTreeSet<Check>, Problem> {
+    let Some(text) = text else {
+        return Ok(Check::usual());
+    };
+    let mut found = BTreeSet::new();
+    for name in text.split(',').map(str::trim) {
+        match name {
+            "all" => found.extend(Check::ALL),
+            "none" => {}
+            _ => match Check::ALL.into_iter().find(|check| check.name() == name) {
+                Some(check) => {
+                    found.insert(check);
+                }
+                None => {
+                    let known: Vec<&str> = Check::ALL.iter().map(|check| check.name()).collect();
+                    return Err(Problem::Input(format!(
+                        "`--check {name}`: there is no such check; there are {}, all and none",
+                        known.join(", ")
+                    )));
+                }
+            },
+        }
+    }
+    Ok(found)
+}
+
+struct Job<'a> {
+    args: &'a ProveArgs,
+    program: Program,
+    cancel: &'a CancelToken,
+    terms: Terms,
+    stats: proof::Stats,
+    style: Style,
+}
+
+impl<'a> Job<'a> {
+    fn new(args: &'a ProveArgs, program: Program, cancel: &'a CancelToken) -> Job<'a> {
+        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let mut stats = proof::Stats::default();
+        stats.seconds.push(("read".to_owned(), program.seconds));
+        Job {
+            args,
+            program,
+            cancel,
+            terms: Terms::new(),
+            stats,
+            style: Style { colour },
+        }
+    }
+
+    fn options(&self) -> Result<Options, Problem> {
+        let args = self.args;
+        Ok(Options {
+            bound: args.bound,
+            recursion: args.bound,
+            checks: checks(args.check.as_deref())?,
+            havoc: args.havoc,
+            abort_fails: !args.abort_ends && !self.program.has_error_function(),
+            instructions: args.max_instructions,
+            input: args.input,
+            ..Options::default()
+        })
+    }
+
+    fn encoded(
+        &mut self,
+        own: Option<&[Mutations]>,
+        options: &Options,
+    ) -> Result<Encoding, Problem> {
+        let alternatives: Option<Vec<_>> =
+            own.map(|own| own.iter().map(|one| &one.alternatives).collect());
+        let linked = link(
+            &self.program.sources,
+            alternatives.as_deref(),
+            &self.program.library,
+        );
+        let linked = linked.map_err(Problem::of)?;
+        let mut options = options.clone();
+        if let Some(own) = own {
+            options.choices = choices(own);
+        }
+        let entry = self.program.entry.clone();
+        self.encode(&linked, &entry, &options)
+    }
+
+    fn encode(
+        &mut self,
+        linked: &patchwright_ir::Program,
+        entry: &Entry,
+        options: &Options,
+    ) -> Result<Encoding, Problem> {
+        let cancel = self.cancel;
+        let interrupt = || cancel.is_cancelled();
+        let encoding = encode(linked, entry, options, &mut self.terms, &interrupt);
+        let encoding = encoding.map_err(|error| match error {
+            EncodeError::Interrupted => Problem::Interrupted,
+            other => Problem::of(other),
+        })?;
+        self.stats.instructions += encoding.counts.instructions;
+        Ok(encoding)
+    }
+
+    /// The reference's encoding, in the same terms.
+    fn reference(&mut self, options: &Options) -> Result<Option<Encoding>, Problem> {
+        let Some(reference) = &self.program.reference else {
+            return Ok(None);
+        };
+        let linked = link(
+            std::slice::from_ref(&reference.source),
+            None,
+            &self.program.library,
+        );
+        let linked = linked.map_err(Problem::of)?;
+        let entry = reference.entry.clone();
+        let options = Options {
+            prefix: "reference.".to_owned(),
+            ..options.clone()
+        };
+        self.encode(&linked, &entry, &options).map(Some)
+    }
+
+    fn run(&mut self) -> Result<Exit, Problem> {
+        let options = self.options()?;
+        let started = Instant::now();
+        let encoding = self.encoded(None, &options)?;
+        let reference = self.reference(&options)?;
+        self.phase("encode", started);
+        if self.program.reference.is_none()
+            && !self.program.has_assertion()
+            && encoding.failures.is_empty()
+            && encoding.unknown.is_empty()
+        {
+            return Err(Problem::Input(format!(
+                "there is nothing to prove about {}: it has no assertion, and nothing that --check looks for; write \
+                 `assert(condition)`, `__VERIFIER_assert(condition)` or `if (…) reach_error();`, or compare it with a \
+                 reference (--like)",
+                self.program.name()
+            )));
+        }
+        let spec = spec(&mut self.terms, &encoding, reference.as_ref());
+        let cancel = self.cancel;
+        let interrupt = move || cancel.is_cancelled();
+        let budget = Budget {
+            conflicts: self.args.budget,
+            interrupt: Some(&interrupt),
+        };
+        let started = Instant::now();
+        let mut prover = Prover {
+            terms: &mut self.terms,
+            encoding: &encoding,
+            spec: &spec,
+            budget,
+        };
+        let (verdict, statistics) = prover.verdict();
+        self.count(&statistics);
+        self.phase("decide", started);
+        let mut report = self.report(&verdict, &encoding, &options);
+        let mut bug = None;
+        if let Verdict::Failed(found) = &verdict {
+            let started = Instant::now();
+            let (replay, expected) = self.program.replayed(found, &options.checks);
+            self.phase("replay", started);
+            if let Replay::Differs(message) = &replay {
+                bug = Some(message.clone());
+            }
+            report.counterexample = Some(show::counterexample(&self.program, found, &replay));
+            self.write_test(found, expected.as_deref())?;
+        }
+        let quiet = self.args.json;
+        if !quiet {
+            self.print(&report.verdict(self.style))?;
+        }
+        if let Some(message) = bug {
+            if quiet {
+                self.print(&report.json())?;
+            }
+            eprintln!(
+                "patchwright: this is a bug of Patchwright: the counterexample is not what an execution does: \
+                 {message}; please report it with the program"
+            );
+            return Ok(Exit::Bug);
+        }
+        if self.args.locate {
+            self.locate(&mut report, &options, reference.as_ref(), &budget)?;
+        }
+        let mut repaired = None;
+        let is_right = matches!(verdict, Verdict::Proved | Verdict::Void);
+        if self.args.repair && !is_right && !matches!(verdict, Verdict::Budget) {
+            repaired = Some(self.repair(&mut report, &options, reference.as_ref(), &budget)?);
+        }
+        self.finish(&mut report)?;
+        if self.cancel.is_cancelled() {
+            return Ok(Exit::Interrupted);
+        }
+        Ok(match (repaired, &verdict) {
+            (Some(exit), _) => exit,
+            (None, Verdict::Proved) => Exit::Found,
+            (None, Verdict::Failed(_)) => Exit::Nothing,
+            (None, Verdict::Void) => Exit::BadInput,
+            (None, _) => Exit::Undecided,
+        })
+    }
+
+    fn phase(&mut self, name: &str, started: Instant) {
+        let seconds = started.elapsed().as_secs_f64();
+        self.stats.seconds.push((name.to_owned(), seconds));
+    }
+
+    fn count(&mut self, statistics: &Statistics) {
+        self.stats.variables += statistics.variables;
+        self.stats.clauses += statistics.clauses;
+        self.stats.calls += statistics.calls;
+        self.stats.conflicts += statistics.conflicts;
+    }
+
+    fn print(&self, text: &str) -> Result<(), Problem> {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+        Ok(())
+    }
+
+    fn report(&self, verdict: &Verdict, encoding: &Encoding, options: &Options) -> Report {
+        let program = &self.program;
+        let place = |place| show::place(program, place);
+        let mut reasons = Vec::new();
+        let mut beyond = Vec::new();
+        let verdict = match verdict {
+            Verdict::Proved => proof::Verdict::Proved,
+            Verdict::Bounded(places) => {
+                beyond = places.iter().map(place).collect();
+                proof::Verdict::Bounded
+            }
+            Verdict::Failed(_) => proof::Verdict::Failed,
+            Verdict::Unknown(all) => {
+                reasons = all
+                    .iter()
+                    .map(|(reason, at)| (reason.clone(), at.as_ref().map(place)))
+                    .collect();
+                proof::Verdict::Unknown
+            }
+            Verdict::Budget if self.cancel.is_cancelled() => proof::Verdict::Interrupted,
+            Verdict::Budget => proof::Verdict::OutOfBudget,
+            Verdict::Void => proof::Verdict::Void,
+        };
+        Report {
+            schema_version: proof::SCHEMA_VERSION,
+            sources: program
+                .sources
+                .iter()
+                .map(|one| program.shown(&one.path))
+                .collect(),
+            entry: program.name(),
+            bound: options.bound,
+            verdict,
+            beyond,
+            reasons,
+            counterexample: None,
+            notes: encoding.notes.clone(),
+            must_sets: None,
+            repairs: None,
+            stats: None,
+        }
+    }
+
+    fn locate(
+        &mut self,
+        report: &mut Report,
+        options: &Options,
+        reference: Option<&Encoding>,
+        budget: &Budget<'_>,
+    ) -> Result<(), Problem> {
+        let started = Instant::now();
+        let options = Options {
+            locations: true,
+            ..options.clone()
+        };
+        let encoding = self.encoded(None, &options)?;
+        let spec = spec(&mut self.terms, &encoding, reference);
+        const MOST: usize = 5;
+        let program = &self.program;
+        let unchanged: Vec<_> = program
+            .sources
+            .iter()
+            .map(|source| unchanged(&source.unit, &source.trusted))
+            .collect();
+        let changeable = |place: &patchwright_symbolic::Place| {
+            let position = program
+                .sources
+                .iter()
+                .position(|source| source.path == place.file);
+            position.is_some_and(
+                |position| match place.origin.and_then(|origin| origin.node) {
+                    Some(Node::Expression(id)) => {
+                        !unchanged[position].contains(&(place.function.clone(), id))
+                    }
+                    _ => true,
+                },
+            )
+        };
+        let found = locate(&mut self.terms, &encoding, &spec, &changeable, MOST, budget);
+        self.phase("locate", started);
+        let program = &self.program;
+        let places = |all: &[patchwright_symbolic::Place]| {
+            let own = all.iter().filter(|place| program.is_own(place));
+            own.map(|place| show::place(program, place))
+                .collect::<Vec<_>>()
+        };
+        let sets = found
+            .iter()
+            .map(|one| proof::MustSets {
+                message: one.message.clone(),
+                place: one.place.as_ref().map(|place| show::place(program, place)),
+                slice: places(&one.slice),
+                core: places(&one.core),
+            })
+            .collect();
+        report.must_sets = Some(sets);
+        if !self.args.json {
+            match self.args.annotate {
+                true => self.print(&show::annotated(program, report))?,
+                false => self.print(&report.must_sets(self.style))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn repair(
+        &mut self,
+        report: &mut Report,
+        options: &Options,
+        reference: Option<&Encoding>,
+        budget: &Budget<'_>,
+    ) -> Result<Exit, Problem> {
+        let level = Level::from_number(self.args.level).unwrap_or(Level::Two);
+        let own = mutations(&self.program.sources, level);
+        let sites = || own.iter().flat_map(|one| &one.sites);
+        let mut all = proof::Repairs {
+            level: self.args.level,
+            max_edits: self.args.max_edits,
+            places: sites().count(),
+            mutations: sites().map(|site| site.mutations.len()).sum(),
+            out_of_reach: own.iter().map(|one| one.out_of_reach).sum(),
+            ..proof::Repairs::default()
+        };
+        if all.places == 0 {
+            return Err(Problem::Input(
+                "no expression can be changed: all are trusted, or written by macros".to_owned(),
+            ));
+        }
+        let started = Instant::now();
+        let encoding = self.encoded(Some(&own), options)?;
+        self.phase("encode mutants", started);
+        let spec: Spec = spec(&mut self.terms, &encoding, reference);
+        let started = Instant::now();
+        let question = question(&mut self.terms, &spec, &own, budget);
+        let extent = Extent {
+            changes: self.args.max_edits,
+            conflicts: self.args.budget,
+            void: self.args.vacuous,
+            ..Extent::default()
+        };
+        if let Some(folder) = &self.args.output {
+            files::create_output_folder(folder).map_err(Problem::of)?;
+        }
+        let mut shown: Vec<proof::Repair> = Vec::new();
+        let mut problem = None;
+        let cancel = self.cancel;
+        let interrupt = move || cancel.is_cancelled();
+        let (program, args, style) = (&self.program, self.args, self.style);
+        let mut tell = |repair: &Repair| {
+            let told = tell(program, args, &own, shown.len() + 1, repair);
+            match told {
+                Ok(one) => {
+                    if !args.json {
+                        let mut out = std::io::stdout().lock();
+                        let written = out.write_all(one.text(style).as_bytes());
+                        if let Err(error) = written.and_then(|()| out.flush()) {
+                            panic!("failed printing to stdout: {error}");
+                        }
+                    }
+                    shown.push(one);
+                }
+                Err(error) => problem = Some(error),
+            }
+        };
+        let found = Search::new(&mut self.terms, &question, extent, &interrupt).run(&mut tell);
+        self.phase("search", started);
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        self.count(&found.solvers.0);
+        self.count(&found.solvers.1);
+        self.stats.patches = found.counts.patches;
+        self.stats.by_condition = found.counts.by_condition;
+        self.stats.by_must_set = found.counts.by_must_set;
+        self.stats.by_repair = found.counts.by_repair;
+        all.repairs = shown;
+        all.complete = found.complete;
+        all.decided = found.decided;
+        all.undecided = found.undecided.len();
+        let exit = match (all.repairs.is_empty(), all.complete && all.undecided == 0) {
+            (false, _) => Exit::Found,
+            (true, true) => Exit::Nothing,
+            (true, false) => Exit::Undecided,
+        };
+        report.repairs = Some(all);
+        if !self.args.json {
+            self.print(&report.repairs_end(self.style))?;
+        }
+        Ok(exit)
+    }
+
+    fn finish(&mut self, report: &mut Report) -> Result<(), Problem> {
+        if self.args.stats {
+            self.stats.terms = self.terms.len() as u64;
+            self.stats.memory = show::peak_memory();
+            report.stats = Some(self.stats.clone());
+        }
+        if self.args.json {
+            self.print(&report.json())?;
+        } else if self.args.stats {
+            eprint!("{}", report.stats());
+        }
+        Ok(())
+    }
+
+    fn write_test(&self, found: &Counterexample, expected: Option<&[u8]>) -> Result<(), Problem> {
+        let Some(folder) = &self.args.test else {
+            return Ok(());
+        };
+        files::create_folder(folder).map_err(Problem::of)?;
+        let name = "counterexample";
+        let write = |ending: &str, contents: &[u8]| {
+            let path = folder.join(format!("{name}.{ending}"));
+            files::write_atomic(&path, contents).map_err(Problem::of)
+        };
+        let test = self.program.test(found)?;
+        write("c", test.file.as_bytes())?;
+        if self.args.function.is_none() {
+            write("in", &test.input)?;
+            write("args", test.arguments.as_bytes())?;
+            if let Some(expected) = expected {
+                write("out", expected)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A repair as it is shown; its diff is written where that is asked for.
+fn tell(
+    program: &Program,
+    args: &ProveArgs,
+    own: &[Mutations],
+    number: usize,
+    repair: &Repair,
+) -> Result<proof::Repair, Problem> {
+    let new = patched(&program.sources, own, repair).map_err(Problem::of)?;
+    let mut diff = Vec::new();
+    for (position, text) in new {
+        let source = &program.sources[position];
+        let name = program.shown(&source.path);
+        diff.extend(patchwright_text::unified_diff(
+            name.as_bytes(),
+            &source.unit.source,
+            &text,
+        ));
+    }
+    if let Some(folder) = &args.output {
+        let path = folder.join(format!("{number:04}.patch"));
+        files::write_atomic(&path, &diff).map_err(Problem::of)?;
+    }
+    let mut places = Vec::new();
+    let lines: BTreeMap<u32, _> = own
+        .iter()
+        .flat_map(|one| &one.sites)
+        .map(|site| (site.number, site))
+        .collect();
+    for (site, _) in &repair.changes {
+        if let Some(site) = lines.get(site) {
+            places.push(show::line(program, site.source, site.line, &site.function));
+        }
+    }
+    Ok(proof::Repair {
+        number,
+        places,
+        diff: String::from_utf8_lossy(&diff).into_owned(),
+        constants: repair.ranges.clone(),
+        more_constants: repair.more,
+        void: repair.void,
+        same_as: repair.same_as.map(|other| other + 1),
+    })
+}

@@ -1,0 +1,565 @@
+//! The program that is proved: its sources, its beginning, its reference; and executions of it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt::Display,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
+use patchwright_interpret::Ending;
+use patchwright_ir::Module;
+use patchwright_lower::lower;
+use patchwright_prove::{
+    Counterexample, For, Given, Replay, Source, Trusted, WrongKind, agreement, arguments, execute,
+    find, harness, parameters, standard_input,
+};
+use patchwright_symbolic::{
+    Check, Entry, InputKind, LIBRARY_FILE, ParameterShape, Place, library_source,
+};
+
+use super::ProveArgs;
+
+/// Why the command cannot go on.
+#[derive(Debug)]
+pub enum Problem {
+    /// What the user gave is wrong: a message.
+    Input(String),
+    /// It was interrupted.
+    Interrupted,
+}
+
+impl Problem {
+    /// Something that the user can mend.
+    pub fn of(error: impl Display) -> Problem {
+        Problem::Input(error.to_string())
+    }
+}
+
+/// A reference implementation.
+pub struct Reference {
+    pub source: Source,
+    pub entry: Entry,
+}
+
+/// Names of functions that state what shall hold.
+const ASSERTIONS: &[&str] = &[
+    "__assert_fail",
+    "__VERIFIER_assert",
+    "__CPROVER_assert",
+    "reach_error",
+    "__VERIFIER_error",
+    "abort",
+];
+
+/// The function that assumes what `--assume` says and then calls the one that is proved.
+const ASSUMING: &str = "patchwright_assuming";
+
+/// The program that is proved.
+pub struct Program {
+    pub sources: Vec<Source>,
+    pub library: Module,
+    pub entry: Entry,
+    pub reference: Option<Reference>,
+    /// Seconds that reading has taken.
+    pub seconds: f64,
+    function: Option<String>,
+    shapes: Vec<ParameterShape>,
+    reader: std::sync::Mutex<Reader>,
+}
+
+/// What reads C.
+struct Reader {
+    runner: Runner,
+    clang: Clang,
+    here: PathBuf,
+    folder: PathBuf,
+    flags: Vec<OsString>,
+}
+
+/// A file with the inputs of a counterexample, standard input and arguments.
+pub struct Test {
+    pub file: String,
+    pub input: Vec<u8>,
+    pub arguments: String,
+}
+
+impl Reader {
+    fn parse(
+        &mut self,
+        file: PathBuf,
+        included: Option<PathBuf>,
+    ) -> Result<(TranslationUnit, String), Problem> {
+        let read = included.clone().unwrap_or_else(|| file.clone());
+        let bytes = files::read(&read).map_err(Problem::of)?;
+        let mut words: Vec<OsString> = vec!["cc".into()];
+        words.extend(self.flags.iter().cloned());
+        words.extend(["-c".into(), file.clone().into_os_string()]);
+        let command = CompileCommand {
+            directory: self.here.clone(),
+            arguments: words,
+            output: None,
+            included,
+            file,
+        };
+        let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
+        Ok((unit, read.to_string_lossy().into_owned()))
+    }
+
+    /// A file of our own, as a module.
+    fn module(&mut self, name: &str, text: &str) -> Result<Module, Problem> {
+        let file = self.folder.join(name);
+        files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
+        let (unit, path) = self.parse(file, None)?;
+        Ok(lower(&unit, &path))
+    }
+}
+
+/// Reads what the flags name.
+pub fn program(
+    args: &ProveArgs,
+    scratch: &Scratch,
+    cancel: CancelToken,
+) -> Result<Program, Problem> {
+    let started = Instant::now();
+    let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
+    let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
+    let clang = Clang::find(&mut runner).map_err(Problem::of)?;
+    let flags = match &args.cflags {
+        None => Vec::new(),
+        Some(flags) => shlex::split(flags)
+            .ok_or_else(|| Problem::Input(format!("`--cflags {flags}` has an open quote")))?,
+    };
+    let mut reader = Reader {
+        runner,
+        clang,
+        here: std::env::current_dir().map_err(Problem::of)?,
+        folder: scratch.create_folder("prove").map_err(Problem::of)?,
+        flags: flags.into_iter().map(OsString::from).collect(),
+    };
+    let library = reader.module(LIBRARY_FILE, library_source())?;
+    let mut sources = Vec::new();
+    for name in &args.sources {
+        let (unit, path) = reader.parse(reader.here.join(name), None)?;
+        sources.push(Source {
+            unit,
+            path,
+            trusted: Trusted::default(),
+        });
+    }
+    trust(args, &reader.here, &mut sources)?;
+    let lengths = lengths(args)?;
+    let (entry, shapes) = match &args.function {
+        None => {
+            if !lengths.is_empty() || !args.assume.is_empty() {
+                let flag = if args.assume.is_empty() {
+                    "--length"
+                } else {
+                    "--assume"
+                };
+                return Err(Problem::Input(format!(
+                    "{flag} speaks of a function's parameters: name it with --function (in `main`, write \
+                     `__VERIFIER_assume(condition);`)"
+                )));
+            }
+            let has_main = sources.iter().flat_map(|one| &one.unit.functions);
+            if !has_main.into_iter().any(|function| function.name == "main") {
+                let all = sources.iter().flat_map(|one| &one.unit.functions);
+                let names: Vec<&str> = all.map(|function| function.name.as_str()).collect();
+                return Err(Problem::Input(format!(
+                    "no file that was given defines `main`; name a function with --function, one of: {}",
+                    names.join(", ")
+                )));
+            }
+            let entry = Entry::Main {
+                arguments: args.arguments,
+                longest: args.longest,
+            };
+            (entry, Vec::new())
+        }
+        Some(name) => {
+            let shapes = parameters(&sources, name, &lengths).map_err(Problem::of)?;
+            let entry = match args.assume.is_empty() {
+                true => name.clone(),
+                false => {
+                    assuming(args, &mut reader, &mut sources, name)?;
+                    ASSUMING.to_owned()
+                }
+            };
+            let entry = Entry::Function {
+                name: entry,
+                parameters: shapes.clone(),
+            };
+            (entry, shapes)
+        }
+    };
+    let reference = match &args.like {
+        None => None,
+        Some(like) => Some(reference(args, &mut reader, like, &shapes, &lengths)?),
+    };
+    Ok(Program {
+        sources,
+        library,
+        entry,
+        reference,
+        seconds: started.elapsed().as_secs_f64(),
+        function: args.function.clone(),
+        shapes,
+        reader: std::sync::Mutex::new(reader),
+    })
+}
+
+/// `--length`
+fn lengths(args: &ProveArgs) -> Result<BTreeMap<String, u64>, Problem> {
+    let mut found = BTreeMap::new();
+    for text in &args.length {
+        let pair = text.split_once('=');
+        let pair = pair.and_then(|(name, count)| Some((name, count.parse::<u64>().ok()?)));
+        match pair {
+            Some((name, count)) if count > 0 => {
+                found.insert(name.to_owned(), count);
+            }
+            _ => {
+                return Err(Problem::Input(format!(
+                    "`--length {text}`: write it as PARAMETER=COUNT, as in `--length p=8`"
+                )));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// `--trusted`
+fn trust(args: &ProveArgs, here: &Path, sources: &mut [Source]) -> Result<(), Problem> {
+    for text in &args.trusted {
+        let (name, lines) = match text.rsplit_once(':') {
+            Some((name, lines)) => (name, Some(lines)),
+            None => (text.as_str(), None),
+        };
+        let path = here.join(name).to_string_lossy().into_owned();
+        if let Some(source) = sources.iter_mut().find(|source| source.path == path) {
+            match lines {
+                None => source.trusted.everything = true,
+                Some(lines) => {
+                    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+                    let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+                        return Err(Problem::Input(format!(
+                            "`--trusted {text}`: `{lines}` is no line and no range of lines"
+                        )));
+                    };
+                    source.trusted.lines.push((first, last));
+                }
+            }
+            continue;
+        }
+        let defines = |source: &&mut Source| {
+            let mut functions = source.unit.functions.iter();
+            functions.any(|function| function.name == *text)
+        };
+        let mut owners = sources.iter_mut().filter(defines).peekable();
+        if owners.peek().is_none() {
+            return Err(Problem::Input(format!(
+                "`--trusted {text}` is neither a file that was given nor a function that one of them defines"
+            )));
+        }
+        owners.for_each(|source| {
+            source.trusted.functions.insert(text.clone());
+        });
+    }
+    Ok(())
+}
+
+/// Reads the source of a function again, with one behind it that assumes what the user says and calls it.
+fn assuming(
+    args: &ProveArgs,
+    reader: &mut Reader,
+    sources: &mut [Source],
+    name: &str,
+) -> Result<(), Problem> {
+    let (position, function) = find(sources, name).map_err(Problem::of)?;
+    let source = &sources[position];
+    let types = &source.unit.types;
+    let unknown = |what: &str| {
+        Problem::Input(format!(
+            "--assume: the type of {what} of `{name}` cannot be written in C"
+        ))
+    };
+    let result = types
+        .spelling(function.return_type)
+        .ok_or_else(|| unknown("the result"))?;
+    let mut given = Vec::new();
+    let mut passed = Vec::new();
+    for &parameter in &function.parameters {
+        let variable = source.unit.variable(parameter);
+        let spelled = types.spelling(variable.ty);
+        let spelled =
+            spelled.ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
+        given.push(format!("{spelled} {}", variable.name));
+        passed.push(variable.name.clone());
+    }
+    let conditions: Vec<String> = args.assume.iter().map(|text| format!("({text})")).collect();
+    let returns = if result == "void" { "" } else { "return " };
+    let text = format!(
+        "#include \"{path}\"\n#line 1 \"--assume\"\nextern void __VERIFIER_assume();\n\
+         static {result} {ASSUMING}({given})\n{{\n    __VERIFIER_assume({condition} ? 1 : 0);\n    \
+         {returns}{name}({passed});\n}}\nvoid *const patchwright_keep = (void *){ASSUMING};\n",
+        path = source.path,
+        given = match given.is_empty() {
+            true => "void".to_owned(),
+            false => given.join(", "),
+        },
+        condition = format_args!("({})", conditions.join(" && ")),
+        passed = passed.join(", "),
+    );
+    let file = reader.folder.join("assume.c");
+    files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
+    let original = PathBuf::from(&source.path);
+    let read = reader.parse(file, Some(original));
+    let (unit, _) = read.map_err(|error| match error {
+        Problem::Input(message) => Problem::Input(format!(
+            "--assume has to be C over the parameters of `{name}` and globals: {message}"
+        )),
+        other => other,
+    })?;
+    sources[position].unit = unit;
+    Ok(())
+}
+
+/// `--like`
+fn reference(
+    args: &ProveArgs,
+    reader: &mut Reader,
+    like: &str,
+    shapes: &[ParameterShape],
+    lengths: &BTreeMap<String, u64>,
+) -> Result<Reference, Problem> {
+    let (file, function) = match like.rsplit_once(':') {
+        Some((file, function)) if !reader.here.join(like).exists() => {
+            (file, Some(function.to_owned()))
+        }
+        _ => (like, args.function.clone()),
+    };
+    let (unit, path) = reader.parse(reader.here.join(file), None)?;
+    let source = Source {
+        unit,
+        path,
+        trusted: Trusted::default(),
+    };
+    let entry = match (&function, &args.function) {
+        (Some(name), Some(own)) => {
+            let sources = std::slice::from_ref(&source);
+            // The parameters may have other names there.
+            let by_position = find(sources, name).map_err(Problem::of)?.1;
+            let names = by_position
+                .parameters
+                .iter()
+                .map(|&id| source.unit.variable(id).name.clone());
+            let renamed = shapes
+                .iter()
+                .zip(names)
+                .filter_map(|(shape, name)| lengths.get(&shape.name).map(|&length| (name, length)));
+            let lengths: BTreeMap<String, u64> = renamed.collect();
+            let theirs = parameters(sources, name, &lengths).map_err(Problem::of)?;
+            let same = theirs.len() == shapes.len()
+                && theirs.iter().zip(shapes).all(|(a, b)| a.shape == b.shape);
+            if !same {
+                return Err(Problem::Input(format!(
+                    "--like: `{name}` of {file} takes other parameters than `{own}`: they cannot be given the same \
+                     arguments"
+                )));
+            }
+            Entry::Function {
+                name: name.clone(),
+                parameters: shapes.to_vec(),
+            }
+        }
+        (_, None) => Entry::Main {
+            arguments: args.arguments,
+            longest: args.longest,
+        },
+        (None, Some(own)) => Entry::Function {
+            name: own.clone(),
+            parameters: shapes.to_vec(),
+        },
+    };
+    Ok(Reference { source, entry })
+}
+
+impl Program {
+    /// What is proved, for messages.
+    pub fn name(&self) -> String {
+        match &self.function {
+            Some(function) => format!("`{function}`"),
+            None => "the program".to_owned(),
+        }
+    }
+
+    /// A path as the user would write it here.
+    pub fn shown(&self, path: &str) -> String {
+        let reader = self
+            .reader
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let relative = Path::new(path).strip_prefix(&reader.here);
+        relative.map_or(path.to_owned(), |short| {
+            short.to_string_lossy().into_owned()
+        })
+    }
+
+    /// A place is in a file that was given.
+    pub fn is_own(&self, place: &Place) -> bool {
+        self.sources.iter().any(|source| source.path == place.file)
+    }
+
+    /// Some function that states what shall hold is declared.
+    pub fn has_assertion(&self) -> bool {
+        self.declares(|name| ASSERTIONS.contains(&name))
+    }
+
+    /// Some function that must not be reached has the name that verifiers know: then `abort` is a way to end.
+    pub fn has_error_function(&self) -> bool {
+        self.declares(|name| matches!(name, "reach_error" | "__VERIFIER_error"))
+    }
+
+    fn declares(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        self.sources.iter().any(|source| {
+            let mut declared = source.unit.declarations.keys();
+            declared.any(|name| {
+                let calls = |function: &patchwright_csource::Function| {
+                    function.exprs.iter().any(|expr| {
+                        matches!(&expr.kind, patchwright_csource::ExprKind::Function(called) if called == name)
+                    })
+                };
+                wanted(name) && source.unit.functions.iter().any(calls)
+            })
+        })
+    }
+
+    /// What the interpreter says of a counterexample; and what the reference prints for its inputs.
+    pub fn replayed(
+        &self,
+        found: &Counterexample,
+        checks: &BTreeSet<Check>,
+    ) -> (Replay, Option<Vec<u8>>) {
+        match self.try_replay(found, checks) {
+            Ok(answer) => answer,
+            Err(Problem::Input(reason)) => (Replay::Untold(reason), None),
+            Err(Problem::Interrupted) => (Replay::Untold("it was interrupted".to_owned()), None),
+        }
+    }
+
+    fn try_replay(
+        &self,
+        found: &Counterexample,
+        checks: &BTreeSet<Check>,
+    ) -> Result<(Replay, Option<Vec<u8>>), Problem> {
+        let other = found.inputs.iter().find(|given| {
+            given.consumed
+                && matches!(&given.kind, InputKind::Returned { function, .. }
+                    if !function.starts_with("__VERIFIER_nondet_") && !function.starts_with("nondet_"))
+        });
+        if let Some(given) = other {
+            let reason = format!(
+                "`{}` has no body, and is taken to return anything",
+                given.name
+            );
+            return Ok((Replay::Untold(reason), None));
+        }
+        let differs = !matches!(found.kind, WrongKind::Failure(_));
+        let (outcome, output) =
+            self.executed(&self.sources, &self.function, &found.inputs, differs)?;
+        let Some(reference) = self.reference.as_ref().filter(|_| differs) else {
+            return Ok((agreement(found, &outcome, checks), None));
+        };
+        let name = match &reference.entry {
+            Entry::Function { name, .. } => Some(name.clone()),
+            Entry::Main { .. } => None,
+        };
+        let sources = std::slice::from_ref(&reference.source);
+        let (theirs, expected) = self.executed(sources, &name, &found.inputs, true)?;
+        let replay = match (&outcome.ending, &theirs.ending) {
+            (Ending::Exit(own), Ending::Exit(other)) if own != other || output != expected => {
+                Replay::Agrees
+            }
+            (Ending::Exit(_), Ending::Exit(_)) if matches!(found.kind, WrongKind::Object(_)) => {
+                Replay::Untold("globals are not compared when it is executed".to_owned())
+            }
+            (Ending::Exit(_), Ending::Exit(_)) => Replay::Differs(
+                "the program and its reference do the same for these inputs".to_owned(),
+            ),
+            _ => agreement(found, &outcome, checks),
+        };
+        Ok((replay, name.is_none().then_some(expected)))
+    }
+
+    /// Executes the program, or one of its functions, with the inputs of a counterexample.
+    fn executed(
+        &self,
+        sources: &[Source],
+        function: &Option<String>,
+        inputs: &[Given],
+        shown: bool,
+    ) -> Result<(patchwright_interpret::Outcome, Vec<u8>), Problem> {
+        let mut modules = Vec::new();
+        let mut replaced = None;
+        if let Some(function) = function {
+            let (position, _) = find(sources, function).map_err(Problem::of)?;
+            let path = &sources[position].path;
+            let text = harness(
+                sources,
+                function,
+                &self.shapes,
+                inputs,
+                path,
+                For::Interpreter,
+                shown,
+            );
+            let mut reader = self
+                .reader
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            modules.push(reader.module("harness.c", &text.map_err(Problem::of)?)?);
+            replaced = Some(position);
+        }
+        for (position, source) in sources.iter().enumerate() {
+            if replaced != Some(position) {
+                modules.push(lower(&source.unit, &source.path));
+            }
+        }
+        execute(modules, inputs).map_err(Problem::Input)
+    }
+
+    /// A counterexample as a C file, and as a case.
+    pub fn test(&self, found: &Counterexample) -> Result<Test, Problem> {
+        let input = standard_input(&found.inputs);
+        let words: Vec<String> = arguments(&found.inputs)
+            .into_iter()
+            .map(|word| String::from_utf8_lossy(&word).into_owned())
+            .collect();
+        let file = match &self.function {
+            Some(function) => {
+                let (position, _) = find(&self.sources, function).map_err(Problem::of)?;
+                let path = &self.sources[position].path;
+                harness(
+                    &self.sources,
+                    function,
+                    &self.shapes,
+                    &found.inputs,
+                    path,
+                    For::Compiler,
+                    false,
+                )
+            }
+            None => patchwright_prove::main_harness(&self.sources, &found.inputs, &input, &words),
+        };
+        let joined = shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
+        Ok(Test {
+            file: file.map_err(Problem::of)?,
+            input,
+            arguments: joined,
+        })
+    }
+}

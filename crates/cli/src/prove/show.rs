@@ -1,0 +1,139 @@
+//! What was found, as reports have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use patchwright_prove::{Counterexample, Replay, arguments, standard_input};
+use patchwright_report::proof::{self, Report};
+use patchwright_symbolic::{InputKind, Place};
+use patchwright_text::LineMap;
+
+use super::read::Program;
+
+/// A place, with the text of its line.
+pub fn place(program: &Program, place: &Place) -> proof::Place {
+    let source = program
+        .sources
+        .iter()
+        .find(|source| source.path == place.file);
+    let text = source.map(|source| text_of(&source.unit.source, place.line));
+    proof::Place {
+        file: program.shown(&place.file),
+        line: place.line,
+        function: place.function.clone(),
+        text: text.unwrap_or_default(),
+    }
+}
+
+/// A line of a source.
+pub fn line(program: &Program, source: usize, line: u32, function: &str) -> proof::Place {
+    let source = &program.sources[source];
+    proof::Place {
+        file: program.shown(&source.path),
+        line,
+        function: function.to_owned(),
+        text: text_of(&source.unit.source, line),
+    }
+}
+
+fn text_of(source: &[u8], line: u32) -> String {
+    let span = LineMap::new(source).line_span(line);
+    let bytes = span.and_then(|span| span.slice(source)).unwrap_or_default();
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+/// A counterexample, and what the interpreter says of it.
+pub fn counterexample(
+    program: &Program,
+    found: &Counterexample,
+    replay: &Replay,
+) -> proof::Counterexample {
+    let reads = found.inputs.iter().any(|given| {
+        matches!(
+            given.kind,
+            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
+        )
+    });
+    let bytes = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let inputs = found
+        .inputs
+        .iter()
+        .filter(|given| {
+            let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
+            given.consumed || is_argument
+        })
+        .filter(|given| {
+            !matches!(
+                given.kind,
+                InputKind::ArgumentByte(..) | InputKind::Present | InputKind::Length
+            )
+        })
+        .map(|given| proof::Input {
+            name: given.name.clone(),
+            value: given.text(),
+        })
+        .collect();
+    proof::Counterexample {
+        kind: found.kind.code(),
+        message: found.message.clone(),
+        place: found.place.as_ref().map(|at| place(program, at)),
+        inputs,
+        standard_input: reads.then(|| bytes(standard_input(&found.inputs))),
+        arguments: arguments(&found.inputs).into_iter().map(bytes).collect(),
+        trace: found
+            .trace
+            .iter()
+            .filter(|step| program.is_own(&step.place))
+            .map(|step| proof::Step {
+                place: place(program, &step.place),
+                name: step.name.clone(),
+                value: step.value.clone(),
+            })
+            .collect(),
+        replay: match replay {
+            Replay::Agrees => "agrees".to_owned(),
+            Replay::Differs(message) => format!("it differs: {message}"),
+            Replay::Untold(reason) => reason.clone(),
+        },
+    }
+}
+
+/// The sources with their must sets: `+` stands beside lines of the slice, `*` beside those of the core, too.
+pub fn annotated(program: &Program, report: &Report) -> String {
+    let mut text = String::new();
+    let mut marks: BTreeMap<&str, (BTreeSet<u32>, BTreeSet<u32>)> = BTreeMap::new();
+    for sets in report.must_sets.iter().flatten() {
+        for place in &sets.slice {
+            marks.entry(&place.file).or_default().0.insert(place.line);
+        }
+        for place in &sets.core {
+            marks.entry(&place.file).or_default().1.insert(place.line);
+        }
+    }
+    for source in &program.sources {
+        let name = program.shown(&source.path);
+        let (slice, core) = marks.get(name.as_str()).cloned().unwrap_or_default();
+        let _ = writeln!(text, "{name}");
+        let all = String::from_utf8_lossy(&source.unit.source).into_owned();
+        for (number, line) in (1..).zip(all.lines()) {
+            let mark = match (core.contains(&number), slice.contains(&number)) {
+                (true, _) => '*',
+                (false, true) => '+',
+                (false, false) => ' ',
+            };
+            let _ = writeln!(text, "{mark} {number:>5}  {line}");
+        }
+    }
+    text
+}
+
+/// The most memory that this process has used, in MiB.
+pub fn peak_memory() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure, which is all zeros before.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_maxrss as u64 / 1024
+}

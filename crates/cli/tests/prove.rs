@@ -1,0 +1,301 @@
+//! `patchwright prove` as its users see it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they write sources and read what it wrote"
+)]
+
+mod common;
+
+use std::{fs, path::Path, process::Command};
+
+use common::{Place, stderr, stdout};
+
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/prove");
+    fs::read_to_string(folder.join(name)).expect("an example")
+}
+
+fn prove(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = place.run([&["prove"], arguments].concat());
+    assert_eq!(place.leftovers(), [""; 0]);
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("it is JSON")
+}
+
+#[test]
+fn an_assertion_that_fails_is_shown_with_an_input_and_all_minimal_repairs_are_listed() {
+    let place = Place::new();
+    place.write("clamp.c", example("clamp.c"));
+    let flags = ["project/clamp.c", "--function", "clamp"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{errors}");
+    assert!(
+        text.starts_with(
+            "Fails: the assertion fails at project/clamp.c:10 in clamp.\nInputs:\n  value = "
+        ),
+        "{text}"
+    );
+    assert!(text.contains("The interpreter agrees."), "{text}");
+    let flags = [&flags[..], &["--repair", "--level", "1", "--json"]].concat();
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert_eq!(json(&text)["repairs"]["complete"], true);
+    let flags = [
+        &flags[..3],
+        &["--repair", "--json", "--stats", "--output", "patches"],
+    ]
+    .concat();
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let report = json(&text);
+    assert_eq!(report["verdict"], "failed");
+    assert_eq!(report["counterexample"]["replay"], "agrees");
+    let repairs = &report["repairs"];
+    assert_eq!(repairs["complete"], true);
+    let all = repairs["repairs"].as_array().unwrap();
+    let diffs: Vec<&str> = all
+        .iter()
+        .map(|one| one["diff"].as_str().unwrap())
+        .collect();
+    assert!(
+        diffs
+            .iter()
+            .any(|diff| diff.contains("+    if (value > high)\n")),
+        "{diffs:?}"
+    );
+    assert!(
+        all.iter()
+            .any(|one| one["same_as"] == 1 || one["same_as"] == 2),
+        "{all:?}"
+    );
+    assert!(report["stats"]["calls"].as_u64() > Some(0));
+    assert!(place.root.join("patches/0001.patch").exists());
+    // A repaired program is proved.
+    let clamp = example("clamp.c").replace("value < high", "value > high");
+    place.write("clamp.c", clamp);
+    let (status, text, errors) = prove(&place, &flags[..3]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert_eq!(text, "Proved: `clamp` holds for all inputs.\n");
+}
+
+#[test]
+fn a_function_is_compared_with_a_reference() {
+    let place = Place::new();
+    place.write("median.c", example("median.c"));
+    place.write("reference.c", example("median_reference.c"));
+    let flags = [
+        "project/median.c",
+        "--function",
+        "median",
+        "--like",
+        "project/reference.c",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert!(
+        text.starts_with("Fails: the result is not that of the reference.\n"),
+        "{text}"
+    );
+    assert!(text.contains("The interpreter agrees."), "{text}");
+    let (status, text, errors) = prove(&place, &[&flags[..], &["--repair"]].concat());
+    assert_eq!(status, Some(0), "{text}{errors}");
+    assert!(text.contains("+    return a < c ? c : a;\n"), "{text}");
+    place.write(
+        "reference.c",
+        "int median(int a, int b) { return a < b ? a : b; }\n",
+    );
+    let (status, _, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(2));
+    assert!(
+        errors.contains("takes other parameters than `median`"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn an_index_is_repaired_and_the_counterexample_becomes_a_test() {
+    let place = Place::new();
+    let file = place.write("buffer.c", example("buffer.c"));
+    let flags = ["project/buffer.c", "--function", "put", "--test", "tests"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert!(text.contains("at = 4\n"), "{text}");
+    let test = place.root.join("tests/counterexample.c");
+    let text = fs::read_to_string(&test).expect("it was written");
+    assert!(text.contains(file.to_str().unwrap()), "{text}");
+    let binary = place.root.join("test");
+    let compiled = Command::new("gcc")
+        .args(["-w", "-fsanitize=address", "-o"])
+        .args([&binary, &test])
+        .status()
+        .expect("gcc is installed");
+    assert!(compiled.success());
+    assert!(
+        !Command::new(&binary)
+            .output()
+            .expect("it starts")
+            .status
+            .success()
+    );
+    let flags = [
+        "project/buffer.c",
+        "--function",
+        "put",
+        "--repair",
+        "--level",
+        "3",
+        "--max-edits",
+        "1",
+        "--json",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let report = json(&text);
+    let all = report["repairs"]["repairs"].as_array().unwrap();
+    // `at > C` with any constant that excludes 4: what is left of the table shrinks.
+    let ranges: Vec<&serde_json::Value> = all.iter().map(|one| &one["constants"]).collect();
+    assert!(
+        ranges.iter().any(|ranges| ranges
+            .as_array()
+            .is_some_and(|all| all.iter().any(|range| range[1] == 3))),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn lines_of_which_every_repair_changes_one_are_named() {
+    let place = Place::new();
+    place.write("clamp.c", example("clamp.c"));
+    let flags = ["project/clamp.c", "--function", "clamp", "--locate"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &["--json"]].concat());
+    assert_eq!(status, Some(1), "{errors}");
+    let report = json(&text);
+    let sets = &report["must_sets"][0];
+    let lines = |name: &str| -> Vec<u64> {
+        let all = sets[name].as_array().unwrap();
+        all.iter()
+            .map(|place| place["line"].as_u64().unwrap())
+            .collect()
+    };
+    assert!(lines("slice").contains(&8), "{sets}");
+    assert!(!lines("slice").contains(&10), "{sets}");
+    assert!(
+        lines("core")
+            .iter()
+            .all(|line| lines("slice").contains(line)),
+        "{sets}"
+    );
+    let (_, text, _) = prove(&place, &[&flags[..], &["--annotate"]].concat());
+    assert!(text.contains("*     8      if (value < high)\n"), "{text}");
+}
+
+#[test]
+fn what_is_assumed_of_arguments_is_c() {
+    let place = Place::new();
+    place.write(
+        "half.c",
+        "#include <assert.h>\nint half(int n)\n{\n    int h = n / 2;\n    assert(h * 2 == n);\n    return h;\n}\n",
+    );
+    let flags = ["project/half.c", "--function", "half", "--assume"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &["n % 2 == 0"]].concat());
+    assert_eq!(
+        (status, text.as_str()),
+        (Some(0), "Proved: `half` holds for all inputs.\n"),
+        "{errors}"
+    );
+    let (status, text, _) = prove(&place, &[&flags[..], &["n > 2 && n < 2"]].concat());
+    assert_eq!(status, Some(2));
+    assert!(
+        text.contains("no input satisfies the assumptions"),
+        "{text}"
+    );
+    let (status, _, errors) = prove(&place, &[&flags[..], &["m == 0"]].concat());
+    assert_eq!(status, Some(2));
+    assert!(
+        errors.contains("--assume has to be C over the parameters of `half`"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_input_is_said() {
+    let place = Place::new();
+    place.write("twice.c", "int twice(int n) { return 2 * n; }\n");
+    place.write(
+        "other.c",
+        "int twice(int n) { return n + n; }\nint main(void) { return twice(0); }\n",
+    );
+    place.write(
+        "endless.c",
+        "#include <assert.h>\nint main(void) { int n = 0; for (;;) { assert(n >= 0); n ^= 1; } }\n",
+    );
+    place.write(
+        "deep.c",
+        "#include <assert.h>\nint f(int n) { return f(n + 1) + 1; }\nint main(void) { assert(f(0)); return 0; }\n",
+    );
+    place.write(
+        "missing.c",
+        "#include <assert.h>\nint mystery(int);\nint main(void) { assert(mystery(1) != 5); return 0; }\n",
+    );
+    for (flags, status, message) in [
+        (
+            &["project/twice.c"][..],
+            2,
+            "no file that was given defines `main`; name a function with --function, one of: twice",
+        ),
+        (
+            &["project/twice.c", "--function", "twice"],
+            2,
+            "there is nothing to prove about `twice`: it has no assertion",
+        ),
+        (
+            &["project/twice.c", "--function", "thrice"],
+            2,
+            "no function `thrice` is defined in the files that were given; defined are: twice",
+        ),
+        (
+            &["project/twice.c", "project/other.c", "--function", "twice"],
+            2,
+            "several files define a function `twice`",
+        ),
+        (
+            &["project/twice.c", "--function", "twice", "--length", "n=3"],
+            2,
+            "`twice` has no parameter `n` that is a pointer",
+        ),
+        (
+            &["project/twice.c", "--function", "twice", "--check", "bound"],
+            2,
+            "there is no such check",
+        ),
+        (
+            &["project/other.c", "--trusted", "thrice"],
+            2,
+            "is neither a file that was given nor a function",
+        ),
+        (
+            &["project/endless.c", "--bound", "5"],
+            5,
+            "executions go on beyond that",
+        ),
+        (
+            &["project/deep.c", "--bound", "5"],
+            5,
+            "executions go on beyond that",
+        ),
+        (
+            &["project/missing.c"],
+            1,
+            "`mystery` has no body, and is taken to return anything",
+        ),
+        (&["project/none.c"], 2, "No such file"),
+    ] {
+        let (found, text, errors) = prove(&place, flags);
+        assert_eq!(found, Some(status), "{flags:?}: {text}{errors}");
+        let all = format!("{text}{errors}");
+        assert!(all.contains(message), "{flags:?}: {all}");
+    }
+}

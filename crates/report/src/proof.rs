@@ -1,0 +1,526 @@
+//! What `patchwright prove` prints: the verdict, a counterexample, must sets and repairs; for people, and as JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::text::{Style, count, grouped};
+
+/// The version of the JSON's schema.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A place in a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+    /// The line's text.
+    pub text: String,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// What is known of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds for all inputs.
+    Proved,
+    /// It holds as far as the bound.
+    Bounded,
+    /// It fails for an input.
+    Failed,
+    /// Something is not encoded.
+    Unknown,
+    /// The budget was spent.
+    OutOfBudget,
+    /// No input satisfies the assumptions.
+    Void,
+    /// It was interrupted.
+    Interrupted,
+}
+
+/// An input's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// A step of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Where.
+    pub place: Place,
+    /// What gets a value; nothing for a decision.
+    pub name: Option<String>,
+    /// The value.
+    pub value: Option<String>,
+}
+
+/// An execution in which something goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counterexample {
+    /// What goes wrong, as a name that does not change.
+    pub kind: String,
+    /// In words.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// The inputs in the order in which they are consumed.
+    pub inputs: Vec<Input>,
+    /// Standard input, if any is read.
+    pub standard_input: Option<String>,
+    /// The program's arguments.
+    pub arguments: Vec<String>,
+    /// What happens on the way, as far as it matters.
+    pub trace: Vec<Step>,
+    /// What the interpreter says: `agrees`, or why it could not be asked.
+    pub replay: String,
+}
+
+/// Statements of which every repair changes one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MustSets {
+    /// What goes wrong.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// By the slice of the formula (FOSFL).
+    pub slice: Vec<Place>,
+    /// By the core of the statements, which is no larger.
+    pub core: Vec<Place>,
+}
+
+/// A repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// Its number.
+    pub number: usize,
+    /// Where it changes something.
+    pub places: Vec<Place>,
+    /// A unified diff.
+    pub diff: String,
+    /// All constants that repair, as ranges with both ends, where it leaves one open.
+    pub constants: Vec<(i64, i64)>,
+    /// There are more constants than `constants` says.
+    pub more_constants: bool,
+    /// No execution that ends satisfies the assumptions and gets to what shall hold.
+    pub void: bool,
+    /// The repair that does the same for all inputs.
+    pub same_as: Option<usize>,
+}
+
+/// The repairs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Repairs {
+    /// The level.
+    pub level: u8,
+    /// Changes of a repair at most.
+    pub max_edits: u32,
+    /// Expressions that can be changed.
+    pub places: usize,
+    /// Mutations of them.
+    pub mutations: usize,
+    /// The repairs, those with the fewest changes first.
+    pub repairs: Vec<Repair>,
+    /// There is no other minimal repair in the level, but for the undecided.
+    pub complete: bool,
+    /// All patches with so many changes are decided.
+    pub decided: u32,
+    /// Patches that could not be decided.
+    pub undecided: usize,
+    /// Expressions that cannot be changed because a macro writes them.
+    pub out_of_reach: usize,
+}
+
+/// What was done, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Terms that were made.
+    pub terms: u64,
+    /// Instructions that were encoded.
+    pub instructions: u64,
+    /// Variables of the solvers.
+    pub variables: u64,
+    /// Clauses of the solvers.
+    pub clauses: u64,
+    /// Questions to solvers.
+    pub calls: u64,
+    /// Conflicts of solvers.
+    pub conflicts: u64,
+    /// Patches that were asked about.
+    pub patches: u64,
+    /// Wrong patches excluded by the condition that their input leaves.
+    pub by_condition: u64,
+    /// Wrong patches excluded by must sets.
+    pub by_must_set: u64,
+    /// Right patches excluded with all that contain them.
+    pub by_repair: u64,
+    /// Seconds of each phase.
+    pub seconds: Vec<(String, f64)>,
+    /// The most memory that the process has used, in MiB.
+    pub memory: u64,
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The version of the schema.
+    pub schema_version: u32,
+    /// The sources.
+    pub sources: Vec<String>,
+    /// Where the program begins.
+    pub entry: String,
+    /// Rounds of loops.
+    pub bound: u32,
+    /// What is known.
+    pub verdict: Verdict,
+    /// Places that executions go on from beyond the bound.
+    pub beyond: Vec<Place>,
+    /// Why it is not known.
+    pub reasons: Vec<(String, Option<Place>)>,
+    /// An execution in which something goes wrong.
+    pub counterexample: Option<Counterexample>,
+    /// What was taken for granted.
+    pub notes: Vec<String>,
+    /// Statements of which every repair changes one.
+    pub must_sets: Option<Vec<MustSets>>,
+    /// The repairs.
+    pub repairs: Option<Repairs>,
+    /// What was done.
+    pub stats: Option<Stats>,
+}
+
+/// Steps of a trace that are shown at most, those near the end.
+const MOST_STEPS: usize = 40;
+
+/// Inputs that are shown at most.
+const MOST_INPUTS: usize = 60;
+
+impl Report {
+    /// As JSON.
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data");
+        text.push('\n');
+        text
+    }
+
+    /// The verdict, for people.
+    pub fn verdict(&self, style: Style) -> String {
+        let mut text = String::new();
+        match self.verdict {
+            Verdict::Proved => {
+                let _ = writeln!(
+                    text,
+                    "{}: {} holds for all inputs.",
+                    style.paint("32;1", "Proved"),
+                    self.entry
+                );
+            }
+            Verdict::Bounded => {
+                let _ = writeln!(
+                    text,
+                    "{}: {} holds for all inputs as far as {}, and executions go on beyond that:",
+                    style.paint("33;1", "Bounded"),
+                    self.entry,
+                    count(
+                        u64::from(self.bound),
+                        "round of each loop",
+                        "rounds of each loop"
+                    ),
+                );
+                places(&mut text, &self.beyond);
+                let _ = writeln!(text, "Give a larger --bound, or assume less.");
+            }
+            Verdict::Failed => {}
+            Verdict::Unknown => {
+                let _ = writeln!(
+                    text,
+                    "{}: whether {} holds, because of",
+                    style.paint("33;1", "Unknown"),
+                    self.entry
+                );
+                for (reason, place) in &self.reasons {
+                    match place {
+                        Some(place) => {
+                            let _ = writeln!(text, "  {reason}, at {place} in {}", place.function);
+                        }
+                        None => {
+                            let _ = writeln!(text, "  {reason}");
+                        }
+                    }
+                }
+            }
+            Verdict::OutOfBudget => {
+                let _ = writeln!(
+                    text,
+                    "{}: whether {} holds, within the budget of conflicts; give a larger --budget, or a smaller --bound.",
+                    style.paint("33;1", "Unknown"),
+                    self.entry
+                );
+            }
+            Verdict::Void => {
+                let _ = writeln!(
+                    text,
+                    "{}: {} holds, but no input satisfies the assumptions.",
+                    style.paint("33;1", "Void"),
+                    self.entry
+                );
+            }
+            Verdict::Interrupted => {
+                let _ = writeln!(
+                    text,
+                    "Interrupted: whether {} holds is not known.",
+                    self.entry
+                );
+            }
+        }
+        if let Some(found) = &self.counterexample {
+            counterexample(&mut text, found, style);
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "Taken for granted: {note}.");
+        }
+        text
+    }
+
+    /// The must sets, for people.
+    pub fn must_sets(&self, style: Style) -> String {
+        let mut text = String::new();
+        for sets in self.must_sets.iter().flatten() {
+            let at = sets
+                .place
+                .as_ref()
+                .map_or(String::new(), |place| format!(" at {place}"));
+            let _ = writeln!(
+                text,
+                "{} changes one of these lines, or {}{at} for this input:",
+                style.paint("1", "Every repair"),
+                sets.message
+            );
+            for place in &sets.slice {
+                let mark = if sets.core.contains(place) { "*" } else { " " };
+                let _ = writeln!(text, "{mark} {:>5}  {}", place.line, place.text.trim_end());
+            }
+            let _ = writeln!(
+                text,
+                "  (* also in the core, which is a must set by itself)"
+            );
+        }
+        text
+    }
+
+    /// What is said when all repairs are found.
+    pub fn repairs_end(&self, style: Style) -> String {
+        let mut text = String::new();
+        let Some(found) = &self.repairs else {
+            return text;
+        };
+        let different = found
+            .repairs
+            .iter()
+            .filter(|one| one.same_as.is_none())
+            .count();
+        let all = found.repairs.len();
+        let _ = write!(
+            text,
+            "{}",
+            style.paint(
+                "1",
+                &count(different as u64, "minimal repair", "minimal repairs")
+            )
+        );
+        if all > different {
+            let _ = write!(
+                text,
+                " ({} in all: {} the same as another)",
+                all,
+                match all - different {
+                    1 => "1 does".to_owned(),
+                    more => format!("{more} do"),
+                }
+            );
+        }
+        let _ = write!(
+            text,
+            ", among {} of {}, {} at most.",
+            count(found.mutations as u64, "mutation", "mutations"),
+            count(found.places as u64, "expression", "expressions"),
+            count(u64::from(found.max_edits), "change", "changes"),
+        );
+        let _ = match (found.complete, found.undecided) {
+            (true, 0) => writeln!(text, " There is no other in level {}.", found.level),
+            (true, more) => writeln!(
+                text,
+                " There is no other in level {}, but for {} that the budget did not decide.",
+                found.level,
+                count(more as u64, "patch", "patches")
+            ),
+            (false, _) => writeln!(
+                text,
+                " Not complete: patches of up to {} are decided.",
+                count(u64::from(found.decided), "change", "changes")
+            ),
+        };
+        if found.out_of_reach > 0 {
+            let _ = writeln!(
+                text,
+                "{} written by macros cannot be changed.",
+                count(found.out_of_reach as u64, "expression", "expressions")
+            );
+        }
+        text
+    }
+
+    /// What was done, for people.
+    pub fn stats(&self) -> String {
+        let Some(stats) = &self.stats else {
+            return String::new();
+        };
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{} terms of {} instructions; {} variables, {} clauses; {} questions, {} conflicts",
+            grouped(stats.terms),
+            grouped(stats.instructions),
+            grouped(stats.variables),
+            grouped(stats.clauses),
+            grouped(stats.calls),
+            grouped(stats.conflicts)
+        );
+        if stats.patches > 0 {
+            let _ = writeln!(
+                text,
+                "{} patches asked about; excluded by conditions {}, by must sets {}, by repairs {}",
+                grouped(stats.patches),
+                grouped(stats.by_condition),
+                grouped(stats.by_must_set),
+                grouped(stats.by_repair)
+            );
+        }
+        let phases: Vec<String> = stats
+            .seconds
+            .iter()
+            .map(|(phase, seconds)| format!("{phase} {seconds:.2} s"))
+            .collect();
+        let _ = writeln!(text, "{}; {} MiB", phases.join(", "), stats.memory);
+        text
+    }
+}
+
+impl Repair {
+    /// For people, as it is found.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        let places: Vec<String> = self.places.iter().map(Place::to_string).collect();
+        let title = format!("Repair {}: {}", self.number, places.join(", "));
+        let _ = write!(text, "{}", style.paint("1", &title));
+        if let Some(other) = self.same_as {
+            let _ = write!(text, " (does the same as repair {other})");
+        }
+        if self.void {
+            let _ = write!(text, " (void: nothing is left that has to hold)");
+        }
+        text.push('\n');
+        match self.same_as {
+            None => text.push_str(&self.diff),
+            // What it does is known; how it is written is enough.
+            Some(_) => {
+                let lines = self.diff.lines();
+                for line in lines.filter(|line| line.starts_with('+') && !line.starts_with("+++")) {
+                    let _ = writeln!(text, "{line}");
+                }
+            }
+        }
+        if !self.constants.is_empty() {
+            let ranges: Vec<String> = self
+                .constants
+                .iter()
+                .map(|&(low, high)| match low == high {
+                    true => low.to_string(),
+                    false => format!("{low} to {high}"),
+                })
+                .collect();
+            let more = if self.more_constants {
+                ", and perhaps others"
+            } else {
+                ""
+            };
+            let _ = writeln!(text, "The constant may be: {}{more}.", ranges.join("; "));
+        }
+        text
+    }
+}
+
+fn places(text: &mut String, all: &[Place]) {
+    for place in all {
+        let _ = writeln!(text, "  {place} in {}", place.function);
+    }
+}
+
+fn counterexample(text: &mut String, found: &Counterexample, style: Style) {
+    let title = style.paint("31;1", "Fails");
+    let _ = match &found.place {
+        Some(place) => writeln!(
+            text,
+            "{title}: {} at {place} in {}.",
+            found.message, place.function
+        ),
+        None => writeln!(text, "{title}: {}.", found.message),
+    };
+    if !found.inputs.is_empty() {
+        let _ = writeln!(text, "Inputs:");
+        for input in found.inputs.iter().take(MOST_INPUTS) {
+            let _ = writeln!(text, "  {} = {}", input.name, input.value);
+        }
+        if found.inputs.len() > MOST_INPUTS {
+            let _ = writeln!(text, "  … and {} more", found.inputs.len() - MOST_INPUTS);
+        }
+    }
+    if !found.arguments.is_empty() {
+        let _ = writeln!(text, "Arguments: {:?}", found.arguments);
+    }
+    if let Some(input) = &found.standard_input {
+        let _ = writeln!(text, "Standard input: {input:?}");
+    }
+    if !found.trace.is_empty() {
+        let _ = writeln!(text, "What happens:");
+        let left_out = found.trace.len().saturating_sub(MOST_STEPS);
+        if left_out > 0 {
+            let _ = writeln!(
+                text,
+                "  … {} before",
+                count(left_out as u64, "step", "steps")
+            );
+        }
+        for step in &found.trace[left_out..] {
+            let what = match (&step.name, &step.value) {
+                (Some(name), Some(value)) => format!("{name} = {value}"),
+                (None, Some(value)) => format!("decides {value}"),
+                _ => "gets here".to_owned(),
+            };
+            let _ = writeln!(
+                text,
+                "  {}  {:<24}  {}",
+                step.place,
+                what,
+                step.place.text.trim()
+            );
+        }
+    }
+    let _ = match found.replay.as_str() {
+        "agrees" => writeln!(text, "The interpreter agrees."),
+        other => writeln!(text, "Not confirmed by an execution: {other}."),
+    };
+}
