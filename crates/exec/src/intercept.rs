@@ -76,7 +76,7 @@ pub fn intercept_build(
             .or_else(inherited)
     };
     let path = variable("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let compilers = find_compilers(&path, variable("CC").as_deref());
+    let compilers = compilers_in_path(&path, variable("CC").as_deref());
     if compilers.is_empty() {
         return Err(InterceptError::NoCompiler { path });
     }
@@ -152,7 +152,7 @@ fn traced(
 
 /// The C compilers in `PATH`, each name with the first file of that name, and the one that the
 /// variable `CC` names if it is a bare name.
-fn find_compilers(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<OsString, PathBuf> {
+pub(crate) fn compilers_in_path(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<OsString, PathBuf> {
     let cc = cc.map(|cc| {
         cc.as_bytes()
             .split(|byte| *byte == b' ')

@@ -31,6 +31,7 @@ pub mod build;
 pub mod changes;
 pub mod compile_commands;
 pub mod files;
+pub mod flagged;
 pub mod included;
 pub mod intercept;
 pub mod journal;
@@ -52,6 +53,7 @@ pub use build::{BuildError, BuildLog, run_build, run_instrumented_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
+pub use flagged::{any_program_names, flagged_environment, touch_sources_of};
 pub use included::{
     all_sources, included_files, included_sources, includers, includers_of, put_source,
 };

@@ -9,7 +9,7 @@ use patchwright_exec::{
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
-    outcome::Phases, test_sources::test_sources, undefined::Sanitized,
+    outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
 };
 
 /// The built copy and what is known of the untouched program.
@@ -34,8 +34,30 @@ pub struct Prepared {
     pub focus: Option<Focus>,
     /// What is known from an earlier run, and where this one keeps what it finds.
     pub journal: Option<Journal>,
-    /// How patches are looked at with sanitizers, once that is known.
-    pub(crate) sanitized: OnceLock<Option<Sanitized>>,
+    /// In which circumstances patches are tested, once that is known.
+    pub(crate) scrutiny: OnceLock<Scrutiny>,
+}
+
+impl Prepared {
+    /// In which circumstances patches are tested; `None` if that is not wanted.
+    ///
+    /// # Errors
+    /// When the untouched program cannot be tested so.
+    pub(crate) fn scrutiny(
+        &self,
+        project: &Project,
+        options: &RepairOptions,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Option<&Scrutiny>, RepairError> {
+        if !options.scrutinize {
+            return Ok(None);
+        }
+        if let Some(known) = self.scrutiny.get() {
+            return Ok(Some(known));
+        }
+        let measured = Scrutiny::measure(self, project, surroundings)?;
+        Ok(Some(self.scrutiny.get_or_init(|| measured)))
+    }
 }
 
 /// The options for a worker that copies `source`.
@@ -172,7 +194,7 @@ pub fn prepare<'a>(
         passing,
         focus: None,
         journal,
-        sanitized: OnceLock::new(),
+        scrutiny: OnceLock::new(),
     })
 }
 

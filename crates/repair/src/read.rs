@@ -83,13 +83,13 @@ impl Plan {
         }
     }
 
-    /// The functions to weave, with the holes that are left of `entries`. With `unset`, variables without a value hold
-    /// a certain one.
+    /// The functions to weave, with the holes that are left of `entries`. With `unset`, the bytes of variables without a
+    /// value hold that.
     pub(crate) fn woven(
         &self,
         entries: &[&HoleEntry],
         left_out: &BTreeSet<FunctionId>,
-        unset: bool,
+        unset: Option<u8>,
     ) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
@@ -115,7 +115,7 @@ impl Plan {
                     .collect(),
                 assignments,
                 touches,
-                always: unset && own().any(|entry| entry.declares()),
+                always: unset.is_some() && own().any(|entry| entry.declares()),
                 moved: own().flat_map(|entry| moved(entry)).collect(),
             });
         }

@@ -137,7 +137,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.undefined_by_sanitizers > 0 && shows_others {
         let _ = writeln!(
             text,
-            "Not shown: {} by undefined behaviour, as the compiler's sanitizers report.",
+            "Not shown: {} by undefined behaviour: of other contents of memory, the compiler or its sanitizers.",
             count(
                 stats.undefined_by_sanitizers as u64,
                 "patch that passes",
