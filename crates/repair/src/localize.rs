@@ -118,6 +118,23 @@ impl Focus {
         self.places[self.found.innermost(file, span)? as usize]
     }
 
+    /// Whether all failing tests execute some statement in `span` of a file, or may do so: the function there is not observed.
+    pub fn executes(&self, relative: &Path, span: Span) -> bool {
+        let mut observed = self.found.functions.iter();
+        if !observed.any(|function| {
+            let is_here = self.found.files[function.file].relative == relative;
+            is_here && span.contains_span(function.body)
+        }) {
+            return true;
+        }
+        let mut ranked = self.ranked.iter();
+        ranked.any(|one| {
+            let statement = &self.found.statements[one.statement as usize];
+            let is_here = self.found.files[statement.file].relative == relative;
+            is_here && span.contains_span(statement.span)
+        })
+    }
+
     /// How near the statement at a place of the order is to crashes.
     pub fn nearness(&self, place: usize) -> f64 {
         self.ranked[place].nearness

@@ -10,7 +10,7 @@ use patchwright_exec::{
     CompileCommand, Project, TestKind, TestSuite, Worker, all_sources, files, includers,
 };
 use patchwright_space::{Shown, TouchPoint};
-use patchwright_text::LineMap;
+use patchwright_text::{LineMap, Span};
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
 
 use crate::{
@@ -206,6 +206,9 @@ fn not_compiled(
     }
 }
 
+/// So many functions that are left alone are named.
+const MOST_REFUSED_TOLD: usize = 10;
+
 /// So many files are named in a message.
 const MOST_NAMED: usize = 5;
 
@@ -285,8 +288,19 @@ pub(crate) fn read_sources(
         }
     }
     let Reader {
-        plans, mut entries, ..
+        plans,
+        mut entries,
+        refused,
+        ..
     } = reader;
+    if let Some(more) = refused
+        .checked_sub(MOST_REFUSED_TOLD)
+        .filter(|more| *more > 0)
+    {
+        events(Event::Warning(format!(
+            "no change is sought in {more} more functions, as the report says"
+        )));
+    }
     for (number, entry) in entries.iter_mut().enumerate() {
         tracing::debug!(
             "hole {number}: line {} {:?} {:?}",
@@ -343,6 +357,8 @@ pub(crate) struct Reader<'a> {
     shown: Shown,
     /// Where they crash.
     focus: Option<&'a Focus>,
+    /// Functions that may be to blame and are left alone.
+    refused: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -367,7 +383,14 @@ impl<'a> Reader<'a> {
             linked: None,
             shown: Shown::default(),
             focus: None,
+            refused: 0,
         }
+    }
+
+    /// Whether the failing tests execute something of a function, as far as that is known.
+    fn is_suspicious(&self, relative: &Path, function: Span) -> bool {
+        let executed = |focus: &Focus| focus.executes(relative, function);
+        self.focus.is_none_or(executed)
     }
 
     /// Adds the holes of a source, if clang accepts it.
@@ -440,11 +463,18 @@ impl<'a> Reader<'a> {
                 if let Some(reason) = reason
                     && (line..=lines.line(span.end)).any(wanted)
                 {
+                    let (name, file) = (&function.name, relative.display());
                     if crashes.iter().any(|crash| span.contains_span(*crash)) {
-                        let (name, file) = (&function.name, relative.display());
                         (self.events)(Event::Warning(format!(
                             "tests crash in {name} ({file}:{line}) or in what it calls, and it is left alone: {reason}"
                         )));
+                    } else if self.is_suspicious(relative, span) {
+                        self.refused += 1;
+                        if self.refused <= MOST_REFUSED_TOLD {
+                            (self.events)(Event::Warning(format!(
+                                "no change is sought in {name} ({file}:{line}): {reason}"
+                            )));
+                        }
                     }
                     let kind = UnchangeableKind::RefusedFunction(reason.clone());
                     let place = (relative.to_path_buf(), line);

@@ -16,6 +16,7 @@ use patchwright_exec::{
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions, blamed_places};
 use patchwright_space::{Form, HoleKind};
+use patchwright_text::LineMap;
 use patchwright_weave::{
     Apart, FunctionId, WeaveError, WovenFunction, WovenPart, weave_file, weave_file_apart,
 };
@@ -286,15 +287,19 @@ impl Build<'_> {
         if !self.left_out.insert(id) {
             return;
         }
-        let name = self.plans.iter().find_map(|plan| {
+        let found = self.plans.iter().find_map(|plan| {
             let mut functions = plan.functions.iter();
             let &(index, _) = functions.find(|(_, known)| *known == id)?;
-            Some(plan.file.unit.functions[index].name.as_str())
+            Some((&plan.file, &plan.file.unit.functions[index]))
         });
-        (self.events)(Event::Warning(format!(
-            "the compiler does not accept function {} when it is woven; it is left alone",
-            name.unwrap_or_default()
-        )));
+        if let Some((file, function)) = found {
+            let line = LineMap::new(&file.unit.source).line(function.span.start);
+            (self.events)(Event::Warning(format!(
+                "no change is sought in {} ({}:{line}): the compiler does not accept it when it is woven",
+                function.name,
+                file.relative.display(),
+            )));
+        }
         let refused = &mut self.left_alone.refused;
         *refused.entry(NOT_WOVEN.to_owned()).or_default() += 1;
     }
