@@ -260,3 +260,82 @@ fn a_failing_test_that_does_not_get_to_the_program_is_set_aside_out_loud() {
     assert!(found[0].contains("2 * n"), "{found:?}");
     assert!(run.messages.contains("can mend away"), "{}", run.messages);
 }
+
+#[test]
+fn a_function_in_which_no_change_is_sought_is_named_with_the_reason_and_the_place() {
+    let run = repair_program(
+        "// case 3 => low\n\
+         // case 6 => high\n\
+         // case 9 => high\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         static const char *level(int n) {\n\
+         #if STRICT\n\
+         #define IS_HIGH(n) ((n) > 9)\n\
+         #else\n\
+         #define IS_HIGH(n) ((n) > 6)\n\
+         #endif\n\
+         \x20 return IS_HIGH(n) ? \"high\" : \"low\";\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 if (argc != 2) return 2;\n\
+         \x20 puts(level(atoi(argv[1])));\n\
+         \x20 return 0;\n\
+         }\n",
+        &["--first"],
+    );
+    let told = "no change is sought in level (program.c:6): it contains the directive `#define`";
+    assert!(run.messages.contains(told), "{}", run.messages);
+}
+
+#[test]
+fn a_constant_local_structure_costs_its_function_no_more_than_what_would_assign_to_it() {
+    let run = repair_program(
+        "// case 1 2 => 3\n\
+         // case 4 2 => 9\n\
+         // case 0 5 => 1\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         struct size { int width; int border; };\n\
+         static struct size make(int width) { struct size s = { width, 1 }; return s; }\n\
+         static int whole(int n, const struct size *s) { return n * s->width + s->border; }\n\
+         static int room(int n, int width) {\n\
+         \x20 struct size const s = make(width);\n\
+         \x20 return whole(n, &s) + 1;\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 if (argc != 3) return 2;\n\
+         \x20 printf(\"%d\\n\", room(atoi(argv[1]), atoi(argv[2])));\n\
+         \x20 return 0;\n\
+         }\n",
+        &["--files", "project/program.c:9-12"],
+    );
+    assert!(run.diffs()[0].contains("whole(n, &s)"), "{:?}", run.diffs());
+    assert_eq!(
+        run.report["stats"]["refused_functions"],
+        serde_json::json!({})
+    );
+}
+
+#[test]
+fn an_expression_of_a_thousand_terms_is_searched_in_parts() {
+    let terms: Vec<String> = (0..1000).map(|n| format!("v{}", n % 4)).collect();
+    let source = format!(
+        "// case 1 => 2250\n\
+         // case 3 => 4750\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         static int sum(int v0) {{\n\
+         \x20 int v1 = 2 * v0, v2 = v0 + 3, v3 = v0 + 1;\n\
+         \x20 return {} + 1;\n\
+         }}\n\
+         int main(int argc, char **argv) {{\n\
+         \x20 if (argc != 2) return 2;\n\
+         \x20 printf(\"%d\\n\", sum(atoi(argv[1])));\n\
+         \x20 return 0;\n\
+         }}\n",
+        terms.join(" + ")
+    );
+    let run = repair_program(&source, &["--first"]);
+    assert_eq!(run.diffs().len(), 1);
+}

@@ -19,7 +19,7 @@ use crate::{
     localize::{self, Focus},
     outcome::Phases,
     prepare::{Prepared, worker_options},
-    read::{is_wanted, read_sources},
+    read::{Plan, is_wanted, read_sources},
     unchangeable::{self, UnchangeableThings},
     woven_build::{NOT_WOVEN, build_woven},
 };
@@ -351,6 +351,13 @@ pub fn instrument<'a>(
         &mut entries,
         &mut differing,
     )?;
+    if project.files.is_empty() {
+        for file in programs_of_tests(&plans, &entries, &prepared.passing) {
+            let relative = &plans[file].file.relative;
+            events(Event::Warning(localize::program_of_tests(relative)));
+            entries.retain(|entry| entry.file != file);
+        }
+    }
     // A statement that moves may come to stand where it is executed by tests that do not execute it now.
     let unseen: Vec<usize> = prepared
         .passing
@@ -426,6 +433,24 @@ pub fn instrument<'a>(
         unset,
         crash: prepared.baseline.crashes() || focus.is_some_and(Focus::has_crash),
     })
+}
+
+/// The sources with a main function that only failing tests execute, though others are executed by passing ones, too: test programs,
+/// whatever they are called.
+fn programs_of_tests(plans: &[Plan], entries: &[HoleEntry], passing: &[usize]) -> Vec<usize> {
+    let is_passed = |entry: &HoleEntry| passing.iter().any(|test| entry.visited_by.contains(test));
+    let has_main = |file: usize| {
+        let mut functions = plans[file].file.unit.functions.iter();
+        functions.any(|function| function.name == "main")
+    };
+    let own = |file: usize| entries.iter().filter(move |entry| entry.file == file);
+    let all: BTreeSet<usize> = entries.iter().map(|entry| entry.file).collect();
+    let is_test = |file: &usize| has_main(*file) && !own(*file).any(is_passed);
+    let (tests, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(is_test);
+    match others.iter().any(|&file| own(file).any(is_passed)) {
+        true => tests,
+        false => Vec::new(),
+    }
 }
 
 /// A channel in memory, or on disk where there is too little memory for files, as in many containers.

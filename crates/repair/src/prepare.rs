@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestSuite,
-    Worker, WorkerOptions, record, record_build,
+    Worker, WorkerOptions, all_sources, record_build,
 };
 
 use crate::{
@@ -170,7 +170,7 @@ pub fn prepare<'a>(
         events(Event::Warning(nothing_holds.to_owned()));
     }
     let test_sources = match project.files.is_empty() {
-        true => test_sources(record::sources(&commands, &worker.sandbox).keys()),
+        true => test_sources(&all_sources(&commands, &worker.sandbox), &worker.sandbox),
         false => BTreeSet::new(),
     };
     if let Some(first) = test_sources.first() {
@@ -179,7 +179,7 @@ pub fn prepare<'a>(
             more => format!(" (and {more} more)"),
         };
         events(Event::Warning(format!(
-            "{first}{more} looks like a test by its name or folder, so no changes are sought there; --files {first} has it searched",
+            "{first}{more} looks like a test by its name or folder, or includes one, so no changes are sought there; --files {first} has it searched",
             first = first.display(),
         )));
     }

@@ -18,7 +18,7 @@ use crate::{
     hooks::{assignment_place, hook, moved, touch},
     instrument::{HoleEntry, LeftAlone, SourceFile},
     linked::Linked,
-    localize::Focus,
+    localize::{Focus, TIE_FACTOR},
     locate::{LocatedWay, locate},
     prepare::Prepared,
     unchangeable::UnchangeableKind,
@@ -258,9 +258,25 @@ pub(crate) fn read_sources(
             // How many locations each statement has; a file is read when its first statement comes.
             let mut counts = vec![0; focus.len()];
             let mut locations = 0;
-            while considered < focus.len()
-                && (options.locations == 0 || locations < options.locations)
-            {
+            // Where those begin that are as suspicious as the one at which there were enough, with the locations until there.
+            let mut tie: Option<std::ops::Range<usize>> = None;
+            let mut before_tie = 0;
+            while considered < focus.len() {
+                if options.locations > 0 && locations >= options.locations {
+                    let tie = tie.get_or_insert_with(|| {
+                        let tie = focus.tie(considered - 1);
+                        before_tie = counts[..tie.start].iter().sum();
+                        tie
+                    });
+                    let is_long = locations > options.locations * TIE_FACTOR;
+                    if is_long && before_tie > 0 {
+                        considered = tie.start;
+                        break;
+                    }
+                    if considered >= tie.end {
+                        break;
+                    }
+                }
                 let relative = focus.file(considered);
                 if read.insert(relative)
                     && let Some(commands) = sources.get(relative)

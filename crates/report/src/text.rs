@@ -266,6 +266,10 @@ fn nouns(kind: &UnchangeableKind) -> (String, String) {
             "expression from a macro's body",
             "expressions from bodies of macros",
         ),
+        UnchangeableKind::BitField => (
+            "use of a structure with bit-fields behind a pointer",
+            "uses of structures with bit-fields behind pointers",
+        ),
         UnchangeableKind::HeaderFunction => ("function in a header", "functions in headers"),
         UnchangeableKind::RefusedFunction(reason) => {
             let said = |what: &str| format!("{what} left alone: {reason}");

@@ -29,7 +29,7 @@ mod weave;
 pub use apart::{Apart, WovenPart};
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind, Moved, on_one_line};
-pub use mark::{Mark, MarkKind, mark_file};
+pub use mark::{Mark, MarkKind, TRACE_FILE, TRACE_PROBE_FILE, mark_file};
 pub use patchwright_probe_abi::{FunctionId, HoleId, MAX_ALTERNATIVES, PlaceId};
 pub use places::{
     Alternative, CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured,

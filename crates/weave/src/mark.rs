@@ -6,6 +6,14 @@ use patchwright_probe_abi::{
     PROBE_VARIABLE, TRACE_SYMBOL, TRACE_VARIABLE, TRACE_VERSION, TRAIL_LENGTH,
 };
 use patchwright_text::{Edit, Span, apply_edits};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// In the folder of a run, the probe that marks load.
+pub const TRACE_PROBE_FILE: &str = "trace-probe.so";
+
+/// In the folder of a run, the trace.
+pub const TRACE_FILE: &str = "trace";
 
 /// A statement, or an operand, to mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +82,21 @@ static void __attribute__((__noinline__)) __PW_QUIET __pw_at_@(unsigned statemen
   trail->next = next + 1;
 }
 static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_QUIET __pw_lead_@(void) {
-  const char *probe;
+  const char *probe, *trace;
   void *library;
   void (*attach)(struct __pw_trace *, const char *);
   int error;
   if (!__pw_mark_getenv || !__pw_mark_dlopen || !__pw_mark_dlsym || !__pw_mark_dlerror || !__pw_mark_errno) return;
   probe = __pw_mark_getenv("PROBE_VARIABLE");
-  if (!probe || !*probe || !__pw_mark_getenv("TRACE_VARIABLE")) return;
+  trace = __pw_mark_getenv("TRACE_VARIABLE");
+  if (!probe || !*probe || !trace) { probe = RUN_PROBE; trace = RUN_TRACE; }
+  if (!*probe) return;
   error = *__pw_mark_errno();
   library = __pw_mark_dlopen(probe, 2);
   attach = __extension__ (void (*)(struct __pw_trace *, const char *))(library ? __pw_mark_dlsym(library, "TRACE_SYMBOL") : 0);
   __pw_trace_@.fork = __pw_mark_fork;
   __pw_trace_@.exit = __pw_mark_exit;
-  if (attach) attach(&__pw_trace_@, __pw_mark_getenv("TRACE_VARIABLE"));
+  if (attach) attach(&__pw_trace_@, trace);
   else __pw_mark_dlerror();
   *__pw_mark_errno() = error;
 }
@@ -97,6 +107,9 @@ static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_QUIET _
 ///
 /// What the file compiles to does what `source` does. No line moves. Without marks the result is the source.
 ///
+/// `run` is the absolute path of a folder in which processes look for [`TRACE_PROBE_FILE`] and [`TRACE_FILE`] whose environment has
+/// been cleared. It need not exist.
+///
 /// # Errors
 /// Spans that do not lie in the file or cross each other, and a file that defines a name of libc that is needed.
 pub fn mark_file(
@@ -104,6 +117,7 @@ pub fn mark_file(
     first: u32,
     count: u32,
     marks: &[Mark],
+    run: Option<&Path>,
 ) -> Result<Vec<u8>, WeaveError> {
     if marks.is_empty() {
         return Ok(source.to_vec());
@@ -125,10 +139,17 @@ pub fn mark_file(
         };
         Edit::insert(mark.span.start, text)
     });
+    let in_run = |name: &str| {
+        run.map_or("\"\"".to_owned(), |run| {
+            glue::literal(run.join(name).as_os_str().as_bytes())
+        })
+    };
     let own = with_numbers(OWN)
         .replace('@', &suffix)
         .replace("FIRST", &format!("{first}u"))
-        .replace("STATEMENT_COUNT", &count.max(1).to_string());
+        .replace("STATEMENT_COUNT", &count.max(1).to_string())
+        .replace("RUN_PROBE", &in_run(TRACE_PROBE_FILE))
+        .replace("RUN_TRACE", &in_run(TRACE_FILE));
     let glue = glue::in_front(&with_numbers(SHARED), &suffix, &own, newline_of(source));
     let front = Edit::insert(after_byte_order_mark(source), glue);
     let edits: Vec<Edit> = std::iter::once(front).chain(ends).chain(begins).collect();
@@ -156,7 +177,8 @@ mod tests {
     }
 
     fn body(source: &str, marks: &[Mark]) -> String {
-        let text = String::from_utf8(mark_file(source.as_bytes(), 7, 9, marks).unwrap()).unwrap();
+        let text =
+            String::from_utf8(mark_file(source.as_bytes(), 7, 9, marks, None).unwrap()).unwrap();
         text.split_once("#line 1\n").unwrap().1.to_owned()
     }
 
@@ -192,13 +214,13 @@ mod tests {
     #[test]
     fn a_file_without_marks_stays_as_it_is() {
         let source = b"int x;\n";
-        assert_eq!(mark_file(source, 0, 0, &[]).unwrap(), source);
+        assert_eq!(mark_file(source, 0, 0, &[], None).unwrap(), source);
     }
 
     #[test]
     fn a_span_behind_the_end_is_an_error() {
         let marks = [mark(0, 60, 62, MarkKind::InBlock)];
-        let error = mark_file(b"int x;", 0, 1, &marks).unwrap_err();
+        let error = mark_file(b"int x;", 0, 1, &marks, None).unwrap_err();
         assert!(matches!(error, WeaveError::Bodies(_)), "{error}");
     }
 }
