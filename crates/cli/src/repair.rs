@@ -88,7 +88,8 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
         RepairError::NothingFails { .. }
         | RepairError::EverythingFails { .. }
         | RepairError::OnlyFlaky { .. }
-        | RepairError::NothingAttached { .. } => Exit::BadProject,
+        | RepairError::NothingAttached { .. }
+        | RepairError::ReadsUnset { .. } => Exit::BadProject,
         RepairError::Pool(_) | RepairError::Run(_) => Exit::BadInput,
         RepairError::Localize(error) => match error {
             LocalizeError::NothingAttached { .. } => Exit::BadProject,

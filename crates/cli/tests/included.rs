@@ -162,3 +162,16 @@ fn run_with_input(place: &Place, arguments: &[&str], input: &str) -> Output {
     drop(standard_input);
     child.wait_with_output().unwrap()
 }
+
+#[test]
+fn a_source_of_another_language_that_nothing_builds_does_not_take_a_header_away() {
+    let place = project();
+    place.write(
+        "fuzz/list.cc",
+        "#include \"../list.h\"\nextern \"C\" int fuzz(const int *data, int n) { return largest(data, n); }\n",
+    );
+    let output = place.run(["repair", "project", "--first", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["patches"][0]["file"], "list.h", "{report}");
+}

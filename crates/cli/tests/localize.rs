@@ -78,6 +78,24 @@ fn what_failing_tests_execute_and_passing_ones_do_not_comes_first() {
 }
 
 #[test]
+fn a_program_is_seen_though_the_driver_clears_its_environment() {
+    let source = "#include <string.h>\n\
+        int main(int argc, char **argv) {\n\
+        \x20 if (argc > 1 && !strcmp(argv[1], \"bad\"))\n\
+        \x20   return 1;\n\
+        \x20 return 0;\n\
+        }\n";
+    let place = Place::new();
+    project(&place, source, "");
+    place.script("test.sh", "#!/bin/sh\nexec env -i ./main \"$1\"\n");
+    let report = localize(&place, &FLAGS);
+    // What only the failing test executes comes before what both do.
+    let order = ranks(&report);
+    assert_eq!(order[0], (4, 1), "{order:?}");
+    assert!(order[1].1 > 1, "{order:?}");
+}
+
+#[test]
 fn every_formula_has_its_own_scores() {
     let place = Place::with_max2();
     for (formula, score) in [

@@ -108,3 +108,121 @@ fn a_patch_that_mends_what_sanitizers_report_in_some_tests_only_is_set_aside() {
     let set_aside = report["stats"]["undefined_by_sanitizers"].as_u64();
     assert!(set_aside > Some(0), "{set_aside:?}");
 }
+
+#[test]
+fn a_patch_that_reads_fresh_memory_is_set_aside() {
+    let report = report(
+        "// case 3 => 3\n\
+         // case 9 => none\n\
+         // case 10 => none\n\
+         // case 99 => none\n\
+         // case 0 => 0\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         struct seat { int row; int number; };\n\
+         static struct seat *seat(int number) {\n\
+         \x20 struct seat *made;\n\
+         \x20 if (number > 9)\n\
+         \x20   return NULL;\n\
+         \x20 made = malloc(sizeof *made);\n\
+         \x20 if (made == NULL)\n\
+         \x20   return NULL;\n\
+         \x20 made->number = number;\n\
+         \x20 made->row = 1;\n\
+         \x20 return made;\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 struct seat *made = seat(argc > 1 ? atoi(argv[1]) : 0);\n\
+         \x20 if (made) printf(\"%d\\n\", made->number); else puts(\"none\");\n\
+         \x20 free(made);\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    let patches = report["patches"].as_array().unwrap();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let diff = patch["diff"].as_str().unwrap();
+        assert!(!diff.contains("+  if (made->"), "{diff}");
+    }
+    let set_aside = report["stats"]["undefined_by_sanitizers"].as_u64();
+    assert!(set_aside > Some(0), "{set_aside:?}");
+}
+
+#[test]
+fn patches_of_a_project_with_a_build_and_a_driver_are_looked_at_with_sanitizers() {
+    let place = Place::new();
+    place.write(
+        "twice.c",
+        "#include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         static int twice(int n) { return 2 * n; }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+         \x20 printf(\"%d\\n\", n == 0 ? 0 : twice(n - 1));\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    place.write("Makefile", "twice: twice.c\n\t$(CC) -g twice.c -o twice\n");
+    place.script(
+        "run.sh",
+        "#!/bin/sh\n\
+         case $1 in\n\
+         none) test `./twice 0` = 0;;\n\
+         one) test `./twice 1` = 4;;\n\
+         four) test `./twice 4` = 10;;\n\
+         most) test `./twice 1073741823` = -2147483648;;\n\
+         esac\n",
+    );
+    let output = place.run([
+        "repair", "project", "--build", "make", "--driver", "run.sh", "--tests", "none", "one",
+        "four", "most", "--json",
+    ]);
+    let (report, messages) = (stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{report}{messages}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let patches = report["patches"].as_array().unwrap();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let objection = patch["undefined_behaviour"].as_str().unwrap();
+        assert!(objection.contains("test most"), "{objection}");
+    }
+}
+
+#[test]
+fn that_a_build_takes_no_further_flags_is_said() {
+    let place = Place::new();
+    place.write(
+        "add.c",
+        "#include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         int main(int argc, char **argv) {\n\
+         \x20 printf(\"%d\\n\", atoi(argv[1]) + argc);\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    let compiler = std::process::Command::new("sh")
+        .args(["-c", "command -v cc"])
+        .output()
+        .unwrap();
+    let compiler = String::from_utf8(compiler.stdout).unwrap();
+    place.write("cases/a.args", "1");
+    place.write("cases/a.out", "4\n");
+    place.write("cases/b.args", "5");
+    place.write("cases/b.out", "8\n");
+    let build = format!("{} add.c -o add", compiler.trim());
+    let output = place.run([
+        "repair",
+        "project",
+        "--build",
+        &build,
+        "--program",
+        "add",
+        "--cases",
+        "cases",
+        "--first",
+    ]);
+    let messages = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    let told = "does not compile with -fsanitize=address,undefined, so patches are not looked at";
+    assert!(messages.contains(told), "{messages}");
+}

@@ -16,10 +16,17 @@ use crate::sandbox::{Sandbox, normalize};
 const MOST_INCLUDERS: usize = 8;
 
 /// Endings of files in which no C is expected.
-const OTHER_LANGUAGES: [&str; 8] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "m", "mm"];
+pub(crate) const OTHER_LANGUAGES: [&str; 8] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "m", "mm"];
+
+/// Whether a file is a source of another language, by its name.
+pub(crate) fn is_of_other_language(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|known| OTHER_LANGUAGES.contains(&known))
+}
 
 /// The files of the project with functions that its C sources include, relative to its root, and which no command compiles by themselves:
-/// each with the commands of the sources that include it. Files that sources of another language may include are not among them.
+/// each with the commands of the sources that include it. Files that sources of another language include, as far as commands compile those,
+/// are not among them.
 pub fn included_sources(
     commands: &[CompileCommand],
     sandbox: &Sandbox,
@@ -46,11 +53,16 @@ pub fn included_sources(
     };
     found.retain(|_, commands| by_few(commands));
     if !found.is_empty() {
-        let named = named_by_others(sandbox.folder());
-        found.retain(|path, _| {
-            path.file_name()
-                .is_none_or(|name| !named.contains(Path::new(name)))
-        });
+        let others = commands
+            .iter()
+            .filter(|command| is_of_other_language(&command.file));
+        for command in others {
+            if let Some(source) = sandbox.below_root(&command.file) {
+                for path in files.included_by(&source, command, sandbox) {
+                    found.remove(&path);
+                }
+            }
+        }
     }
     found
 }
@@ -255,30 +267,6 @@ fn has_functions(text: &[u8]) -> bool {
         }
         is_body
     })
-}
-
-/// The names of files that files of other languages below `folder` include.
-fn named_by_others(folder: &Path) -> BTreeSet<PathBuf> {
-    let mut named = BTreeSet::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        // What cannot be listed is not compiled either.
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            if kind.is_dir() {
-                open.push(path);
-            } else if extension.is_some_and(|known| OTHER_LANGUAGES.contains(&known)) {
-                let text = files::read(&path).unwrap_or_default();
-                let names = includes(&text).into_iter();
-                named.extend(names.filter_map(|one| Some(PathBuf::from(one.name.file_name()?))));
-            }
-        }
-    }
-    named
 }
 
 #[cfg(test)]

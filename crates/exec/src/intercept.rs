@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::build::{BuildError, BuildLog, run_build};
 use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 use crate::files::{self, Context, FileError};
+use crate::included::{OTHER_LANGUAGES, is_of_other_language};
 use crate::limits::Limits;
 use crate::runner::supervisor::trace;
 use crate::runner::{Environment, Runner, RunnerProgram};
@@ -76,7 +77,7 @@ pub fn intercept_build(
             .or_else(inherited)
     };
     let path = variable("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let compilers = find_compilers(&path, variable("CC").as_deref());
+    let compilers = compilers_in_path(&path, variable("CC").as_deref());
     if compilers.is_empty() {
         return Err(InterceptError::NoCompiler { path });
     }
@@ -98,19 +99,23 @@ pub fn intercept_build(
     touch_sources(sandbox, wanted)?;
     let log = run_build(runner, sandbox, command, &environment, limits)?;
     let mut commands = read_records(&records, sandbox)?;
-    if commands.is_empty() {
+    let has_c = |commands: &[CompileCommand]| {
+        let mut files = commands.iter().map(|command| &command.file);
+        files.any(|file| !is_of_other_language(file))
+    };
+    if !has_c(&commands) {
         commands = exported_database(sandbox)?;
     }
-    if commands.is_empty() {
+    if !has_c(&commands) {
         commands = exported_by_cmake(runner, sandbox, &environment, limits)?;
     }
-    if commands.is_empty() {
+    if !has_c(&commands) {
         touch_sources(sandbox, wanted)?;
         let (command, environment) = traced(runner.program(), command, &records, &environment);
         run_build(runner, sandbox, &command, &environment, limits)?;
         commands = read_records(&records, sandbox)?;
     }
-    if commands.is_empty() {
+    if !has_c(&commands) {
         return Err(InterceptError::NothingCompiled);
     }
     commands.sort();
@@ -122,6 +127,9 @@ pub fn intercept_build(
 fn touch_sources(sandbox: &Sandbox, wanted: &[PathBuf]) -> Result<(), FileError> {
     if wanted.is_empty() {
         touch_all(sandbox.folder(), OsStr::new("c"))?;
+        for extension in OTHER_LANGUAGES {
+            touch_all(sandbox.folder(), OsStr::new(extension))?;
+        }
     }
     let wanted = wanted.iter().map(|file| sandbox.folder().join(file));
     let mut wanted = wanted.filter(|file| file.exists());
@@ -152,7 +160,7 @@ fn traced(
 
 /// The C compilers in `PATH`, each name with the first file of that name, and the one that the
 /// variable `CC` names if it is a bare name.
-fn find_compilers(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<OsString, PathBuf> {
+pub(crate) fn compilers_in_path(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<OsString, PathBuf> {
     let cc = cc.map(|cc| {
         cc.as_bytes()
             .split(|byte| *byte == b' ')
@@ -166,7 +174,7 @@ fn find_compilers(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<OsString, PathBu
         };
         for entry in entries.flatten() {
             let name = entry.file_name();
-            let wanted = is_c_compiler(name.as_bytes()) || Some(name.as_bytes()) == cc;
+            let wanted = is_compiler(name.as_bytes()) || Some(name.as_bytes()) == cc;
             if wanted && !compilers.contains_key(&name) && is_executable(&entry.path()) {
                 compilers.insert(name, entry.path());
             }
@@ -179,8 +187,14 @@ pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether this is the name of a C compiler, perhaps with a target before and a version after it.
-pub(crate) fn is_c_compiler(name: &[u8]) -> bool {
+/// Whether this is the name of a compiler of C or C++, perhaps with a target before and a version after it. Those of C++ tell which
+/// headers do not belong to C alone.
+pub(crate) fn is_compiler(name: &[u8]) -> bool {
+    is_named(name, &["cc", "gcc", "clang", "c89", "c99", "tcc", "icx"])
+        || is_named(name, &["c++", "g++", "clang++", "icpx"])
+}
+
+fn is_named(name: &[u8], compilers: &[&str]) -> bool {
     let is_version = |part: &[u8]| {
         part.first().is_some_and(u8::is_ascii_digit)
             && part
@@ -193,10 +207,8 @@ pub(crate) fn is_c_compiler(name: &[u8]) -> bool {
     }
     let compiler = parts.pop().unwrap_or_default();
     // A target has three or four parts: x86_64-linux-gnu, x86_64-pc-linux-gnu.
-    matches!(
-        compiler,
-        b"cc" | b"gcc" | b"clang" | b"c89" | b"c99" | b"tcc" | b"icx"
-    ) && matches!(parts.len(), 0 | 2..=4)
+    let is_one = compilers.iter().any(|one| one.as_bytes() == compiler);
+    is_one && matches!(parts.len(), 0 | 2..=4)
 }
 
 /// A script that appends one record to a file of its own process and becomes the compiler. A
@@ -369,11 +381,14 @@ fn compilations(directory: &Path, arguments: &[OsString]) -> Vec<CompileCommand>
             }
             _ if bytes.starts_with(b"-") => {}
             _ => {
-                let is_c = match language {
+                let is_source = match language {
                     Some(language) => language == b"c",
-                    None => Path::new(argument).extension() == Some(OsStr::new("c")),
+                    None => {
+                        let path = Path::new(argument);
+                        path.extension() == Some(OsStr::new("c")) || is_of_other_language(path)
+                    }
                 };
-                if is_c {
+                if is_source {
                     sources.push(index);
                 }
             }
@@ -532,19 +547,13 @@ mod tests {
             "x86_64-linux-gnu-gcc-12",
             "c99",
             "tcc",
-        ] {
-            assert!(is_c_compiler(name.as_bytes()), "{name}");
-        }
-        for name in [
-            "gcc-ar",
-            "gcc-nm-12",
-            "clang-format",
             "g++",
             "clang++-19",
-            "ccache",
-            "cpp",
         ] {
-            assert!(!is_c_compiler(name.as_bytes()), "{name}");
+            assert!(is_compiler(name.as_bytes()), "{name}");
+        }
+        for name in ["gcc-ar", "gcc-nm-12", "clang-format", "ccache", "cpp"] {
+            assert!(!is_compiler(name.as_bytes()), "{name}");
         }
     }
 

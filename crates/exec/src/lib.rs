@@ -33,6 +33,7 @@ pub mod build;
 pub mod changes;
 pub mod compile_commands;
 pub mod files;
+pub mod flagged;
 pub mod included;
 pub mod intercept;
 pub mod journal;
@@ -55,6 +56,7 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
+pub use flagged::{any_program_names, flagged_environment, touch_sources_of};
 pub use included::{
     all_sources, included_files, included_sources, includers, includers_of, put_source,
 };

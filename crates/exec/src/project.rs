@@ -58,9 +58,6 @@ pub struct Project {
     pub unprotected: bool,
     /// The user's own file, for a project that was made of a single C file.
     pub single_file: Option<PathBuf>,
-    /// A build of the same program whose undefined behaviour sanitizers report: of a single C file for which neither a
-    /// build nor a sanitizer is given.
-    pub sanitized_build: Option<OsString>,
 }
 
 /// What the command line says about a project. All paths are relative to the project's root, as
@@ -150,14 +147,6 @@ impl Project {
             .build
             .clone()
             .unwrap_or_else(|| single_file_build(name, program.as_os_str(), folder, cflags));
-        let names_sanitizer =
-            |flag: &OsString| flag.as_bytes().windows(9).any(|part| part == b"-fsanitiz");
-        let is_plain = flags.build.is_none() && !cflags.iter().any(names_sanitizer);
-        let sanitized_build = is_plain.then(|| {
-            let mut cflags = cflags.to_vec();
-            cflags.extend(["-g".into(), "-fsanitize=address,undefined".into()]);
-            single_file_build(name, program.as_os_str(), folder, &cflags)
-        });
         if !cases.is_dir() {
             return Err(ProjectError::FileCasesMissing {
                 folder: cases.to_path_buf(),
@@ -192,7 +181,6 @@ impl Project {
         let project = Project::merge(root, Config::default(), &flags)?;
         Ok(Project {
             single_file: Some(source),
-            sanitized_build,
             ..project
         })
     }
@@ -226,7 +214,6 @@ impl Project {
             network: network(&config, flags),
             unprotected: flags.unprotected,
             single_file: None,
-            sanitized_build: None,
             root,
         })
     }

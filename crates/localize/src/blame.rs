@@ -49,7 +49,7 @@ pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, Str
 
 /// Files and lines of the compiler's errors, or of the macro invocations that they come from, and the function in which
 /// the compiler says that they are.
-fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
+pub fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
     let mut found = Vec::new();
     let mut in_function = "";
     let mut lines = message.lines().map(str::trim_start).peekable();

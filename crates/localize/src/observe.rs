@@ -12,7 +12,7 @@ use patchwright_exec::{
     Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, Worker,
     WorkerOptions, files, includers, put_source, run_build, run_test, runner::Environment,
 };
-use patchwright_probe_image::{PROBE, ProcessEnd, Trace};
+use patchwright_probe_image::{PROBE, PROBE_FILE, ProcessEnd, TRACE_FILE, Trace};
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{Mark, mark_file};
 
@@ -31,6 +31,9 @@ const RECENT_FUNCTIONS: usize = 5;
 
 /// Sources that are read at once: a large one takes some hundred megabytes.
 const READERS: usize = 4;
+
+/// So many tests are named in a message.
+const MOST_NAMED: usize = 5;
 
 /// Time for a test with marks: so many times its time-out.
 const TIMEOUT_FACTOR: u32 = 3;
@@ -86,8 +89,9 @@ pub struct TestCoverage {
     pub executed: Vec<u32>,
     /// Where it crashed: the statements of the stack, innermost first. Empty when it did not crash.
     pub crash: Vec<u32>,
-    /// Where the memory was freed that it used, or allocated beyond whose end it used something, if a report says so.
-    pub heap: Option<u32>,
+    /// Where the memory was freed that it used, or allocated beyond whose end it used something, if a report says so: the statements of the
+    /// stack, innermost first.
+    pub heap: Vec<u32>,
 }
 
 /// What the tests of a program execute.
@@ -103,7 +107,8 @@ pub struct Localization {
     pub tests: Vec<TestCoverage>,
     /// Functions without marks, by reason.
     pub refused: BTreeMap<String, usize>,
-    /// Tests whose verdict the marks changed, by index in the suite.
+    /// Tests that do not count, by index in the suite: marks change their verdict, what they execute cannot be seen, or they fail and execute
+    /// no statement.
     pub set_aside: Vec<usize>,
 }
 
@@ -191,11 +196,20 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
             plan.includers = includers(commands, &subject.worker.sandbox);
         }
     }
-    build_marked(&mut worker, subject.build, &plans, &mut found, events)?;
+    let run = subject.copy.scratch.run_path();
+    build_marked(&mut worker, subject.build, &plans, &mut found, events, &run)?;
     events(Event::Phase("running the tests to see what they execute"));
     let probe = subject.copy.scratch.path().join("trace-probe.so");
     files::write_atomic(&probe, PROBE)?;
     let trace = Trace::create(&worker.shared, found.statements.len() as u32)?;
+    for (file, name) in [
+        (probe.as_path(), PROBE_FILE),
+        (trace.path(), TRACE_FILE),
+    ] {
+        let link = worker.run_folder().join(name);
+        files::remove_file(&link)?;
+        files::create_link(file, &link)?;
+    }
     run_tests(&mut worker, subject, &trace, &probe, &mut found)?;
     Ok(found)
 }
@@ -338,6 +352,7 @@ fn build_marked(
     plans: &[Plan],
     found: &mut Localization,
     events: &(dyn Fn(Event) + Sync),
+    run: &Path,
 ) -> Result<(), LocalizeError> {
     let mut left_out: BTreeSet<usize> = BTreeSet::new();
     for attempt in 0.. {
@@ -350,7 +365,7 @@ fn build_marked(
                 .filter(|mark| !left_out.contains(&function_of(mark)))
                 .copied()
                 .collect();
-            let woven = match mark_file(&file.source, file.first, plan.count, &marks) {
+            let woven = match mark_file(&file.source, file.first, plan.count, &marks, Some(run)) {
                 Ok(woven) => woven,
                 Err(error) => {
                     let name = file.relative.display();
@@ -433,6 +448,7 @@ fn run_tests(
     let failing = baseline.failing().count();
     let mut attached = false;
     let mut observed = Vec::new();
+    let mut unobserved: Vec<&str> = Vec::new();
     for (done, known) in tests.iter().enumerate() {
         (subject.events)(Event::Progress {
             done,
@@ -468,6 +484,14 @@ fn run_tests(
             found.set_aside.push(known.index);
             continue;
         }
+        if trace.attached() == 0 {
+            unobserved.push(&known.name);
+            // What a passing test executes that was not seen must not count as not executed.
+            if run.verdict.is_pass() {
+                found.set_aside.push(known.index);
+                continue;
+            }
+        }
         let outputs = [&run.outcome.stderr, &run.outcome.stdout];
         let first = |frames: fn(&[u8]) -> Vec<crash::Frame>| {
             let mut found = outputs.iter().map(|output| frames(output));
@@ -480,12 +504,18 @@ fn run_tests(
                 passes: run.verdict.is_pass(),
                 executed: trace.executed(),
                 crash: Vec::new(),
-                heap: None,
+                heap: Vec::new(),
             },
             frames,
             heap_frames,
             ends: trace.ends(),
         });
+    }
+    if !unobserved.is_empty() {
+        (subject.events)(Event::Warning(format!(
+            "what these tests execute cannot be seen, so they do not count where suspicion is concerned: {}",
+            listed(&unobserved)
+        )));
     }
     if !observed.iter().any(|one| !one.coverage.passes) {
         return Err(LocalizeError::MarkedDiffers);
@@ -498,6 +528,25 @@ fn run_tests(
             statements: found.statements.len(),
         });
     }
+    let is_idle = |one: &Observed| !one.coverage.passes && one.coverage.executed.is_empty();
+    let idle: Vec<usize> = observed
+        .iter()
+        .filter(|one| is_idle(one))
+        .map(|one| one.coverage.test)
+        .collect();
+    if !idle.is_empty() {
+        let tests = baseline.tests.iter();
+        let names: Vec<&str> = tests
+            .filter(|test| idle.contains(&test.index))
+            .map(|test| test.name.as_str())
+            .collect();
+        (subject.events)(Event::Warning(format!(
+            "these tests fail and execute no statement, so they do not count where suspicion is concerned: {}",
+            listed(&names)
+        )));
+        observed.retain(|one| !is_idle(one));
+        found.set_aside.extend(idle);
+    }
     // Where processes also end in passing tests is no crash: perhaps a server that its test ends.
     let usual: BTreeSet<u32> = observed
         .iter()
@@ -507,7 +556,7 @@ fn run_tests(
         .collect();
     let root = worker.sandbox.run_root();
     for one in observed.iter_mut().filter(|one| !one.coverage.passes) {
-        one.coverage.heap = stack(&one.heap_frames, one, found, root).first().copied();
+        one.coverage.heap = stack(&one.heap_frames, one, found, root);
         one.coverage.crash = match stack(&one.frames, one, found, root) {
             stack if stack.is_empty() => sudden_ends(one, found)
                 .into_iter()
@@ -518,6 +567,15 @@ fn run_tests(
     }
     found.tests = observed.into_iter().map(|one| one.coverage).collect();
     Ok(())
+}
+
+/// The first of some names.
+fn listed(names: &[&str]) -> String {
+    let few = names.len().min(MOST_NAMED);
+    match names.len() - few {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..few].join(", ")),
+    }
 }
 
 /// The statements in the frames of a report, innermost first.

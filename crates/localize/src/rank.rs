@@ -2,8 +2,9 @@
 //!
 //! A statement's *score* is what the formula says of the tests that execute it. Where failing tests crash, that is
 //! evidence of its own, the statement's *nearness* to the crash: for a failing test, `1/(k+1)` for the statement of the
-//! stack's frame `k` (0 is innermost) and `1/(k+2)` for the other statements that the test executes in that frame's
-//! function, the greatest of these, and 0 elsewhere; then the mean over all failing tests. Both are combined as
+//! stack's frame `k` (0 is innermost), `1/(k+1.5)` for those round it, which decide whether it is executed, and `1/(k+2)` for the
+//! other statements that the test executes in that frame's function; in the stack of the call that allocated or freed the memory in
+//! question `1.2/(k+2)` and `0.6/(k+2)` for the first four frames; the greatest of these, and 0 elsewhere; then the mean over all failing tests. Both are combined as
 //! independent reasons: `suspiciousness = 1 − (1 − score) · (1 − nearness)`, with the score brought into the range from
 //! 0 to 1 where the formula leaves it. Without a crash the order is that of the formula.
 //!
@@ -115,6 +116,9 @@ fn ranks(values: &[f64]) -> Vec<(usize, usize)> {
 /// How near the call is that allocated or freed what the crash is about.
 const HEAP: f64 = 0.6;
 
+/// So many statements of the stack of that call are near: behind the wrapper of an allocation stands who asked for so much.
+const HEAP_FRAMES: usize = 4;
+
 /// How near each statement is to where failing tests crashed.
 fn nearness(found: &Localization) -> Vec<f64> {
     let mut sums = vec![0.0; found.statements.len()];
@@ -129,9 +133,26 @@ fn nearness(found: &Localization) -> Vec<f64> {
             let own: &mut f64 = of_statement.entry(statement).or_default();
             *own = own.max(1.0 / (depth + 1.0));
         }
-        if let Some(heap) = test.heap {
-            let own = of_statement.entry(heap).or_default();
-            *own = own.max(HEAP);
+        for (depth, &statement) in test.heap.iter().take(HEAP_FRAMES).enumerate() {
+            let depth = depth as f64;
+            let function = &mut of_function[found.statements[statement as usize].function];
+            *function = function.max(HEAP / (depth + 2.0));
+            let own = of_statement.entry(statement).or_default();
+            *own = own.max(HEAP * 2.0 / (depth + 2.0));
+        }
+        // What decides whether a statement of the stack is executed is nearer than what merely stands in its function.
+        for (depth, &crash) in test.crash.iter().enumerate() {
+            let inner = &found.statements[crash as usize];
+            for &statement in &test.executed {
+                let outer = &found.statements[statement as usize];
+                let governs = outer.function == inner.function
+                    && outer.span != inner.span
+                    && outer.span.contains_span(inner.span);
+                if governs {
+                    let own = of_statement.entry(statement).or_default();
+                    *own = own.max(1.0 / (depth as f64 + 1.5));
+                }
+            }
         }
         for &statement in &test.executed {
             let function = of_function[found.statements[statement as usize].function];
@@ -216,7 +237,7 @@ mod tests {
                 passes,
                 executed: executed.to_vec(),
                 crash: crash.to_vec(),
-                heap: None,
+                heap: Vec::new(),
             });
         }
         found
@@ -263,6 +284,37 @@ mod tests {
         assert_eq!(nearness, [1.0, 0.5, 0.5, 1.0 / 3.0]);
         assert_eq!(ranking.statements[0].suspiciousness, 1.0);
         assert_eq!(ranking.statements[1].tied_to, 3);
+    }
+
+    #[test]
+    fn who_calls_the_wrapper_of_an_allocation_is_near_a_crash_in_that_memory() {
+        // f0 crashes; f1 wraps the allocation, f2 asks for too little in its statement 5, and f3 is only executed.
+        let mut found = observed(
+            &[1, 1, 4, 2],
+            &[
+                (false, &[0, 1, 2, 3, 4, 5, 6, 7], &[0]),
+                (true, &[0, 1, 2, 3, 4, 5, 6, 7], &[]),
+            ],
+        );
+        found.tests[0].heap = vec![1, 5];
+        let ranking = found.rank(Formula::Ochiai);
+        let order: Vec<_> = ranking.statements.iter().map(|one| one.statement).collect();
+        assert_eq!(order[..3], [0, 1, 5]);
+        let near = |wanted: u32| {
+            let mut all = ranking.statements.iter();
+            all.find(|one| one.statement == wanted).unwrap().nearness
+        };
+        assert!(near(5) > near(4) && near(4) > near(6), "{order:?}");
+        assert_eq!(near(6), 0.0);
+    }
+
+    #[test]
+    fn the_condition_round_a_crash_is_nearer_than_the_rest_of_its_function() {
+        let mut found = observed(&[3], &[(false, &[0, 1, 2], &[2]), (true, &[0, 1, 2], &[])]);
+        found.statements[1].span = Span::new(1, 9);
+        let ranking = found.rank(Formula::Ochiai);
+        let order: Vec<_> = ranking.statements.iter().map(|one| one.statement).collect();
+        assert_eq!(order, [2, 1, 0]);
     }
 
     #[test]

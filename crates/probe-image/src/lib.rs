@@ -21,7 +21,7 @@ pub use patches::{
 };
 pub use patchwright_probe_abi::{
     CHANNEL_FILE, CHANNEL_VARIABLE, FunctionId, HoleId, ImageTrailer, MAX_ALTERNATIVES, MAX_CODE,
-    MAX_SLOTS, PROBE_FILE, PROBE_VARIABLE, PlaceId, SplitReason, TRACE_VARIABLE,
+    MAX_SLOTS, PROBE_FILE, PROBE_VARIABLE, PlaceId, SplitReason, TRACE_FILE, TRACE_VARIABLE,
 };
 pub use shared::SharedFileError;
 pub use trace::{ProcessEnd, Trace};

@@ -61,6 +61,11 @@ impl Trace {
         ]
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Forgets what was noted, before the next run. No process of the last one may be alive.
     pub fn reset(&self) {
         let shared = self.shared();

@@ -124,6 +124,7 @@ impl Search<'_> {
                     file: &tried.file,
                     text: &tried.text,
                     diff: &tried.diff,
+                    visited_by: None,
                 })
                 .collect();
             let results = check_all(

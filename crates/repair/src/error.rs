@@ -119,6 +119,14 @@ pub enum RepairError {
         /// The tests.
         tests: String,
     },
+    /// What the failing tests show depends on what was never written.
+    #[error(
+        "the failing tests ({tests}) pass in the instrumented program, whatever the variables hold that have no value: the program reads what was never written, such as a variable, an element of an array or fresh memory. Compile it with -O2 -Wall (--cflags), or with -fsanitize=memory, to find where"
+    )]
+    ReadsUnset {
+        /// The tests.
+        tests: String,
+    },
     /// A test cannot be run.
     #[error(transparent)]
     Test(#[from] TestError),

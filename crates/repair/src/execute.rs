@@ -10,7 +10,7 @@ use patchwright_exec::{
     Baseline, FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{
-    Candidate, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
+    Candidate, CandidateError, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
 };
 use patchwright_semantics::Instruction;
 use patchwright_text::{Digest, Hasher};
@@ -45,6 +45,26 @@ pub struct Run {
     pub report: Report,
     /// How long it took.
     pub took: Duration,
+}
+
+impl Run {
+    /// That of a candidate which the probe has no room for: it is not plausible, and decides about no other one.
+    fn not_executed() -> Self {
+        Run {
+            verdict: ClassVerdict::Fail(None),
+            report: Report::States(Observation {
+                attached: 0,
+                visits: 0,
+                overflow: true,
+                ended: false,
+                incomplete: 0,
+                undefined: false,
+                mismatch: false,
+                states: Default::default(),
+            }),
+            took: Duration::ZERO,
+        }
+    }
 }
 
 /// What an execution has reported.
@@ -187,7 +207,13 @@ impl Search<'_> {
             slots: &self.states[unit].slots,
             code,
         };
-        channel.set_candidate(&candidate)?;
+        match channel.set_candidate(&candidate) {
+            Err(error @ CandidateError::TooMuchCode { .. }) => {
+                tracing::info!("{error}");
+                return Ok(Run::not_executed());
+            }
+            set => set?,
+        }
         if let Some(patience) = patience {
             channel.set_patience(patience);
         }
@@ -320,7 +346,7 @@ impl Search<'_> {
         }
         let place = changed.and_then(|(unit, _)| units.iter().position(|&other| other == unit));
         hasher
-            .field(format!("{place:?} {calls_touch} {}", self.unset))
+            .field(format!("{place:?} {calls_touch} {:?}", self.unset))
             .field(format!("{:?} {patience:?}", changed.map(|(_, code)| code)))
             .field(&self.prepared.baseline.tests[test].name);
         hasher.finish()

@@ -7,8 +7,8 @@ use patchwright_weave::{
 
 use crate::instrument::{HoleEntry, SourceFile};
 
-/// The hook of a hole that is no place for assignments. With `unset`, variables without a value hold a certain one.
-pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: bool) -> Option<Hook> {
+/// The hook of a hole that is no place for assignments. With `unset`, the bytes of variables without a value hold that.
+pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: Option<u8>) -> Option<Hook> {
     let kind = match (&entry.hole.kind, entry.hole.ctype) {
         (HoleKind::Assignment(_), _) => return None,
         (HoleKind::Guard { .. }, _) => HookKind::Guard,
@@ -45,7 +45,12 @@ pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: bool) -> Option<
 }
 
 /// How a location with alternatives is woven.
-fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bool) -> HookKind {
+fn choice_kind(
+    choice: &Choice,
+    ctype: Option<CType>,
+    file: &SourceFile,
+    pattern: Option<u8>,
+) -> HookKind {
     let alternatives = || woven(choice).collect();
     match &choice.form {
         Form::Expression => HookKind::Choice {
@@ -65,10 +70,17 @@ fn choice_kind(choice: &Choice, ctype: Option<CType>, file: &SourceFile, set: bo
         },
         Form::After { unset } => HookKind::After {
             alternatives: alternatives(),
-            always: if set { unset.clone() } else { String::new() },
+            always: pattern.map_or_else(String::new, |byte| filled(unset, byte)),
         },
         Form::Moved(_) => HookKind::Skip,
     }
+}
+
+/// Statements that set each byte of these variables.
+fn filled(variables: &[String], byte: u8) -> String {
+    let fill =
+        |name: &String| format!("__builtin_memset((void *)&{name},{byte:#x},sizeof({name}));");
+    variables.iter().map(fill).collect()
 }
 
 /// The texts of alternatives, each on one line: the others have been left out by [`crate::locate`].

@@ -6,17 +6,13 @@ use std::{
     time::Instant,
 };
 
-use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit, lex};
-use patchwright_exec::{
-    BuildError, FileSelection, Limits, Project, Worker, files, put_source, run_build, run_test,
-    runner::Environment, undefined_references,
-};
-use patchwright_localize::blame::{WovenFile, blamed_functions};
+use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
+use patchwright_exec::{FileSelection, Project, Worker, files, run_test};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
 use patchwright_space::{
     Form, Hole, HoleKind, Leaves, Parents, Schema, Slot, SlotSource, TermTypes,
 };
-use patchwright_weave::{FunctionId, HoleId, weave_file};
+use patchwright_weave::{FunctionId, HoleId};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -25,13 +21,12 @@ use crate::{
     prepare::{Prepared, worker_options},
     read::{Plan, is_wanted, read_sources},
     unchangeable::{self, UnchangeableThings},
+    woven_build::{NOT_WOVEN, build_woven},
 };
 
-/// How often functions whose woven text does not compile are left out before giving up.
-const WEAVE_ATTEMPTS: usize = 12;
-
-/// Why a function is left alone whose woven text does not compile.
-const NOT_WOVEN: &str = "its woven text does not compile (a bug of Patchwright)";
+/// What the bytes of variables without a value hold, where the instrumented program must not find what makes tests pass by chance. As
+/// numbers, the first is negative and the second is not.
+const PATTERNS: [u8; 2] = [0xa5, 0x5a];
 
 /// A source file that has locations.
 pub struct SourceFile {
@@ -129,8 +124,8 @@ pub struct Instrumented {
     pub left_alone: LeftAlone,
     /// Passing tests that the instrumented program fails: they are only used for verification.
     pub set_aside: BTreeSet<usize>,
-    /// Variables without a value hold a pattern.
-    pub unset: bool,
+    /// What the bytes of variables without a value hold, if that has to be a pattern.
+    pub unset: Option<u8>,
     /// Failing tests crash.
     pub crash: bool,
 }
@@ -234,8 +229,8 @@ pub fn instrument<'a>(
         &mut entries,
         &surroundings.scratch.run_path(),
         events,
-        &mut left_alone.refused,
-        false,
+        &mut left_alone,
+        None,
     )?;
     if entries.is_empty() {
         let reason = left_alone.reason();
@@ -256,58 +251,80 @@ pub fn instrument<'a>(
         &mut entries,
         &mut set_aside,
     )?;
-    let unset = !set_aside.is_empty() && entries.iter().any(HoleEntry::declares);
-    if unset {
+    let mut unset = None;
+    if !set_aside.is_empty() && entries.iter().any(HoleEntry::declares) {
         // What a variable holds before it has a value differs from build to build.
         events(Event::Warning(
             "failing tests pass in the instrumented program: it is built once more, with a \
              pattern in the variables that have no value, and without assignments in their functions"
                 .to_owned(),
         ));
-        set_aside.clear();
         // Which variable is watched is said to a whole file, for its one function that is selected.
         let always: BTreeSet<FunctionId> = entries
             .iter()
             .filter(|entry| entry.declares())
             .map(|entry| entry.function)
             .collect();
-        entries.retain_mut(|entry| {
-            entry.visited_by.clear();
+        entries.retain(|entry| {
             let assigns = matches!(entry.hole.kind, HoleKind::Assignment(_));
             !(assigns && always.contains(&entry.function))
         });
         let run = surroundings.scratch.run_path();
-        let refused = &mut left_alone.refused;
-        build_woven(
-            &mut worker,
-            project,
-            &plans,
-            &mut entries,
-            &run,
-            events,
-            refused,
-            true,
-        )?;
-        found_by_path |= coverage(
-            &mut worker,
-            &mut channel,
-            &probe,
-            prepared,
-            project,
-            &failing,
-            &mut entries,
-            &mut set_aside,
-        )?;
+        for pattern in PATTERNS {
+            unset = Some(pattern);
+            set_aside.clear();
+            entries
+                .iter_mut()
+                .for_each(|entry| entry.visited_by.clear());
+            build_woven(
+                &mut worker,
+                project,
+                &plans,
+                &mut entries,
+                &run,
+                events,
+                &mut left_alone,
+                unset,
+            )?;
+            found_by_path |= coverage(
+                &mut worker,
+                &mut channel,
+                &probe,
+                prepared,
+                project,
+                &failing,
+                &mut entries,
+                &mut set_aside,
+            )?;
+            if set_aside.len() < failing.len() {
+                break;
+            }
+        }
     }
     if set_aside.len() == failing.len() {
-        return Err(RepairError::WovenDiffers {
-            tests: names(prepared, &failing),
+        let tests = names(prepared, &failing);
+        return Err(match unset {
+            Some(_) => RepairError::ReadsUnset { tests },
+            None => RepairError::WovenDiffers { tests },
         });
     }
-    let failing: Vec<usize> = failing
+    let mut failing: Vec<usize> = failing
         .into_iter()
         .filter(|test| !set_aside.contains(test))
         .collect();
+    let unreached: Vec<usize> = failing
+        .iter()
+        .copied()
+        .filter(|test| !entries.iter().any(|entry| entry.visited_by.contains(test)))
+        .collect();
+    if !unreached.is_empty() && unreached.len() < failing.len() {
+        events(Event::Warning(format!(
+            "no change in {what} can mend {}, which no location is executed by: set aside, and no patch has to pass it",
+            names(prepared, &unreached)
+        )));
+        failing.retain(|test| !unreached.contains(test));
+        prepared.failing.retain(|test| !unreached.contains(test));
+    }
     entries.retain(|entry| failing.iter().all(|test| entry.visited_by.contains(test)));
     if entries.is_empty() {
         return Err(RepairError::NotReached {
@@ -334,6 +351,13 @@ pub fn instrument<'a>(
         &mut entries,
         &mut differing,
     )?;
+    if project.files.is_empty() {
+        for file in programs_of_tests(&plans, &entries, &prepared.passing) {
+            let relative = &plans[file].file.relative;
+            events(Event::Warning(localize::program_of_tests(relative)));
+            entries.retain(|entry| entry.file != file);
+        }
+    }
     // A statement that moves may come to stand where it is executed by tests that do not execute it now.
     let unseen: Vec<usize> = prepared
         .passing
@@ -411,6 +435,24 @@ pub fn instrument<'a>(
     })
 }
 
+/// The sources with a main function that only failing tests execute, though others are executed by passing ones, too: test programs,
+/// whatever they are called.
+fn programs_of_tests(plans: &[Plan], entries: &[HoleEntry], passing: &[usize]) -> Vec<usize> {
+    let is_passed = |entry: &HoleEntry| passing.iter().any(|test| entry.visited_by.contains(test));
+    let has_main = |file: usize| {
+        let mut functions = plans[file].file.unit.functions.iter();
+        functions.any(|function| function.name == "main")
+    };
+    let own = |file: usize| entries.iter().filter(move |entry| entry.file == file);
+    let all: BTreeSet<usize> = entries.iter().map(|entry| entry.file).collect();
+    let is_test = |file: &usize| has_main(*file) && !own(*file).any(is_passed);
+    let (tests, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(is_test);
+    match others.iter().any(|&file| own(file).any(is_passed)) {
+        true => tests,
+        false => Vec::new(),
+    }
+}
+
 /// A channel in memory, or on disk where there is too little memory for files, as in many containers.
 fn new_channel(
     worker: &Worker,
@@ -454,167 +496,6 @@ fn described(selections: &[FileSelection]) -> String {
         })
         .collect();
     list.join(", ")
-}
-
-/// Writes the woven files and builds them. Functions in which the compiler finds errors are left
-/// out, with their holes, and reported. With `unset`, variables without a value hold a certain one.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn build_woven(
-    worker: &mut Worker,
-    project: &Project,
-    plans: &[Plan],
-    entries: &mut Vec<HoleEntry>,
-    run: &Path,
-    events: &(dyn Fn(Event) + Sync),
-    refused: &mut BTreeMap<String, usize>,
-    unset: bool,
-) -> Result<(), RepairError> {
-    let build = project.build.as_deref().unwrap_or_default();
-    let mut left_out: BTreeSet<FunctionId> = BTreeSet::new();
-    let mut texts = Vec::new();
-    for attempt in 0.. {
-        texts.clear();
-        let mut number = 0;
-        // The ways of one source follow one another.
-        for ways in plans.chunk_by(|a, b| a.host_path == b.host_path) {
-            let mut functions = Vec::new();
-            for plan in ways {
-                let of_plan = |entry: &&HoleEntry| entry.file == number;
-                let own: Vec<&HoleEntry> = entries.iter().filter(of_plan).collect();
-                functions.extend(plan.woven(&own, &left_out, unset));
-                number += 1;
-            }
-            let SourceFile { relative, unit, .. } = &ways[0].file;
-            let woven = match weave_file(&unit.source, &functions, Some(run)) {
-                Ok(woven) => woven,
-                Err(error) => {
-                    tracing::error!("{}: {error}", relative.display());
-                    events(Event::Warning(format!(
-                        "{} cannot be woven and is left alone: {error}",
-                        relative.display()
-                    )));
-                    *refused.entry(error.to_string()).or_default() += functions.len();
-                    left_out.extend(functions.iter().map(|function| function.id));
-                    unit.source.clone()
-                }
-            };
-            if files::read(&ways[0].host_path)? != woven {
-                put_source(&worker.sandbox, relative, &woven, &ways[0].includers)?;
-            }
-            texts.push(woven);
-        }
-        let built = run_build(
-            &mut worker.runner,
-            &worker.sandbox,
-            build,
-            &Environment::default(),
-            &Limits::for_build(),
-        );
-        match built {
-            Ok(_) => break,
-            Err(BuildError::Run(error)) => return Err(error.into()),
-            Err(error) if attempt >= WEAVE_ATTEMPTS => return Err(RepairError::WovenBuild(error)),
-            Err(error) => {
-                tracing::info!("the woven program does not build: {error}");
-                if let Some(told) = drop_missing(entries, &error.to_string()) {
-                    events(Event::Warning(told));
-                    continue;
-                }
-                let blamed = blamed(&error.to_string(), plans, &left_out);
-                if blamed.is_empty() {
-                    return Err(RepairError::WovenBuild(error));
-                }
-                for (id, name) in blamed {
-                    events(Event::Warning(format!(
-                        "the compiler does not accept function {name} when it is woven; it is left alone"
-                    )));
-                    *refused.entry(NOT_WOVEN.to_owned()).or_default() += 1;
-                    left_out.insert(id);
-                }
-            }
-        }
-    }
-    let ways = plans.chunk_by(|a, b| a.host_path == b.host_path);
-    for (ways, woven) in ways.zip(&texts) {
-        if files::read(&ways[0].host_path)? == *woven {
-            continue;
-        }
-        events(Event::Warning(format!(
-            "{} is written by the build, which undoes every change of it; it is left alone",
-            ways[0].file.relative.display()
-        )));
-        *refused
-            .entry("it stands in a file that the build writes".to_owned())
-            .or_default() += ways[0].functions.len();
-        let functions = ways.iter().flat_map(|plan| &plan.functions);
-        left_out.extend(functions.map(|&(_, id)| id));
-    }
-    entries.retain(|entry| !left_out.contains(&entry.function));
-    Ok(())
-}
-
-/// Takes out the changes that name what the linker does not find, and says so; `None` if there are none. A header may define a function for clang,
-/// which reads the sources, and not for the compiler that builds them.
-fn drop_missing(entries: &mut Vec<HoleEntry>, message: &str) -> Option<String> {
-    let missing = undefined_references(message);
-    let names_missing = |text: &str| {
-        let words = lex::words(text.as_bytes());
-        missing
-            .iter()
-            .any(|missing| words.iter().any(|word| word == missing.symbol))
-    };
-    let mut count = 0;
-    for entry in entries.iter_mut() {
-        if let HoleKind::Choice(choice) = &mut entry.hole.kind
-            && !matches!(choice.form, Form::Moved(_))
-        {
-            let before = choice.alternatives.len();
-            choice
-                .alternatives
-                .retain(|alternative| !names_missing(&alternative.woven));
-            count += before - choice.alternatives.len();
-        }
-    }
-    let is_empty = |entry: &HoleEntry| match &entry.hole.kind {
-        HoleKind::Choice(choice) => choice.alternatives.is_empty(),
-        _ => false,
-    };
-    entries.retain(|entry| !is_empty(entry));
-    let names: BTreeSet<&str> = missing.iter().map(|missing| missing.symbol).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    (count > 0).then(|| {
-        format!(
-            "the linker does not find {}; changes that name it are left alone: {count}",
-            names.join(", ")
-        )
-    })
-}
-
-/// The functions in whose lines the compiler reports errors.
-fn blamed(
-    message: &str,
-    plans: &[Plan],
-    left_out: &BTreeSet<FunctionId>,
-) -> Vec<(FunctionId, String)> {
-    let woven: Vec<WovenFile<'_>> = plans
-        .iter()
-        .map(|plan| {
-            let functions = plan.functions.iter();
-            let functions = functions.filter(|(_, id)| !left_out.contains(id));
-            WovenFile {
-                relative: &plan.file.relative,
-                source: &plan.file.unit.source,
-                functions: functions
-                    .map(|&(index, id)| {
-                        let function = &plan.file.unit.functions[index];
-                        (id.0, function.name.as_str(), function.body_span)
-                    })
-                    .collect(),
-            }
-        })
-        .collect();
-    let found = blamed_functions(message, &woven).into_iter();
-    found.map(|(id, name)| (FunctionId(id), name)).collect()
 }
 
 /// Runs tests once in coverage mode; notes visits, and tests whose verdict differs. Tells whether some process found

@@ -50,6 +50,7 @@ pub mod unchangeable;
 mod undefined;
 pub mod verify;
 pub mod whole;
+mod woven_build;
 
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,8 @@ pub struct RepairOptions {
     pub sample: Option<Sample>,
     /// Ends the search after so much work, whatever the time that it takes.
     pub bounds: Bounds,
+    /// Look at patches that pass for undefined behaviour.
+    pub scrutinize: bool,
 }
 
 impl Default for RepairOptions {
@@ -135,6 +138,7 @@ impl Default for RepairOptions {
             virtualize: true,
             sample: None,
             bounds: Bounds::default(),
+            scrutinize: true,
         }
     }
 }

@@ -75,9 +75,13 @@ pub struct Focus {
 }
 
 impl Focus {
-    fn new(found: Localization, options: &RepairOptions) -> Self {
+    /// `tests` are files, by index, in which nothing is looked for.
+    fn new(found: Localization, options: &RepairOptions, tests: &BTreeSet<usize>) -> Self {
         let mut ranked = found.rank(options.formula).statements;
-        ranked.retain(|one| one.counts.failing == one.counts.all_failing);
+        ranked.retain(|one| {
+            let file = found.statements[one.statement as usize].file;
+            one.counts.failing == one.counts.all_failing && !tests.contains(&file)
+        });
         let mut places = vec![None; found.statements.len()];
         for (place, one) in ranked.iter().enumerate() {
             places[one.statement as usize] = Some(place);
@@ -116,6 +120,35 @@ impl Focus {
         let mut files = self.found.files.iter();
         let file = files.position(|file| file.relative == relative)?;
         self.places[self.found.innermost(file, span)? as usize]
+    }
+
+    /// Whether all failing tests execute some statement in `span` of a file, or may do so: the function there is not observed.
+    pub fn executes(&self, relative: &Path, span: Span) -> bool {
+        let mut observed = self.found.functions.iter();
+        if !observed.any(|function| {
+            let is_here = self.found.files[function.file].relative == relative;
+            is_here && span.contains_span(function.body)
+        }) {
+            return true;
+        }
+        let mut ranked = self.ranked.iter();
+        ranked.any(|one| {
+            let statement = &self.found.statements[one.statement as usize];
+            let is_here = self.found.files[statement.file].relative == relative;
+            is_here && span.contains_span(statement.span)
+        })
+    }
+
+    /// The places of the order at which statements stand that are as suspicious and as near as the one at `place`: from the first on, to
+    /// behind the last.
+    pub fn tie(&self, place: usize) -> std::ops::Range<usize> {
+        let key = |one: &Ranked| (one.suspiciousness.to_bits(), one.nearness.to_bits());
+        let own = key(&self.ranked[place]);
+        let before = self.ranked[..place].iter().rev();
+        let behind = self.ranked[place..].iter();
+        let alike = |one: &&Ranked| key(one) == own;
+        let first = place - before.take_while(alike).count();
+        first..place + behind.take_while(alike).count()
     }
 
     /// How near the statement at a place of the order is to crashes.
@@ -181,8 +214,17 @@ pub fn focus(
     if !is_large && !may_crash {
         return Ok(());
     }
+    let mut said = Vec::new();
     let focus = match localize(prepared, project, options, surroundings, phases) {
-        Ok(found) => Focus::new(found, options),
+        Ok(found) => {
+            let tests = match project.files.is_empty() {
+                true => programs_of_tests(&found),
+                false => BTreeSet::new(),
+            };
+            let files = tests.iter().map(|&file| &found.files[file].relative);
+            said.extend(files.map(|file| program_of_tests(file)));
+            Focus::new(found, options, &tests)
+        }
         Err(error) if is_large || error.is_cancelled() => return Err(error),
         Err(_) if !crashes => return Ok(()),
         Err(error) => {
@@ -194,7 +236,44 @@ pub fn focus(
     };
     let is_known = !focus.is_empty() && (crashes || focus.has_crash());
     prepared.focus = Some(focus).filter(|_| is_large || is_known);
+    if prepared.focus.is_some() {
+        let tell = |told| (surroundings.events)(Event::Warning(told));
+        said.into_iter().for_each(tell);
+    }
     Ok(())
+}
+
+/// Says that a source is taken for a test.
+pub(crate) fn program_of_tests(file: &Path) -> String {
+    let file = file.display();
+    format!(
+        "{file} has a main function and no passing test executes it, so it is taken for a test and no changes are sought there; --files {file} has it searched"
+    )
+}
+
+/// The sources with a main function that failing tests execute and no passing test does, though those execute others: test programs,
+/// whatever they are called.
+fn programs_of_tests(found: &Localization) -> BTreeSet<usize> {
+    let file_of = |statement: &u32| found.statements[*statement as usize].file;
+    let executed = |passes: bool| -> BTreeSet<usize> {
+        let tests = found.tests.iter().filter(|test| test.passes == passes);
+        tests
+            .flat_map(|test| test.executed.iter().map(file_of))
+            .collect()
+    };
+    let (passing, failing) = (executed(true), executed(false));
+    let mains = found
+        .functions
+        .iter()
+        .filter(|function| function.name == "main");
+    let of_tests: BTreeSet<usize> = mains
+        .map(|function| function.file)
+        .filter(|file| failing.contains(file) && !passing.contains(file))
+        .collect();
+    match passing.is_empty() || failing.is_subset(&of_tests) {
+        true => BTreeSet::new(),
+        false => of_tests,
+    }
 }
 
 fn is_large(prepared: &Prepared, project: &Project) -> Result<bool, RepairError> {
@@ -242,8 +321,20 @@ pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOpti
     }
 }
 
-/// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Equal ones are
-/// kept in the order of their places. What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
+/// Where so many times the wanted locations are as suspicious as each other, none of them is looked at if there are others.
+pub(crate) const TIE_FACTOR: usize = 3;
+
+/// Where to cut a list of which the first `wanted` are wanted and those in `tie` are equal: behind them, or before them where they are too
+/// many and not the first.
+pub(crate) fn cut(wanted: usize, tie: std::ops::Range<usize>) -> usize {
+    match tie.end > wanted * TIE_FACTOR && tie.start > 0 {
+        true => tie.start,
+        false => tie.end,
+    }
+}
+
+/// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Of equal ones all are kept or
+/// none ([`cut`]). What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
 /// suspicious, and has few candidates.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
@@ -253,7 +344,16 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     }
     let mut order: Vec<usize> = (0..all).collect();
     order.sort_by(|&a, &b| entries[a].by_suspicion(&entries[b]));
-    let mut room = wanted;
+    let by_rank: Vec<usize> = order
+        .iter()
+        .copied()
+        .filter(|&entry| entries[entry].is_counted())
+        .collect();
+    let last = &entries[by_rank[wanted - 1]];
+    let is_tied = |entry: &&usize| entries[**entry].by_suspicion(last).is_eq();
+    let first = by_rank.iter().take_while(|entry| !is_tied(entry)).count();
+    let tied = by_rank[first..].iter().take_while(is_tied).count();
+    let mut room = cut(wanted, first..first + tied);
     let mut kept: BTreeSet<usize> = BTreeSet::new();
     for entry in order {
         let is_counted = entries[entry].is_counted();
@@ -269,4 +369,18 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
         kept.contains(&(number - 1))
     });
     all - entries.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn equal_locations_are_kept_or_left_out_together() {
+        // Some more than wanted, far more behind others, and far more with nothing before them.
+        assert_eq!(cut(200, 150..260), 260);
+        assert_eq!(cut(200, 150..2823), 150);
+        assert_eq!(cut(200, 0..2823), 2823);
+        assert_eq!(cut(200, 199..200), 200);
+    }
 }

@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestSuite,
-    Worker, WorkerOptions, record, record_build,
+    Worker, WorkerOptions, all_sources, record_build,
 };
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
-    outcome::Phases, test_sources::test_sources, undefined::Sanitized,
+    outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
 };
 
 /// The built copy and what is known of the untouched program.
@@ -34,8 +34,30 @@ pub struct Prepared {
     pub focus: Option<Focus>,
     /// What is known from an earlier run, and where this one keeps what it finds.
     pub journal: Option<Journal>,
-    /// How patches are looked at with sanitizers, once that is known.
-    pub(crate) sanitized: OnceLock<Option<Sanitized>>,
+    /// In which circumstances patches are tested, once that is known.
+    pub(crate) scrutiny: OnceLock<Scrutiny>,
+}
+
+impl Prepared {
+    /// In which circumstances patches are tested; `None` if that is not wanted.
+    ///
+    /// # Errors
+    /// When the untouched program cannot be tested so.
+    pub(crate) fn scrutiny(
+        &self,
+        project: &Project,
+        options: &RepairOptions,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Option<&Scrutiny>, RepairError> {
+        if !options.scrutinize {
+            return Ok(None);
+        }
+        if let Some(known) = self.scrutiny.get() {
+            return Ok(Some(known));
+        }
+        let measured = Scrutiny::measure(self, project, surroundings)?;
+        Ok(Some(self.scrutiny.get_or_init(|| measured)))
+    }
 }
 
 /// The options for a worker that copies `source`.
@@ -143,7 +165,7 @@ pub fn prepare<'a>(
         events(Event::Warning(nothing_holds.to_owned()));
     }
     let test_sources = match project.files.is_empty() {
-        true => test_sources(record::sources(&commands, &worker.sandbox).keys()),
+        true => test_sources(&all_sources(&commands, &worker.sandbox), &worker.sandbox),
         false => BTreeSet::new(),
     };
     if let Some(first) = test_sources.first() {
@@ -152,7 +174,7 @@ pub fn prepare<'a>(
             more => format!(" (and {more} more)"),
         };
         events(Event::Warning(format!(
-            "{first}{more} looks like a test by its name or folder, so no changes are sought there; --files {first} has it searched",
+            "{first}{more} looks like a test by its name or folder, or includes one, so no changes are sought there; --files {first} has it searched",
             first = first.display(),
         )));
     }
@@ -167,7 +189,7 @@ pub fn prepare<'a>(
         passing,
         focus: None,
         journal,
-        sanitized: OnceLock::new(),
+        scrutiny: OnceLock::new(),
     })
 }
 

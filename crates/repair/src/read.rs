@@ -10,7 +10,7 @@ use patchwright_exec::{
     CompileCommand, Project, TestKind, TestSuite, Worker, all_sources, files, includers,
 };
 use patchwright_space::{Shown, TouchPoint};
-use patchwright_text::LineMap;
+use patchwright_text::{LineMap, Span};
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     hooks::{assignment_place, hook, moved, touch},
     instrument::{HoleEntry, LeftAlone, SourceFile},
     linked::Linked,
-    localize::Focus,
+    localize::{Focus, TIE_FACTOR},
     locate::{LocatedWay, locate},
     prepare::Prepared,
     unchangeable::UnchangeableKind,
@@ -83,13 +83,13 @@ impl Plan {
         }
     }
 
-    /// The functions to weave, with the holes that are left of `entries`. With `unset`, variables without a value hold
-    /// a certain one.
+    /// The functions to weave, with the holes that are left of `entries`. With `unset`, the bytes of variables without a
+    /// value hold that.
     pub(crate) fn woven(
         &self,
         entries: &[&HoleEntry],
         left_out: &BTreeSet<FunctionId>,
-        unset: bool,
+        unset: Option<u8>,
     ) -> Vec<WovenFunction> {
         let mut woven = Vec::new();
         for &(index, id) in &self.functions {
@@ -115,7 +115,7 @@ impl Plan {
                     .collect(),
                 assignments,
                 touches,
-                always: unset && own().any(|entry| entry.declares()),
+                always: unset.is_some() && own().any(|entry| entry.declares()),
                 moved: own().flat_map(|entry| moved(entry)).collect(),
             });
         }
@@ -206,6 +206,9 @@ fn not_compiled(
     }
 }
 
+/// So many functions that are left alone are named.
+const MOST_REFUSED_TOLD: usize = 10;
+
 /// So many files are named in a message.
 const MOST_NAMED: usize = 5;
 
@@ -255,9 +258,25 @@ pub(crate) fn read_sources(
             // How many locations each statement has; a file is read when its first statement comes.
             let mut counts = vec![0; focus.len()];
             let mut locations = 0;
-            while considered < focus.len()
-                && (options.locations == 0 || locations < options.locations)
-            {
+            // Where those begin that are as suspicious as the one at which there were enough, with the locations until there.
+            let mut tie: Option<std::ops::Range<usize>> = None;
+            let mut before_tie = 0;
+            while considered < focus.len() {
+                if options.locations > 0 && locations >= options.locations {
+                    let tie = tie.get_or_insert_with(|| {
+                        let tie = focus.tie(considered - 1);
+                        before_tie = counts[..tie.start].iter().sum();
+                        tie
+                    });
+                    let is_long = locations > options.locations * TIE_FACTOR;
+                    if is_long && before_tie > 0 {
+                        considered = tie.start;
+                        break;
+                    }
+                    if considered >= tie.end {
+                        break;
+                    }
+                }
                 let relative = focus.file(considered);
                 if read.insert(relative)
                     && let Some(commands) = sources.get(relative)
@@ -285,8 +304,19 @@ pub(crate) fn read_sources(
         }
     }
     let Reader {
-        plans, mut entries, ..
+        plans,
+        mut entries,
+        refused,
+        ..
     } = reader;
+    if let Some(more) = refused
+        .checked_sub(MOST_REFUSED_TOLD)
+        .filter(|more| *more > 0)
+    {
+        events(Event::Warning(format!(
+            "no change is sought in {more} more functions, as the report says"
+        )));
+    }
     for (number, entry) in entries.iter_mut().enumerate() {
         tracing::debug!(
             "hole {number}: line {} {:?} {:?}",
@@ -343,6 +373,8 @@ pub(crate) struct Reader<'a> {
     shown: Shown,
     /// Where they crash.
     focus: Option<&'a Focus>,
+    /// Functions that may be to blame and are left alone.
+    refused: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -367,7 +399,14 @@ impl<'a> Reader<'a> {
             linked: None,
             shown: Shown::default(),
             focus: None,
+            refused: 0,
         }
+    }
+
+    /// Whether the failing tests execute something of a function, as far as that is known.
+    fn is_suspicious(&self, relative: &Path, function: Span) -> bool {
+        let executed = |focus: &Focus| focus.executes(relative, function);
+        self.focus.is_none_or(executed)
     }
 
     /// Adds the holes of a source, if clang accepts it.
@@ -440,11 +479,18 @@ impl<'a> Reader<'a> {
                 if let Some(reason) = reason
                     && (line..=lines.line(span.end)).any(wanted)
                 {
+                    let (name, file) = (&function.name, relative.display());
                     if crashes.iter().any(|crash| span.contains_span(*crash)) {
-                        let (name, file) = (&function.name, relative.display());
                         (self.events)(Event::Warning(format!(
                             "tests crash in {name} ({file}:{line}) or in what it calls, and it is left alone: {reason}"
                         )));
+                    } else if self.is_suspicious(relative, span) {
+                        self.refused += 1;
+                        if self.refused <= MOST_REFUSED_TOLD {
+                            (self.events)(Event::Warning(format!(
+                                "no change is sought in {name} ({file}:{line}): {reason}"
+                            )));
+                        }
                     }
                     let kind = UnchangeableKind::RefusedFunction(reason.clone());
                     let place = (relative.to_path_buf(), line);

@@ -78,7 +78,7 @@ pub(crate) struct Search<'a> {
     /// Failing tests crash.
     crash: bool,
     /// See [`Instrumented::unset`].
-    pub(crate) unset: bool,
+    pub(crate) unset: Option<u8>,
     pub(crate) found: Found,
     /// What is executed one by one if nothing else is found.
     pub(crate) deferred: Vec<Deferred>,

@@ -1,6 +1,11 @@
 //! Sources of tests that the build compiles beside the program: an assertion that is changed until it holds is no repair.
 
-use std::{collections::BTreeSet, path::Path, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use patchwright_exec::{CompileCommand, Sandbox, includers};
 
 /// Folders that hold tests.
 const FOLDERS: [&str; 7] = [
@@ -16,9 +21,26 @@ const FOLDERS: [&str; 7] = [
 /// Words that, before or behind the rest of a file's name, tell that it is a test.
 const WORDS: [&str; 4] = ["test", "tests", "unittest", "unittests"];
 
-/// Those of the sources that are tests by their folder or name; none if all are.
-pub(crate) fn test_sources<'p>(sources: impl Iterator<Item = &'p PathBuf>) -> BTreeSet<PathBuf> {
-    let (tests, others): (Vec<_>, Vec<_>) = sources.partition(|path| is_test(path));
+/// Those of the sources, each with its commands, that are tests by their folder or name, or because they include such a one (a header that is
+/// called so aside); none if all are.
+pub(crate) fn test_sources(
+    sources: &BTreeMap<PathBuf, Vec<CompileCommand>>,
+    sandbox: &Sandbox,
+) -> BTreeSet<PathBuf> {
+    let including = sources
+        .iter()
+        .filter(|(path, _)| is_test(path) && path.extension().is_some_and(|known| known != "h"))
+        .flat_map(|(_, commands)| includers(commands, sandbox))
+        .collect();
+    those_that_are(sources.keys(), &including)
+}
+
+fn those_that_are<'p>(
+    sources: impl Iterator<Item = &'p PathBuf>,
+    including: &BTreeSet<PathBuf>,
+) -> BTreeSet<PathBuf> {
+    let (tests, others): (Vec<_>, Vec<_>) =
+        sources.partition(|path| is_test(path) || including.contains(*path));
     match others.is_empty() {
         true => BTreeSet::new(),
         false => tests.into_iter().cloned().collect(),
@@ -72,8 +94,8 @@ mod tests {
     #[test]
     fn a_program_of_tests_only_is_a_program() {
         let sources = [PathBuf::from("tests/a.c"), PathBuf::from("tests/b.c")];
-        assert!(test_sources(sources.iter()).is_empty());
+        assert!(those_that_are(sources.iter(), &BTreeSet::new()).is_empty());
         let more = [PathBuf::from("tests/a.c"), PathBuf::from("a.c")];
-        assert_eq!(test_sources(more.iter()).len(), 1);
+        assert_eq!(those_that_are(more.iter(), &BTreeSet::new()).len(), 1);
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use patchwright_exec::{Project, Scratch, TestSuite};
+use patchwright_exec::{Project, Scratch, TestSuite, runner::Environment};
 use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
     relations::Bounds,
     repair,
     twins::twins,
-    undefined::Sanitized,
     verify::{Candidate, CleanCopy, check_all},
 };
 
@@ -140,6 +139,8 @@ impl Searches<'_, '_> {
         let options = RepairOptions {
             places: 1,
             first: false,
+            // The builds for that take as long as a build of the project; pairs are looked at.
+            scrutinize: self.project.single_file.is_some(),
             max_patches: PARTS_OF_SEARCH,
             budget: self.end.map(half),
             budget_without_patch: None,
@@ -192,12 +193,12 @@ impl Searches<'_, '_> {
                     file: &patch.file,
                     text,
                     diff: &[],
+                    visited_by: None,
                 })
             };
             put(&mut copy, &text)?;
-            let build = project.build.as_deref().unwrap_or_default();
             let mut passes = BTreeSet::new();
-            if copy.build(build)?.is_none() {
+            if copy.build(&Environment::default())?.is_none() {
                 for &test in &prepared.failing {
                     if copy.run(test, environment)?.is_pass() {
                         passes.insert(test);
@@ -258,13 +259,8 @@ impl Searches<'_, '_> {
             true => 1,
             false => self.options.max_patches,
         };
-        let sanitized = match self.prepared.sanitized.get() {
-            Some(known) => known,
-            None => {
-                let measured = Sanitized::measure(self.prepared, self.project, self.surroundings)?;
-                self.prepared.sanitized.get_or_init(|| measured)
-            }
-        };
+        let prepared = self.prepared;
+        let scrutiny = prepared.scrutiny(self.project, self.options, self.surroundings)?;
         let mut patches: Vec<Patch> = Vec::new();
         for chunk in pairs.chunks(self.options.jobs.max(1)) {
             if patches.len() >= wanted || self.is_out_of_time() && !patches.is_empty() {
@@ -275,6 +271,7 @@ impl Searches<'_, '_> {
                 file: &patch.file,
                 text,
                 diff: &patch.diff,
+                visited_by: None,
             });
             let results = check_all(
                 "pairs",
@@ -282,7 +279,7 @@ impl Searches<'_, '_> {
                 self.prepared,
                 self.project,
                 self.surroundings,
-                sanitized.as_ref(),
+                scrutiny,
             );
             for ((.., patch, _), checked) in chunk.iter().zip(results) {
                 let checked = checked?;

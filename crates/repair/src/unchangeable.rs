@@ -10,6 +10,7 @@ use std::{
 
 use patchwright_csource::{
     Expr, ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId,
+    types::{TypeId, TypeKind},
 };
 use patchwright_space::changed_argument;
 use patchwright_text::{LineMap, Span};
@@ -28,6 +29,8 @@ pub enum UnchangeableKind {
     StringLiteral,
     /// An expression that comes from the body of a macro of the project.
     MacroBody,
+    /// A bit-field of an object behind a pointer of which the functions that are searched read or write something: no term reads it.
+    BitField,
     /// A function that stands in a header of the project and is called from the functions that are searched.
     HeaderFunction,
     /// A function in the files that were read that can hold no location, and why.
@@ -197,6 +200,12 @@ impl Searcher<'_> {
                             self.add(UnchangeableKind::StringLiteral, at, format!("{span:?}"));
                         }
                         ExprKind::Variable(id) => self.initializer(file, function, *id),
+                        ExprKind::Member {
+                            base, arrow: true, ..
+                        } if has_bit_field(unit, function.expr(*base).ty) => {
+                            let at = (file.relative.clone(), line);
+                            self.add(UnchangeableKind::BitField, at, String::new());
+                        }
                         _ => {}
                     }
                 }
@@ -279,6 +288,19 @@ impl Searcher<'_> {
         let path = below.unwrap_or(path);
         path.strip_prefix(".").unwrap_or(path).to_path_buf()
     }
+}
+
+/// Whether a pointer of this type is one to a structure or union that has a bit-field with a name.
+fn has_bit_field(unit: &TranslationUnit, pointer: TypeId) -> bool {
+    let types = &unit.types;
+    let TypeKind::Pointer(to) = types.kind(pointer) else {
+        return false;
+    };
+    let TypeKind::Record(record) = types.kind(*to) else {
+        return false;
+    };
+    let mut fields = types.record(*record).fields.iter().flatten();
+    fields.any(|field| field.bit_width.is_some() && !field.name.is_empty())
 }
 
 /// Whether the macro that is used here is one of the project that computes something. What a constant stands for is

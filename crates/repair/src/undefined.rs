@@ -1,12 +1,25 @@
-//! Undefined behaviour of patches that pass every test: shown by the compiler's sanitizers, in a build of its own.
+//! Undefined behaviour of patches that pass every test.
 //!
-//! What reads a byte in front of an array passes where that byte happens to be the right one, and fails on another day. Where
-//! it is known how to build the program with sanitizers, each patch is built so as well, and those that the sanitizers speak
-//! against are set aside: the search goes on without them, and they are reported if there is nothing else.
+//! What reads a byte in front of an array, or what was never written, passes where the right thing happens to be there, and fails on
+//! another day. So each patch is tested in other circumstances that do not matter to a correct program:
+//! * other bytes in fresh memory of the heap (`MALLOC_PERTURB_` of the GNU library);
+//! * a build in which variables without a value hold a pattern, and fresh memory another one;
+//! * a build with sanitizers.
+//!
+//! And the compiler is asked what values are read that were certainly never written.
+//!
+//! Both builds are the project's own, with more flags for the compiler ([`flagged_environment`]). Patches against which something
+//! speaks are set aside: the search goes on without them, and they are reported if there is nothing else.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use patchwright_exec::{FailReason, Project, Verdict, runner::Environment};
+use patchwright_exec::{
+    FailReason, FileError, Project, Verdict, any_program_names, flagged_environment,
+    runner::Environment,
+};
 
 use crate::{
     Event, RepairError, Surroundings,
@@ -17,90 +30,281 @@ use crate::{
 /// After so many patches with undefined behaviour, no further ones are tried.
 pub(crate) const MOST_UNDEFINED: usize = 20;
 
-/// How a program is built with sanitizers, and what its tests are then.
-pub(crate) struct Sanitized {
-    build: OsString,
-    environment: Environment,
-    /// By index: the tests that fail, which a patch mends.
-    failing: Vec<usize>,
-    /// Those that the untouched program passes when it is built so, too.
-    passing: Vec<usize>,
-    /// Those that it passes otherwise, and the sanitizers report something of.
-    reported: Vec<usize>,
+/// Builds and tests of other circumstances are left out where the first ones take longer.
+const MOST_TIME: Duration = Duration::from_secs(120);
+
+/// What `MALLOC_PERTURB_` is set to: fresh memory holds its complement. As numbers, one of the patterns is negative and the other is not.
+const PERTURBED: [&str; 2] = ["90", "165"];
+
+/// The variable by which the GNU library fills fresh memory.
+const PERTURB: &str = "MALLOC_PERTURB_";
+
+/// The circumstances in which patches are tested.
+pub(crate) struct Scrutiny {
+    trials: Vec<Trial>,
 }
 
-impl Sanitized {
-    /// Builds the untouched program so and runs its tests; `None` where it is not known how, or where that does not build, or
-    /// does not work at all.
+/// Circumstances that do not matter to a correct program.
+struct Trial {
+    kind: Kind,
+    /// A built copy of the untouched program, if it is built in another way.
+    base: Option<PathBuf>,
+    environment: Environment,
+    /// By index: tests that the untouched program passes, here too.
+    passing: BTreeSet<usize>,
+    /// Those that it passes otherwise, and of which sanitizers report something.
+    reported: BTreeSet<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Fresh memory holds other bytes.
+    Perturbed,
+    /// So do variables.
+    Filled,
+    Sanitized,
+}
+
+impl Kind {
+    /// Flags for the compiler.
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Kind::Perturbed => &[],
+            Kind::Filled => &["-ftrivial-auto-var-init=pattern"],
+            // Who only hears of the exit status should hear of undefined behaviour, too.
+            Kind::Sanitized => &[
+                "-g",
+                "-fno-sanitize-recover=undefined",
+                "-fsanitize=address,undefined",
+            ],
+        }
+    }
+
+    /// What programs that are built so have in them; `None` if nothing tells.
+    fn mark(self) -> Option<&'static str> {
+        match self {
+            Kind::Perturbed | Kind::Filled => None,
+            Kind::Sanitized => Some("__asan_init"),
+        }
+    }
+
+    /// The name of a folder.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Perturbed => "perturbed",
+            Kind::Filled => "filled",
+            Kind::Sanitized => "sanitized",
+        }
+    }
+
+    fn environment(self, tests: &Environment) -> Environment {
+        let mut environment = tests.clone();
+        let own = environment.set.contains_key(OsStr::new(PERTURB));
+        let mut perturb = |value: &str| {
+            if !own {
+                environment.set.insert(PERTURB.into(), value.into());
+            }
+        };
+        match self {
+            Kind::Perturbed => perturb(PERTURBED[0]),
+            Kind::Filled => perturb(PERTURBED[1]),
+            Kind::Sanitized => return without_leaks(tests),
+        }
+        environment
+    }
+}
+
+impl Scrutiny {
+    /// Tests the untouched program in each of the circumstances. What is not possible is left out, and said.
     ///
     /// # Errors
-    /// When the build or a test cannot be run.
+    /// When a copy, a build or a test cannot be made or run.
     pub(crate) fn measure(
         prepared: &Prepared,
         project: &Project,
         surroundings: &Surroundings<'_>,
-    ) -> Result<Option<Sanitized>, RepairError> {
-        let Some(build) = project.sanitized_build.clone() else {
-            return Ok(None);
-        };
-        let environment = without_leaks(&prepared.suite.environment);
-        let mut copy = CleanCopy::start("sanitized", prepared, project, surroundings)?;
-        let (mut passing, mut reported) = (Vec::new(), Vec::new());
-        let is_built = copy.build(&build)?.is_none();
-        for &test in prepared.passing.iter().filter(|_| is_built) {
-            match copy.run(test, &environment)? {
-                Verdict::Pass => passing.push(test),
-                Verdict::Fail(FailReason::SanitizerReport(_)) => reported.push(test),
-                Verdict::Fail(_) => {}
+    ) -> Result<Scrutiny, RepairError> {
+        (surroundings.events)(Event::Phase("testing in other circumstances"));
+        let started = Instant::now();
+        let mut trials = Vec::new();
+        let is_sanitized = prepared.commands.iter().any(|command| {
+            let mut arguments = command.arguments.iter();
+            arguments.any(|argument| argument.to_string_lossy().starts_with("-fsanitize"))
+        });
+        for kind in [Kind::Perturbed, Kind::Filled, Kind::Sanitized] {
+            // Their own memory is not that of the GNU library.
+            if is_sanitized {
+                continue;
+            }
+            match Trial::measure(kind, prepared, project, surroundings)? {
+                Ok(trial) => trials.push(trial),
+                Err(why) if kind == Kind::Sanitized => {
+                    let flags = kind.flags().last().copied().unwrap_or_default();
+                    (surroundings.events)(Event::Warning(format!(
+                        "{why} with {flags}, so patches are not looked at for undefined behaviour by sanitizers"
+                    )));
+                }
+                Err(why) => tracing::info!("{}: {why}", kind.name()),
+            }
+            if started.elapsed() > MOST_TIME {
+                tracing::info!(
+                    "no further circumstances: that took {:?}",
+                    started.elapsed()
+                );
+                break;
             }
         }
-        copy.remove()?;
-        let works = !passing.is_empty() || !reported.is_empty() || prepared.passing.is_empty();
-        if !is_built || !works {
-            let why = match is_built {
-                true => "passes no test",
-                false => "does not build",
-            };
-            (surroundings.events)(Event::Warning(format!(
-                "the program {why} with -fsanitize=address,undefined, so patches are not looked at for undefined behaviour"
-            )));
-            return Ok(None);
-        }
-        Ok(Some(Sanitized {
-            build,
-            environment,
-            failing: prepared.failing.clone(),
-            passing,
-            reported,
-        }))
+        Ok(Scrutiny { trials })
     }
 
-    /// What the sanitizers say of a candidate: the first test with a report, or that passed with them and does no more. Of a candidate
-    /// that mends what they say of the untouched program in one test, the first test in which it does not.
-    /// `None` if all is well.
+    /// What speaks against a candidate that passes every test. `copy` has it built; `beside` makes a further copy, by a name and the tree to
+    /// copy. `None` if all is well.
     ///
     /// # Errors
     /// When the build or a test cannot be run.
-    pub(crate) fn objection(
+    pub(crate) fn objection<'a>(
+        &self,
+        copy: &mut CleanCopy<'a>,
+        candidate: &Candidate<'_>,
+        beside: &dyn Fn(&str, &Path) -> Result<CleanCopy<'a>, RepairError>,
+    ) -> Result<Option<String>, RepairError> {
+        if let Some(said) = copy.reads_of_nothing(candidate)? {
+            return Ok(Some(format!("the compiler says: {said}")));
+        }
+        for trial in &self.trials {
+            let objection = match &trial.base {
+                None => trial.objection(copy, candidate)?,
+                Some(base) => {
+                    let mut built = beside(trial.kind.name(), base)?;
+                    let objection = match trial.build(&mut built, candidate)? {
+                        true => trial.objection(&mut built, candidate)?,
+                        false => None,
+                    };
+                    copy.executions += built.executions;
+                    built.remove()?;
+                    objection
+                }
+            };
+            if objection.is_some() {
+                return Ok(objection);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Trial {
+    /// Builds the untouched program and tests it; why that cannot be done otherwise.
+    fn measure(
+        kind: Kind,
+        prepared: &Prepared,
+        project: &Project,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Result<Trial, String>, RepairError> {
+        let mut trial = Trial {
+            kind,
+            base: None,
+            environment: kind.environment(&prepared.suite.environment),
+            passing: BTreeSet::new(),
+            reported: BTreeSet::new(),
+        };
+        let mut copy = match kind.flags() {
+            [] => CleanCopy::start(kind.name(), prepared, project, surroundings)?,
+            _ => {
+                let mut copy = CleanCopy::fresh(kind.name(), prepared, project, surroundings)?;
+                let environment = trial.flagged(&copy)?;
+                if let Some(error) = copy.build_anew(&environment)? {
+                    tracing::info!("{}: it does not build{error}", kind.name());
+                    copy.remove()?;
+                    return Ok(Err("the program does not build".to_owned()));
+                }
+                if let Some(mark) = kind.mark()
+                    && !any_program_names(copy.sandbox(), mark)?
+                {
+                    copy.remove()?;
+                    return Ok(Err("the build does not compile".to_owned()));
+                }
+                trial.base = Some(copy.sandbox().folder().to_path_buf());
+                copy
+            }
+        };
+        for &test in &prepared.passing {
+            match copy.run(test, &trial.environment)? {
+                Verdict::Pass => drop(trial.passing.insert(test)),
+                Verdict::Fail(FailReason::SanitizerReport(_)) => drop(trial.reported.insert(test)),
+                Verdict::Fail(_) => {}
+            }
+        }
+        let works = !trial.passing.is_empty() || !trial.reported.is_empty();
+        if !works && !prepared.passing.is_empty() {
+            copy.remove()?;
+            return Ok(Err("the program passes no test".to_owned()));
+        }
+        // Its tree is what candidates are put in.
+        match trial.base {
+            Some(_) => copy.leave(),
+            None => copy.remove()?,
+        }
+        Ok(Ok(trial))
+    }
+
+    fn flagged(&self, copy: &CleanCopy<'_>) -> Result<Environment, FileError> {
+        let name = format!("flags-{}", self.kind.name());
+        let (folder, seen) = copy.run_folders();
+        flagged_environment(&folder.join(&name), &seen.join(&name), self.kind.flags())
+    }
+
+    /// Builds a candidate; whether that is possible.
+    fn build(
+        &self,
+        copy: &mut CleanCopy<'_>,
+        candidate: &Candidate<'_>,
+    ) -> Result<bool, RepairError> {
+        copy.put(candidate)?;
+        let environment = self.flagged(copy)?;
+        Ok(copy.build(&environment)?.is_none())
+    }
+
+    /// What speaks against a candidate that is built. With sanitizers: the first test with a report, or that passed with them and does
+    /// no more; of a candidate that mends what they say of the untouched program in one test, the first test in which it does not.
+    /// Otherwise the first test that fails.
+    fn objection(
         &self,
         copy: &mut CleanCopy<'_>,
         candidate: &Candidate<'_>,
     ) -> Result<Option<String>, RepairError> {
-        copy.put(candidate)?;
-        if copy.build(&self.build)?.is_some() {
-            return Ok(None);
-        }
-        let failing = self.failing.iter().map(|&test| (test, false));
-        for (test, has_passed) in failing.chain(self.passing.iter().map(|&test| (test, true))) {
-            if let Verdict::Fail(why) = copy.run(test, &self.environment)?
-                && (has_passed || matches!(why, FailReason::SanitizerReport(_)))
-            {
+        let is_concerned = |test: &usize| candidate.visited_by.is_none_or(|by| by.contains(test));
+        let failing: Vec<usize> = copy.failing().to_vec();
+        let passing = self.passing.iter().filter(|test| is_concerned(test));
+        let tests = failing.iter().map(|&test| (test, false));
+        for (test, has_passed) in tests.chain(passing.map(|&test| (test, true))) {
+            let Verdict::Fail(why) = copy.run(test, &self.environment)? else {
+                continue;
+            };
+            let speaks = match self.kind {
+                Kind::Sanitized => has_passed || matches!(why, FailReason::SanitizerReport(_)),
+                // It has passed, but not here; once more, since it may fail now and then.
+                Kind::Perturbed | Kind::Filled => !copy.run(test, &self.environment)?.is_pass(),
+            };
+            if speaks {
                 let name = copy.name(test);
-                return Ok(Some(format!("test {name}: {}", told(&why))));
+                let told = told(&why);
+                return Ok(Some(match self.kind {
+                    Kind::Sanitized => format!("test {name}: {told}"),
+                    Kind::Perturbed => {
+                        let value = self.environment.set[OsStr::new(PERTURB)].display();
+                        format!(
+                            "test {name} fails with {PERTURB}={value}, for it reads fresh memory that was never written: {told}"
+                        )
+                    }
+                    Kind::Filled => format!(
+                        "test {name} fails where variables and fresh memory hold a pattern (-ftrivial-auto-var-init=pattern), for it reads what was never written: {told}"
+                    ),
+                }));
             }
         }
         let (mut mends, mut left) = (false, None);
-        for &test in &self.reported {
+        for &test in self.reported.iter().filter(|test| is_concerned(test)) {
             match copy.run(test, &self.environment)? {
                 Verdict::Fail(why @ FailReason::SanitizerReport(_)) => {
                     left.get_or_insert_with(|| format!("test {}: {}", copy.name(test), told(&why)));
@@ -121,7 +325,7 @@ fn without_leaks(environment: &Environment) -> Environment {
     const OPTIONS: &str = "ASAN_OPTIONS";
     let mut environment = environment.clone();
     let own = environment.set.get(OsStr::new(OPTIONS)).cloned();
-    let mut options = own
+    let mut options: OsString = own
         .or_else(|| std::env::var_os(OPTIONS))
         .unwrap_or_default();
     if !options.is_empty() {

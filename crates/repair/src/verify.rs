@@ -1,22 +1,24 @@
 //! What is reported has been applied to a clean copy, built without instrumentation, and tested.
 
-use std::ffi::OsStr;
+use std::{collections::BTreeSet, ffi::OsStr, path::PathBuf};
 
 use patchwright_exec::{
-    BuildError, CompileCommand, Limits, Project, Verdict, Worker, files, includers_of, put_source,
-    run_build, run_test, runner::Environment,
+    BuildError, CompileCommand, Limits, Project, Sandbox, Verdict, Worker, files, includers_of,
+    put_source, run_build, run_test, runner::Environment, touch_sources_of,
 };
+use patchwright_space::Schema;
 use patchwright_text::LineMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    equivalence::reads_of_nothing,
     found::Found,
     instrument::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
-    undefined::{MOST_UNDEFINED, Sanitized},
+    undefined::{MOST_UNDEFINED, Scrutiny},
 };
 
 /// So many candidates that the verification rejects are named when that happens.
@@ -82,27 +84,27 @@ pub fn verify<'a>(
             .map(|proposed| {
                 let found = proposed.proposal.found;
                 let (file, _) = found.changed(&instrumented.holes, &instrumented.files);
+                let entry = &instrumented.holes[found.entry];
                 Candidate {
                     file,
                     text: &proposed.text,
                     diff: &proposed.diff,
+                    visited_by: match proposed.proposal.schema {
+                        // What is declared elsewhere changes there, too.
+                        Schema::Declaration => None,
+                        _ => found.is_local.then_some(&entry.visited_by),
+                    },
                 }
             })
             .collect();
-        let sanitized = match prepared.sanitized.get() {
-            Some(known) => known,
-            None => {
-                let measured = Sanitized::measure(prepared, project, surroundings)?;
-                prepared.sanitized.get_or_init(|| measured)
-            }
-        };
+        let scrutiny = prepared.scrutiny(project, options, surroundings)?;
         let results = check_all(
             "verify",
             &candidates,
             prepared,
             project,
             surroundings,
-            sanitized.as_ref(),
+            scrutiny,
         );
         for (proposed, result) in batch.into_iter().zip(results) {
             let Proposed { proposal, diff, .. } = proposed;
@@ -188,6 +190,8 @@ pub(crate) struct Candidate<'c> {
     pub(crate) text: &'c [u8],
     /// What that changes.
     pub(crate) diff: &'c [u8],
+    /// By index, the tests that execute what is changed, if that is known.
+    pub(crate) visited_by: Option<&'c BTreeSet<usize>>,
 }
 
 /// What building and testing a changed file has told.
@@ -207,12 +211,12 @@ pub(crate) fn check_all(
     prepared: &Prepared,
     project: &Project,
     surroundings: &Surroundings<'_>,
-    sanitized: Option<&Sanitized>,
+    scrutiny: Option<&Scrutiny>,
 ) -> Vec<Result<Checked, RepairError>> {
     let check = |number: usize, candidate: &Candidate<'_>| {
         let journal = prepared.journal.as_ref();
         let known = journal.and_then(|journal| journal.verification(candidate.diff));
-        if let Some(known) = known.filter(|known| known.is_some() || sanitized.is_none()) {
+        if let Some(known) = known.filter(|known| known.is_some() || scrutiny.is_none()) {
             return Ok(Checked {
                 rejection: known.clone(),
                 undefined: None,
@@ -228,11 +232,22 @@ pub(crate) fn check_all(
                 copy.check(candidate.file, candidate.text, tests.copied())?
             }
         };
-        let executions = copy.executions;
-        let undefined = match sanitized.filter(|_| rejection.is_none()) {
-            Some(sanitized) => sanitized.objection(&mut copy, candidate)?,
+        if rejection.is_none() && known.is_some() && scrutiny.is_some() {
+            // What is known was not built now.
+            copy.put(candidate)?;
+            copy.build(&Environment::default())?;
+        }
+        let undefined = match scrutiny.filter(|_| rejection.is_none()) {
+            Some(scrutiny) => {
+                let beside = |kind: &str, base: &std::path::Path| {
+                    let name = format!("{name}-{kind}");
+                    CleanCopy::of(base, &name, prepared, project, surroundings)
+                };
+                scrutiny.objection(&mut copy, candidate, &beside)?
+            }
             None => None,
         };
+        let executions = copy.executions;
         copy.remove()?;
         if let (Some(journal), None) = (journal, known) {
             journal.keep_verification(candidate.diff, &rejection)?;
@@ -265,7 +280,9 @@ pub struct CleanCopy<'a> {
     project: &'a Project,
     prepared: &'a Prepared,
     /// Executions of tests so far.
-    executions: u64,
+    pub(crate) executions: u64,
+    /// Where programs see the folder for files of ours.
+    run_path: PathBuf,
 }
 
 /// Why a changed program is no repair.
@@ -301,15 +318,83 @@ impl<'a> CleanCopy<'a> {
         project: &'a Project,
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
-        let base = prepared.worker.sandbox.folder().to_path_buf();
-        let worker = Worker::start(0, name, &worker_options(project, &base, surroundings))?;
+        let base = prepared.worker.sandbox.folder();
+        CleanCopy::of(base, name, prepared, project, surroundings)
+    }
+
+    /// As [`CleanCopy::start`], a copy of the project as it is, neither made ready nor built.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn fresh(
+        name: &str,
+        prepared: &'a Prepared,
+        project: &'a Project,
+        surroundings: &Surroundings<'a>,
+    ) -> Result<Self, RepairError> {
+        CleanCopy::of(&project.root, name, prepared, project, surroundings)
+    }
+
+    /// As [`CleanCopy::start`], a copy of another copy of the program, at `base`.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn of(
+        base: &std::path::Path,
+        name: &str,
+        prepared: &'a Prepared,
+        project: &'a Project,
+        surroundings: &Surroundings<'a>,
+    ) -> Result<Self, RepairError> {
+        let worker = Worker::start(0, name, &worker_options(project, base, surroundings))?;
         Ok(CleanCopy {
             worker,
             project,
             prepared,
             executions: 0,
+            run_path: surroundings.scratch.run_path(),
         })
     }
+
+    /// What the compiler says of values that a candidate reads and that were certainly never written, and says nothing of in the
+    /// untouched program.
+    ///
+    /// # Errors
+    /// When the compiler cannot be run, or files cannot be written.
+    pub(crate) fn reads_of_nothing(
+        &mut self,
+        candidate: &Candidate<'_>,
+    ) -> Result<Option<String>, RepairError> {
+        let (prepared, file) = (self.prepared, candidate.file);
+        let path = self.worker.sandbox.folder().join(file);
+        let found = reads_of_nothing(&mut self.worker, prepared, file)?;
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let untouched = files::read(&prepared.worker.sandbox.folder().join(file))?;
+        let exchanged = files::Exchanged::put(&path, &untouched)?;
+        let known = reads_of_nothing(&mut self.worker, prepared, file)?;
+        exchanged.put_back()?;
+        Ok(found.difference(&known).next().cloned())
+    }
+
+    /// The copy's tree.
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        &self.worker.sandbox
+    }
+
+    /// A folder for files of ours that programs in the copy see, and where they see it.
+    pub(crate) fn run_folders(&self) -> (&std::path::Path, &std::path::Path) {
+        (self.worker.run_folder(), &self.run_path)
+    }
+
+    /// The failing tests, by index.
+    pub(crate) fn failing(&self) -> &'a [usize] {
+        &self.prepared.failing
+    }
+
+    /// Leaves the copy's files where they are, for others to copy.
+    pub(crate) fn leave(self) {}
 
     /// Builds the program with `text` as its file `file` and runs tests, by index, until one
     /// fails.
@@ -326,9 +411,9 @@ impl<'a> CleanCopy<'a> {
             file,
             text,
             diff: &[],
+            visited_by: None,
         })?;
-        let project = self.project;
-        if let Some(error) = self.build(project.build.as_deref().unwrap_or_default())? {
+        if let Some(error) = self.build(&Environment::default())? {
             return Ok(Some(Rejection::Build(format!(
                 "the clean program does not build with it{error}"
             ))));
@@ -366,14 +451,40 @@ impl<'a> CleanCopy<'a> {
         Ok(put_source(sandbox, relative, candidate.text, &including)?)
     }
 
-    /// Builds the copy; says what is wrong if that fails.
-    pub(crate) fn build(&mut self, build: &OsStr) -> Result<Option<String>, RepairError> {
+    /// Builds the copy in an environment; says what is wrong if that fails.
+    pub(crate) fn build(
+        &mut self,
+        environment: &Environment,
+    ) -> Result<Option<String>, RepairError> {
+        let project = self.project;
+        self.run_command(project.build.as_deref().unwrap_or_default(), environment)
+    }
+
+    /// Makes a fresh copy ready and builds all of it in an environment; says what is wrong if that fails.
+    pub(crate) fn build_anew(
+        &mut self,
+        environment: &Environment,
+    ) -> Result<Option<String>, RepairError> {
+        if let Some(prepare) = &self.project.prepare
+            && let Some(error) = self.run_command(prepare, environment)?
+        {
+            return Ok(Some(error));
+        }
+        touch_sources_of(&self.worker.sandbox)?;
+        self.build(environment)
+    }
+
+    fn run_command(
+        &mut self,
+        command: &OsStr,
+        environment: &Environment,
+    ) -> Result<Option<String>, RepairError> {
         let worker = &mut self.worker;
         let built = run_build(
             &mut worker.runner,
             &worker.sandbox,
-            build,
-            &Environment::default(),
+            command,
+            environment,
             &Limits::for_build(),
         );
         match built {

@@ -6,9 +6,10 @@ use patchwright_weave::HoleId;
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    instrument::{HoleEntry, LeftAlone, SourceFile, build_woven},
+    instrument::{HoleEntry, LeftAlone, SourceFile},
     prepare::worker_options,
     read::Reader,
+    woven_build::build_woven,
 };
 
 /// A copy of a program in which all locations are woven.
@@ -52,7 +53,6 @@ impl WovenCopy {
         for plan in &mut plans {
             plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
         }
-        let refused = &mut left_alone.refused;
         let run = surroundings.scratch.run_path();
         build_woven(
             &mut worker,
@@ -61,8 +61,8 @@ impl WovenCopy {
             &mut holes,
             &run,
             events,
-            refused,
-            false,
+            &mut left_alone,
+            None,
         )?;
         Ok(WovenCopy {
             worker,

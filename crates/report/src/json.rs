@@ -100,6 +100,7 @@ impl<'a> Unchangeable<'a> {
             UnchangeableKind::StaticInitializer => ("static_initializer", None),
             UnchangeableKind::StringLiteral => ("string_literal", None),
             UnchangeableKind::MacroBody => ("macro_body", None),
+            UnchangeableKind::BitField => ("bit_field", None),
             UnchangeableKind::HeaderFunction => ("header_function", None),
             UnchangeableKind::RefusedFunction(reason) => ("refused_function", Some(&**reason)),
         };

@@ -137,7 +137,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.undefined_by_sanitizers > 0 && shows_others {
         let _ = writeln!(
             text,
-            "Not shown: {} by undefined behaviour, as the compiler's sanitizers report.",
+            "Not shown: {} by undefined behaviour: of other contents of memory, the compiler or its sanitizers.",
             count(
                 stats.undefined_by_sanitizers as u64,
                 "patch that passes",
@@ -265,6 +265,10 @@ fn nouns(kind: &UnchangeableKind) -> (String, String) {
         UnchangeableKind::MacroBody => (
             "expression from a macro's body",
             "expressions from bodies of macros",
+        ),
+        UnchangeableKind::BitField => (
+            "use of a structure with bit-fields behind a pointer",
+            "uses of structures with bit-fields behind pointers",
         ),
         UnchangeableKind::HeaderFunction => ("function in a header", "functions in headers"),
         UnchangeableKind::RefusedFunction(reason) => {

@@ -58,8 +58,8 @@ pub enum Form {
     Instead,
     /// Statements that are executed after the declaration that is there.
     After {
-        /// Statements that give what it declares without a value an unlikely one, always the same.
-        unset: String,
+        /// The variables that it declares without a value.
+        unset: Vec<String>,
     },
     /// The statement itself, executed at another place of its block: for each alternative where that is.
     Moved(Vec<Destination>),

@@ -18,6 +18,7 @@ use crate::{
     choices::Choice,
     endings::{is_constant, last_statements},
     exits::Exits,
+    sites,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},
 };
@@ -123,9 +124,30 @@ pub fn holes(
         scope: None,
         found: Vec::new(),
         spans: Default::default(),
+        sizes: sizes(function),
     };
     finder.stmt(function.body, Position::Fixed);
     finder.found
+}
+
+/// An expression with more nodes is no hole as a whole, but its parts are some: a candidate takes an instruction for each node, of
+/// which the probe has room for so many, and each of its sites takes time in proportion.
+const LARGEST: u32 = 256;
+
+/// The number of nodes of each expression.
+fn sizes(function: &Function) -> Vec<u32> {
+    let mut sizes: Vec<u32> = vec![0; function.exprs.len()];
+    // What is in an expression comes before it.
+    for number in 0..sizes.len() {
+        let children = function.children(ExprId(number as u32)).into_iter();
+        let below: u32 = children.map(|child| sizes[child.0 as usize]).sum();
+        let own = match function.exprs[number].kind {
+            ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. } => 0,
+            _ => 1,
+        };
+        sizes[number] = own + below;
+    }
+    sizes
 }
 
 /// How a statement is placed.
@@ -177,6 +199,8 @@ pub(crate) struct Finder<'b, 'a, 'f> {
     pub(crate) found: Vec<Hole>,
     /// Expression spans that have a hole: a macro may use an argument several times.
     pub(crate) spans: rustc_hash::FxHashSet<Span>,
+    /// The number of nodes of each expression.
+    sizes: Vec<u32>,
 }
 
 impl Finder<'_, '_, '_> {
@@ -323,16 +347,7 @@ impl Finder<'_, '_, '_> {
     }
 
     fn expr_size(&self, id: ExprId) -> u32 {
-        let own = match self.function.expr(id).kind {
-            ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. } => 0,
-            _ => 1,
-        };
-        own + self
-            .function
-            .children(id)
-            .into_iter()
-            .map(|child| self.expr_size(child))
-            .sum::<u32>()
+        self.sizes[id.0 as usize]
     }
 
     fn stmt_size(&self, id: StmtId) -> u32 {
@@ -398,13 +413,24 @@ impl Finder<'_, '_, '_> {
             return;
         }
         if usage != Use::Discard && self.try_hole(id, usage) {
+            for part in sites::repeated(self.function, id) {
+                self.expr(part, Use::Same);
+            }
             self.selectors(id);
             return;
         }
         self.below(id, usage);
     }
 
+    /// Whether no term is made of an expression, because it would be too large.
+    pub(crate) fn is_large(&self, id: ExprId) -> bool {
+        self.sizes[id.0 as usize] > LARGEST
+    }
+
     fn try_hole(&mut self, id: ExprId, usage: Use) -> bool {
+        if self.is_large(id) {
+            return false;
+        }
         let Some(scope) = self.scope.clone() else {
             return false;
         };

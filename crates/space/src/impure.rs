@@ -85,6 +85,9 @@ impl Finder<'_, '_, '_> {
         let ExprKind::Binary { operator, .. } = expr.kind else {
             return;
         };
+        if self.is_large(id) {
+            return;
+        }
         let (Some(op), Some(span)) = (
             BinaryOp::from_spelling(operator.spelling()),
             expr.place.editable(),

@@ -26,9 +26,6 @@ const CLEARED_COST: u32 = 5;
 /// An array is mostly used again and again, and its text says all but its name.
 const CLEARED_ARRAY_COST: u32 = 3;
 
-/// Each byte of what has no value, where the instrumented program must not find zeros by chance.
-const UNSET: &str = "0xa5";
-
 /// Most objects that are cleared before one statement.
 const MOST_CLEARED: usize = 3;
 
@@ -47,7 +44,6 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                 // The finder is borrowed by the filter.
                 let found: Vec<(Alternative, String)> = found.collect();
                 let (found, unset): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-                let unset = unset.concat();
                 finder.add(standing.span, None, Form::After { unset }, found);
             }
             Some(_) => {}
@@ -56,7 +52,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// `T x;` as `T x = 0;`, and what gives it a value that no program expects. The woven text comes after the whole declaration, so the `later` variables of it must not
+/// `T x;` as `T x = 0;`, and the variable's name. The woven text comes after the whole declaration, so the `later` variables of it must not
 /// read this one.
 fn declared_zero(
     finder: &mut Finder<'_, '_, '_>,
@@ -125,14 +121,13 @@ fn declared_zero(
         true => format!("__builtin_memset((void *)&{name},0,sizeof({name}));"),
         false => format!("{name}=0;"),
     };
-    let unset = format!("__builtin_memset((void *)&{name},{UNSET},sizeof({name}));");
     let alternative = Alternative {
         schema: Schema::Initialization,
         cost: DECLARED_COST,
         woven,
         edit: Edit::insert(end, format!(" = {value}")),
     };
-    Some((alternative, unset))
+    Some((alternative, variable.name))
 }
 
 /// The null pointer constant as the file writes it.

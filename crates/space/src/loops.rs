@@ -101,11 +101,12 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         }
         let mut alternatives = Vec::new();
         for (cost, first, condition, increment) in heads(&head) {
-            let increment = match increment.is_empty() {
-                true => String::new(),
-                false => format!("{}{increment}", gaps.1.trim_start_matches(';')),
+            let behind = match (increment.is_empty(), gaps.1.split_once(';')) {
+                // What would stand before nothing.
+                (true, Some((blanks, _))) => format!("{blanks};"),
+                _ => gaps.1.clone(),
             };
-            let text = format!("{first}{}{condition};{increment}", gaps.0);
+            let text = format!("{first}{}{condition}{behind}{increment}", gaps.0);
             let edit = Edit::replace(whole, text);
             alternatives.push(Alternative {
                 schema: Schema::Loop,

@@ -4,6 +4,7 @@ use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, UnaryOperator,
 };
 use patchwright_text::Span;
+use rustc_hash::FxHashMap;
 
 use crate::term::{Kind, Precedence, Term};
 
@@ -51,7 +52,47 @@ pub fn sites(
 ) -> Vec<Site> {
     let mut found = Vec::new();
     collect(function, parents, id, term, truth, Vec::new(), &mut found);
+    // Another text would be there in each of the places of a macro's argument that its body uses several times.
+    let repeated: Vec<Span> = repeated(function, id)
+        .into_iter()
+        .filter_map(|part| function.expr(function.stripped(part)).place.editable())
+        .collect();
+    found.retain(|site| !repeated.iter().any(|part| part.contains_span(site.span)));
     found
+}
+
+/// The outermost parts of the expression `id` whose text a macro uses several times, each once: they are holes of their own.
+pub(crate) fn repeated(function: &Function, id: ExprId) -> Vec<ExprId> {
+    let mut seen: FxHashMap<Span, (ExprId, usize)> = FxHashMap::default();
+    note_arguments(function, id, &mut seen);
+    let mut found: Vec<(Span, ExprId)> = seen
+        .into_iter()
+        .filter(|(_, (_, count))| *count > 1)
+        .map(|(span, (first, _))| (span, first))
+        .collect();
+    found.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+    let mut end = 0;
+    found.retain(|(span, _)| {
+        let is_outermost = span.end > end;
+        end = end.max(span.end);
+        is_outermost
+    });
+    found.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Counts the texts of macros' arguments in an expression. Parts that are not evaluated are none of its uses.
+fn note_arguments(function: &Function, id: ExprId, seen: &mut FxHashMap<Span, (ExprId, usize)>) {
+    let bare = function.stripped(id);
+    let expr = function.expr(bare);
+    if !expr.evaluated {
+        return;
+    }
+    if let Place::MacroArgument { span, .. } = expr.place {
+        seen.entry(span).or_insert((id, 0)).1 += 1;
+    }
+    for child in function.children(bare) {
+        note_arguments(function, child, seen);
+    }
 }
 
 fn collect(

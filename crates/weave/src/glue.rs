@@ -560,7 +560,7 @@ fn numbered(text: &str) -> String {
 }
 
 /// Bytes as a string literal that means the same in every character set and standard.
-fn literal(bytes: &[u8]) -> String {
+pub(crate) fn literal(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for &byte in bytes {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {

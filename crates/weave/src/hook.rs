@@ -68,6 +68,17 @@ pub enum HookKind {
 }
 
 impl HookKind {
+    /// The texts of its alternatives, if it is of a kind that has some.
+    pub fn alternatives_mut(&mut self) -> Option<&mut Vec<String>> {
+        match self {
+            HookKind::Choice { alternatives, .. }
+            | HookKind::Before { alternatives, .. }
+            | HookKind::Instead { alternatives }
+            | HookKind::After { alternatives, .. } => Some(alternatives),
+            _ => None,
+        }
+    }
+
     /// The woven text is more than one statement, where its place permits that.
     pub(crate) fn adds_statements(&self) -> bool {
         matches!(self, HookKind::Before { .. } | HookKind::After { .. })

@@ -15,6 +15,7 @@
 //! - every identifier that is added begins with `__pw_`;
 //! - no line of the source moves: lines are only added between `#line` directives.
 
+mod apart;
 mod duplicate;
 mod glue;
 mod hook;
@@ -25,6 +26,7 @@ mod places;
 mod watch;
 mod weave;
 
+pub use apart::{Apart, WovenPart};
 pub use duplicate::{Refusal, can_duplicate};
 pub use hook::{CapturedPart, Hook, HookKind, Moved, on_one_line};
 pub use mark::{Mark, MarkKind, mark_file};
@@ -34,4 +36,4 @@ pub use places::{
     PlaceKind, PlacesError, WovenPlace, WovenPlaces, weave_places,
 };
 pub use watch::{AssignmentPlace, Store, StoreKind, Touch};
-pub use weave::{WeaveError, WovenFunction, weave_file};
+pub use weave::{WeaveError, WovenFunction, weave_file, weave_file_apart};

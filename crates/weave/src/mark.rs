@@ -7,6 +7,8 @@ use patchwright_probe_abi::{
     TRACE_VERSION, TRAIL_LENGTH,
 };
 use patchwright_text::{Edit, Span, apply_edits};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A statement, or an operand, to mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +97,8 @@ static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_QUIET _
     probe = "RUN_FOLDER/PROBE_FILE";
     trace = "RUN_FOLDER/TRACE_FILE";
   }
-  if (!probe || !*probe || !trace) return;
+  if (!probe || !*probe || !trace) { probe = RUN_PROBE; trace = RUN_TRACE; }
+  if (!*probe) return;
   error = *__pw_mark_errno();
   library = __pw_mark_dlopen(probe, 2);
   attach = __extension__ (void (*)(struct __pw_trace *, const char *))(library ? __pw_mark_dlsym(library, "TRACE_SYMBOL") : 0);
@@ -112,6 +115,9 @@ static void __attribute__((__constructor__(101),__used__,__cold__)) __PW_QUIET _
 ///
 /// What the file compiles to does what `source` does. No line moves. Without marks the result is the source.
 ///
+/// `run` is the absolute path of a folder in which processes look for [`PROBE_FILE`] and [`TRACE_FILE`] whose environment has
+/// been cleared. It need not exist.
+///
 /// # Errors
 /// Spans that do not lie in the file or cross each other, and a file that defines a name of libc that is needed.
 pub fn mark_file(
@@ -119,6 +125,7 @@ pub fn mark_file(
     first: u32,
     count: u32,
     marks: &[Mark],
+    run: Option<&Path>,
 ) -> Result<Vec<u8>, WeaveError> {
     if marks.is_empty() {
         return Ok(source.to_vec());
@@ -140,10 +147,17 @@ pub fn mark_file(
         };
         Edit::insert(mark.span.start, text)
     });
+    let in_run = |name: &str| {
+        run.map_or("\"\"".to_owned(), |run| {
+            glue::literal(run.join(name).as_os_str().as_bytes())
+        })
+    };
     let own = with_numbers(OWN)
         .replace('@', &suffix)
         .replace("FIRST", &format!("{first}u"))
-        .replace("STATEMENT_COUNT", &count.max(1).to_string());
+        .replace("STATEMENT_COUNT", &count.max(1).to_string())
+        .replace("RUN_PROBE", &in_run(PROBE_FILE))
+        .replace("RUN_TRACE", &in_run(TRACE_FILE));
     let glue = glue::in_front(&with_numbers(SHARED), &suffix, &own, newline_of(source));
     let front = Edit::insert(after_byte_order_mark(source), glue);
     let edits: Vec<Edit> = std::iter::once(front).chain(ends).chain(begins).collect();
@@ -174,7 +188,8 @@ mod tests {
     }
 
     fn body(source: &str, marks: &[Mark]) -> String {
-        let text = String::from_utf8(mark_file(source.as_bytes(), 7, 9, marks).unwrap()).unwrap();
+        let text =
+            String::from_utf8(mark_file(source.as_bytes(), 7, 9, marks, None).unwrap()).unwrap();
         text.split_once("#line 1\n").unwrap().1.to_owned()
     }
 
@@ -210,13 +225,13 @@ mod tests {
     #[test]
     fn a_file_without_marks_stays_as_it_is() {
         let source = b"int x;\n";
-        assert_eq!(mark_file(source, 0, 0, &[]).unwrap(), source);
+        assert_eq!(mark_file(source, 0, 0, &[], None).unwrap(), source);
     }
 
     #[test]
     fn a_span_behind_the_end_is_an_error() {
         let marks = [mark(0, 60, 62, MarkKind::InBlock)];
-        let error = mark_file(b"int x;", 0, 1, &marks).unwrap_err();
+        let error = mark_file(b"int x;", 0, 1, &marks, None).unwrap_err();
         assert!(matches!(error, WeaveError::Bodies(_)), "{error}");
     }
 }

@@ -1,5 +1,6 @@
 //! The woven file: functions with their bodies twice, and the glue in front.
 
+use crate::apart::{self, Apart, WovenPart};
 use crate::duplicate::{Refusal, can_duplicate};
 use crate::glue;
 use crate::hook::{CapturedPart, Hook, Moved, Names, hook_text};
@@ -111,9 +112,34 @@ pub fn weave_file(
     functions: &[WovenFunction],
     run: Option<&Path>,
 ) -> Result<Vec<u8>, WeaveError> {
+    Ok(weave(source, functions, run, None)?.text)
+}
+
+/// Weaves functions of one file as [`weave_file`] does, so that a compiler's message tells which woven part it is about: each
+/// part stands on lines of its own, and the copy with the holes of a function counts its lines from 1, in a file that exists
+/// nowhere ([`Apart::part`]). `name` is what messages call the source.
+///
+/// # Errors
+/// As [`weave_file`].
+pub fn weave_file_apart(
+    source: &[u8],
+    functions: &[WovenFunction],
+    run: Option<&Path>,
+    name: &str,
+) -> Result<Apart, WeaveError> {
+    weave(source, functions, run, Some(name))
+}
+
+fn weave(
+    source: &[u8],
+    functions: &[WovenFunction],
+    run: Option<&Path>,
+    apart: Option<&str>,
+) -> Result<Apart, WeaveError> {
     let Some(key) = functions.iter().map(|function| function.id.0).min() else {
-        return Ok(source.to_vec());
+        return Ok(Apart::new(source.to_vec()));
     };
+    let mut woven = Apart::default();
     check_ids(functions)?;
     if let Some(name) = glue::defined_name(source, &glue::NAMED) {
         return Err(WeaveError::DefinesName { name });
@@ -131,8 +157,9 @@ pub fn weave_file(
             newline,
             suffix: &suffix,
             first_hole: holes.len(),
+            apart,
         }
-        .text(index)?;
+        .text(index, &mut woven)?;
         holes.extend(function.hole_ids());
         edits.push(Edit::replace(function.body, text));
     }
@@ -141,7 +168,8 @@ pub fn weave_file(
         after_byte_order_mark(source),
         glue::text(&suffix, &ids, &holes, newline, run, source),
     ));
-    Ok(apply_edits(source, &edits)?)
+    woven.text = apply_edits(source, &edits)?;
+    Ok(woven)
 }
 
 impl WovenFunction {
@@ -205,11 +233,13 @@ struct WovenBody<'a> {
     suffix: &'a str,
     /// Index in the file of the function's first hole.
     first_hole: usize,
+    /// Parts stand on lines of their own, in a file whose name this is.
+    apart: Option<&'a str>,
 }
 
 impl WovenBody<'_> {
-    /// The body twice; `index` is the function's place in the file's table.
-    fn text(&self, index: usize) -> Result<Vec<u8>, WeaveError> {
+    /// The body twice; `index` is the function's place in the file's table. What stands on lines of its own is noted in `woven`.
+    fn text(&self, index: usize, woven: &mut Apart) -> Result<Vec<u8>, WeaveError> {
         let WovenFunction { id, body, .. } = *self.function;
         let original = body
             .slice(self.source)
@@ -223,7 +253,9 @@ impl WovenBody<'_> {
             refusal,
         };
         can_duplicate(original).map_err(refused)?;
-        let line = self.line_directive().ok_or(refused(Refusal::FileName))?;
+        let line = self
+            .line_directive(self.apart)
+            .ok_or(refused(Refusal::FileName))?;
         let labels = match self.function.labels.as_slice() {
             [] => String::new(),
             labels => format!("__label__ {};", labels.join(",")),
@@ -235,7 +267,13 @@ impl WovenBody<'_> {
             false => format!("__builtin_expect(__pw_functions_{suffix}[{index}],0)"),
         };
         let mut text = format!("{{if({test}){{{labels}__pw_cold_{suffix}();").into_bytes();
-        text.extend_from_slice(&line);
+        match self.apart {
+            Some(_) => {
+                woven.add(id, &copy);
+                text.extend_from_slice(apart::line_directive(id, self.newline).as_bytes());
+            }
+            None => text.extend_from_slice(&line),
+        }
         text.extend_from_slice(&copy);
         text.extend_from_slice(b"}else");
         text.extend_from_slice(&line);
@@ -244,14 +282,17 @@ impl WovenBody<'_> {
         Ok(text)
     }
 
-    /// A line of its own that says which line comes next; `None` when the file's name cannot be restored.
-    fn line_directive(&self) -> Option<Vec<u8>> {
+    /// A line of its own that says which line comes next, and of which file if that is given; `None` when the file's name
+    /// cannot be restored.
+    fn line_directive(&self, file: Option<&str>) -> Option<Vec<u8>> {
         let body = self.function.body;
         let number = self.lines.number(body.start);
         let mut line = format!("{}#line {number}", self.newline).into_bytes();
         if self.lines.file_changes(body.start, body.end) {
             line.push(b' ');
             line.extend_from_slice(self.lines.file(body.start)?);
+        } else if let Some(file) = file {
+            line.extend_from_slice(format!(" {file:?}").as_bytes());
         }
         line.extend_from_slice(self.newline.as_bytes());
         Some(line)
@@ -363,6 +404,7 @@ impl WovenBody<'_> {
                         Beside::Behind => [inner, text].concat(),
                         Beside::Else => [&inner, b" else{" as &[u8], &text, b"}"].concat(),
                     };
+                    woven = self.part(WovenPart::Hole(place.id), woven);
                     if place.is_body {
                         woven.insert(0, b'{');
                         woven.push(b'}');
@@ -371,7 +413,8 @@ impl WovenBody<'_> {
                 }
                 Piece::Touch(place) => {
                     let touch = &self.function.touches[place];
-                    let mut woven = touch.text(self.suffix).into_bytes();
+                    let woven = touch.text(self.suffix).into_bytes();
+                    let mut woven = self.part(WovenPart::Touch, woven);
                     if !inner_span.is_empty() {
                         woven.extend_from_slice(&self.hooked_text(inner_span, rest)?);
                         woven.push(b')');
@@ -386,6 +429,7 @@ impl WovenBody<'_> {
                         return Err(WeaveError::UnknownHole { hole: moved.id });
                     };
                     let copy = moved.text(self.first_hole + hole, self.suffix).into_bytes();
+                    let copy = self.part(WovenPart::Alternative(moved.id, moved.value), copy);
                     match moved.after {
                         true => [inner, copy].concat(),
                         false => [copy, inner].concat(),
@@ -444,8 +488,21 @@ impl WovenBody<'_> {
             suffix: self.suffix,
             hole: self.first_hole + place,
         };
-        hook_text(hook, &names, self.original(hook.span), inner)
-            .ok_or(WeaveError::NeedsType { hole })
+        let original = self.original(hook.span);
+        let text = match self.apart {
+            None => hook_text(hook, &names, original, inner),
+            Some(_) => hook_text(&apart::marked(hook), &names, original, inner),
+        };
+        let text = text.ok_or(WeaveError::NeedsType { hole })?;
+        Ok(self.part(WovenPart::Hole(hole), text))
+    }
+
+    /// A part on lines of its own, if parts are to be told apart.
+    fn part(&self, part: WovenPart, text: Vec<u8>) -> Vec<u8> {
+        match self.apart {
+            Some(_) => part.on_its_own_lines(&text),
+            None => text,
+        }
     }
 
     fn original(&self, span: Span) -> &[u8] {

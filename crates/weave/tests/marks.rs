@@ -6,7 +6,9 @@ mod common;
 use common::Bench;
 use patchwright_probe_image::Trace;
 use patchwright_text::Span;
+use patchwright_probe_abi::{PROBE_FILE, TRACE_FILE};
 use patchwright_weave::{Mark, MarkKind, mark_file};
+use std::path::Path;
 use std::process::Command;
 
 const SOURCE: &str = r#"#include <signal.h>
@@ -38,7 +40,7 @@ const STATEMENTS: [(&str, MarkKind); 7] = [
     ("return 0;", MarkKind::InBlock),
 ];
 
-fn marked() -> Vec<u8> {
+fn marked(run: Option<&Path>) -> Vec<u8> {
     let marks: Vec<Mark> = (0..)
         .zip(STATEMENTS)
         .map(|(number, (text, kind))| {
@@ -50,13 +52,13 @@ fn marked() -> Vec<u8> {
             }
         })
         .collect();
-    mark_file(SOURCE.as_bytes(), 100, marks.len() as u32, &marks).unwrap()
+    mark_file(SOURCE.as_bytes(), 100, marks.len() as u32, &marks, run).unwrap()
 }
 
 /// A folder with the program compiled by `command`, and a trace.
 fn bench(command: &str) -> (Bench, Trace) {
     let bench = Bench::new();
-    bench.write("main.c", marked());
+    bench.write("main.c", marked(None));
     bench.compile(command);
     let trace = Trace::create(bench.folder(), 107).unwrap();
     (bench, trace)
@@ -141,4 +143,27 @@ fn only_the_last_statements_of_a_long_run_are_remembered() {
     let ends = trace.ends();
     assert!(!ends[0].exited);
     assert!(ends[0].recent.len() >= 256 && ends[0].recent.iter().all(|&id| id == 105));
+}
+
+#[test]
+fn a_process_without_its_environment_finds_the_trace_in_the_folder_of_the_run() {
+    let bench = Bench::new();
+    let run = bench.path("run");
+    bench.write("main.c", marked(Some(&run)));
+    bench.compile("gcc -o main main.c");
+    let trace = Trace::create(bench.folder(), 107).unwrap();
+    // As long as there is no run, nothing is looked for.
+    assert_eq!(bench.plain("main", &["0"]), "start\n");
+    assert_eq!(trace.attached(), 0);
+    std::fs::create_dir(&run).unwrap();
+    std::os::unix::fs::symlink(bench.path("probe"), run.join(PROBE_FILE)).unwrap();
+    std::os::unix::fs::symlink(trace.path(), run.join(TRACE_FILE)).unwrap();
+    let output = bench
+        .plain_command("main")
+        .arg("0")
+        .env_clear()
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"start\n");
+    assert_eq!(trace.executed(), [100, 106]);
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::sys::{Pid, check};
-use crate::intercept::is_c_compiler;
+use crate::intercept::is_compiler;
 
 /// The variable whose value is the shell command to run and watch.
 pub(crate) const COMMAND: &str = "PATCHWRIGHT_WATCHED_BUILD";
@@ -154,7 +154,7 @@ fn record(pid: Pid) -> io::Result<Option<Vec<u8>>> {
         .rsplit(|byte| *byte == b'/')
         .next()
         .unwrap_or_default();
-    if !is_c_compiler(name) || arguments.iter().any(|word| INNER.contains(word)) {
+    if !is_compiler(name) || arguments.iter().any(|word| INNER.contains(word)) {
         return Ok(None);
     }
     let folder = fs::read_link(format!("/proc/{pid}/cwd"))?;
