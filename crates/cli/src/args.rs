@@ -7,7 +7,8 @@ use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
 use crate::{
-    compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, prove::ProveArgs, slice::SliceArgs,
+    compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, prove::ProveArgs,
+    slice::SliceArgs,
 };
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.

@@ -47,7 +47,11 @@ pub struct CompareArgs {
     pub function: Option<String>,
 
     /// A pointer argument points to so many objects [default: 1]
-    #[arg(long, value_name = "PARAMETER=COUNT", help_heading = "What is compared")]
+    #[arg(
+        long,
+        value_name = "PARAMETER=COUNT",
+        help_heading = "What is compared"
+    )]
     pub length: Vec<String>,
 
     /// Undefined behaviour that counts as failing: bounds, null, div, overflow, shift, uninitialized, conversion, leak;
@@ -60,15 +64,30 @@ pub struct CompareArgs {
     pub havoc: bool,
 
     /// So many arguments of the program, of any content
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What is compared")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "What is compared"
+    )]
     pub arguments: u32,
 
     /// Bytes of each argument of the program at most
-    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "What is compared")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        help_heading = "What is compared"
+    )]
     pub longest: u32,
 
     /// Bytes of standard input at most
-    #[arg(long, value_name = "N", default_value_t = 64, help_heading = "What is compared")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        help_heading = "What is compared"
+    )]
     pub input: u32,
 
     /// Rounds of each loop, and calls of a function within itself
@@ -122,14 +141,24 @@ pub fn run(args: &CompareArgs) -> Exit {
 fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     let scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), false);
     let started = Instant::now();
     let versions = read::versions(args, &scratch, cancel.clone())?;
     // Encoding goes as deep as the program's calls and terms do.
     const STACK: usize = 2 << 30;
     std::thread::scope(|scope| {
-        let job = || Job { args, versions, cancel: &cancel, started }.run();
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, job);
+        let job = || {
+            Job {
+                args,
+                versions,
+                cancel: &cancel,
+                started,
+            }
+            .run()
+        };
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, job);
         match thread.map_err(Problem::of)?.join() {
             Ok(exit) => exit,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -196,9 +225,12 @@ impl Job<'_> {
             self.print(&report);
             return Ok(Exit::Found);
         }
-        let end = args.budget.map(|seconds| self.started + Duration::from_secs(seconds));
+        let end = args
+            .budget
+            .map(|seconds| self.started + Duration::from_secs(seconds));
         let cancel = self.cancel;
-        let interrupt = move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
+        let interrupt =
+            move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
         let started = Instant::now();
         let mut terms = Terms::new();
         let encoded = self.encoded(&mut terms, Side::Old, &checks, &interrupt)?;
@@ -213,15 +245,20 @@ impl Job<'_> {
         };
         let is_program = args.function.is_none();
         let pair = Pair::new(&mut terms, old, new, is_program, &self.versions.skipped);
-        report.seconds.push(("encode".to_owned(), started.elapsed().as_secs_f64()));
+        report
+            .seconds
+            .push(("encode".to_owned(), started.elapsed().as_secs_f64()));
         let started = Instant::now();
         let extent = Extent {
             equal: args.equal,
             conflicts: args.conflicts,
         };
-        let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(&mut |_| {});
+        let explored =
+            Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(&mut |_| {});
         report.ended_early = interrupt();
-        report.seconds.push(("explore".to_owned(), started.elapsed().as_secs_f64()));
+        report
+            .seconds
+            .push(("explore".to_owned(), started.elapsed().as_secs_f64()));
         let budget = Budget {
             conflicts: args.conflicts,
             interrupt: Some(&interrupt),
@@ -242,7 +279,13 @@ impl Job<'_> {
         report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
         let bug = self.partitions(&mut report, &explored, checks)?;
         if let Some(folder) = &args.output {
-            tests_of::write(&mut self.versions, args, folder, &explored.partitions, &report)?;
+            tests_of::write(
+                &mut self.versions,
+                args,
+                folder,
+                &explored.partitions,
+                &report,
+            )?;
         }
         self.print(&report);
         if let Some(message) = bug {
@@ -301,7 +344,11 @@ impl Job<'_> {
     }
 
     fn place(&self, place: &Place) -> String {
-        let own = self.versions.both.iter().find(|version| version.source().path == place.file);
+        let own = self
+            .versions
+            .both
+            .iter()
+            .find(|version| version.source().path == place.file);
         let file = own.map_or(place.file.as_str(), |version| version.shown.as_str());
         format!("{file}:{}", place.line)
     }
@@ -314,7 +361,9 @@ impl Job<'_> {
         checks: BTreeSet<Check>,
     ) -> Result<Option<String>, Problem> {
         let function = self.args.function.clone();
-        let result = function.as_ref().and_then(|name| replay::result_type(&self.versions, name));
+        let result = function
+            .as_ref()
+            .and_then(|name| replay::result_type(&self.versions, name));
         let watch = Watch {
             globals: replay::globals(&self.versions),
             result,
@@ -348,7 +397,10 @@ impl Job<'_> {
             let version = &self.versions.both[index];
             let executed = |line: &&u32| {
                 let path = &version.source().path;
-                behaviour.lines.iter().any(|(file, own)| file == path && own == *line)
+                behaviour
+                    .lines
+                    .iter()
+                    .any(|(file, own)| file == path && own == *line)
             };
             comparison::Side {
                 failure: behaviour

@@ -180,7 +180,7 @@ pub fn run(args: &ProveArgs) -> Exit {
 fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
-    signals::cancel_on_signals(cancel.clone());
+    signals::cancel_on_signals(cancel.clone(), false);
     let program = read::program(args, &scratch, cancel.clone())?;
     // Encoding goes as deep as the program's calls and terms do.
     const STACK: usize = 2 << 30;

@@ -4,11 +4,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Term, Terms};
 use patchwright_symbolic::{Encoding, Piece};
 
-use crate::{
-    pair::Seen,
-    shown::Printer,
-    specialise::Specialised,
-};
+use crate::{pair::Seen, shown::Printer, specialise::Specialised};
 
 /// Formulas of what can be seen, and the condition under which they are right.
 #[derive(Clone, Debug)]
@@ -114,7 +110,11 @@ pub(crate) fn formulas(
         claim = terms.and(claim, equal);
     }
     for (condition, is_printed) in holds {
-        let as_said = if is_printed { condition } else { terms.not(condition) };
+        let as_said = if is_printed {
+            condition
+        } else {
+            terms.not(condition)
+        };
         claim = terms.and(claim, as_said);
     }
     formulas.claim = claim;
@@ -139,7 +139,10 @@ impl Formulas {
                 _ => format!("{name} = {{{}}}", values.join(", ")),
             });
         }
-        for (verb, pieces) in [("prints", &self.output), ("prints to standard error", &self.errors)] {
+        for (verb, pieces) in [
+            ("prints", &self.output),
+            ("prints to standard error", &self.errors),
+        ] {
             if !pieces.is_empty() {
                 all.push(format!("{verb} {}", printed(printer, pieces)));
             }

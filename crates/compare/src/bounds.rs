@@ -45,7 +45,10 @@ pub(crate) fn joined(
             _ => false,
         };
         let is_float = variables.first().is_some_and(|variable| {
-            matches!(names.of.get(variable), Some((_, Some(Type::F32 | Type::F64))))
+            matches!(
+                names.of.get(variable),
+                Some((_, Some(Type::F32 | Type::F64)))
+            )
         });
         if !only || is_float {
             parts.push(Part::Term(literal));
@@ -158,8 +161,14 @@ impl Range {
             return terms.eq(self.variable, first);
         }
         let (low, high) = match self.is_signed {
-            true => (terms.sle(first, self.variable), terms.sle(self.variable, last)),
-            false => (terms.ule(first, self.variable), terms.ule(self.variable, last)),
+            true => (
+                terms.sle(first, self.variable),
+                terms.sle(self.variable, last),
+            ),
+            false => (
+                terms.ule(first, self.variable),
+                terms.ule(self.variable, last),
+            ),
         };
         terms.and(low, high)
     }
@@ -168,7 +177,10 @@ impl Range {
     pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
         let (name, ty) = match printer.names.of.get(&self.variable) {
             Some((name, ty)) => (name.clone(), *ty),
-            None => (printer.terms.name(self.variable).unwrap_or("?").to_owned(), None),
+            None => (
+                printer.terms.name(self.variable).unwrap_or("?").to_owned(),
+                None,
+            ),
         };
         let ty = match (ty, self.is_signed) {
             (None, false) => Some(Type::U64),

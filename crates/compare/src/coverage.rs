@@ -87,7 +87,10 @@ fn volume(partitions: &[Partition]) -> Option<f64> {
             .collect();
         let mut pieces = vec![own];
         for other in &disjoint {
-            pieces = pieces.into_iter().flat_map(|piece| without(piece, other)).collect();
+            pieces = pieces
+                .into_iter()
+                .flat_map(|piece| without(piece, other))
+                .collect();
             if pieces.len() + disjoint.len() > MOST_BOXES {
                 return None;
             }
@@ -105,7 +108,10 @@ fn volume(partitions: &[Partition]) -> Option<f64> {
 
 /// The boxes that are left of one without another one.
 fn without(mut piece: Box, other: &Box) -> Vec<Box> {
-    let meets = piece.iter().zip(other).all(|(a, b)| a.0 <= b.1 && b.0 <= a.1);
+    let meets = piece
+        .iter()
+        .zip(other)
+        .all(|(a, b)| a.0 <= b.1 && b.0 <= a.1);
     if !meets {
         return vec![piece];
     }
@@ -165,5 +171,8 @@ fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
     let centre = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let whole = 1.0 + z * z / n;
-    Share::Between(((centre - spread) / whole).max(0.0), ((centre + spread) / whole).min(1.0))
+    Share::Between(
+        ((centre - spread) / whole).max(0.0),
+        ((centre + spread) / whole).min(1.0),
+    )
 }

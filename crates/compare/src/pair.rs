@@ -210,7 +210,10 @@ fn seen(difference: &Difference) -> Seen {
         "the output" => Seen::Output,
         "the output to standard error" => Seen::ErrorOutput,
         "the exit status" => Seen::Exit,
-        what => match what.strip_prefix("what `").and_then(|rest| rest.strip_suffix("` holds")) {
+        what => match what
+            .strip_prefix("what `")
+            .and_then(|rest| rest.strip_suffix("` holds"))
+        {
             Some(name) => Seen::Object(name.to_owned()),
             None => Seen::Result,
         },

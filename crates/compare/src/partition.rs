@@ -336,7 +336,11 @@ impl<'a> Explorer<'a> {
             return literals.to_vec();
         }
         let core = self.judge.minimise_core(self.terms, &budget);
-        literals.iter().copied().filter(|literal| core.contains(literal)).collect()
+        literals
+            .iter()
+            .copied()
+            .filter(|literal| core.contains(literal))
+            .collect()
     }
 
     /// Whether one condition implies another one, as far as the budget shows.

@@ -53,7 +53,11 @@ impl Printer<'_> {
             (Type::F32, _) => self.float(Float::F32, term, 0).0,
             (Type::F64, _) => self.float(Float::F64, term, 0).0,
             _ => {
-                let sign = if ty.is_signed() { Sign::Signed } else { Sign::Unsigned };
+                let sign = if ty.is_signed() {
+                    Sign::Signed
+                } else {
+                    Sign::Unsigned
+                };
                 self.bits(term, sign, 0).0
             }
         }
@@ -67,7 +71,16 @@ impl Printer<'_> {
     /// A constant that an input is compared with.
     pub(crate) fn constant_for(&self, ty: Option<Type>, width: u32, bits: u128) -> String {
         let is_signed = ty.is_none_or(Type::is_signed);
-        number(width, bits, if is_signed { Sign::Signed } else { Sign::Unsigned }, width == 8)
+        number(
+            width,
+            bits,
+            if is_signed {
+                Sign::Signed
+            } else {
+                Sign::Unsigned
+            },
+            width == 8,
+        )
     }
 
     fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
@@ -85,7 +98,9 @@ impl Printer<'_> {
                 };
                 let (a, b) = (self.truth(a, holds, depth), self.truth(b, holds, depth));
                 // Compilers warn where the two meet without parentheses.
-                let part = |(text, own): (String, Precedence)| match own < precedence || own == BOTH && !holds {
+                let part = |(text, own): (String, Precedence)| match own < precedence
+                    || own == BOTH && !holds
+                {
                     true => format!("({text})"),
                     false => text,
                 };
@@ -99,7 +114,10 @@ impl Printer<'_> {
             Node::Ite(c, a, b) => {
                 let c = wrapped(self.truth(c, true, depth), CHOICE + 1);
                 let (a, b) = (self.truth(a, holds, depth), self.truth(b, holds, depth));
-                (format!("{c} ? {} : {}", wrapped(a, CHOICE), wrapped(b, CHOICE)), CHOICE)
+                (
+                    format!("{c} ? {} : {}", wrapped(a, CHOICE), wrapped(b, CHOICE)),
+                    CHOICE,
+                )
             }
             Node::Eq(a, b) => {
                 let word = if holds { "==" } else { "!=" };
@@ -110,7 +128,11 @@ impl Printer<'_> {
             Node::Ult(a, b) => self.less(a, b, holds, Sign::Unsigned, depth),
             Node::MulOverflowsSigned(a, b) | Node::MulOverflowsUnsigned(a, b) => {
                 let is_signed = matches!(self.terms.node(term), Node::MulOverflowsSigned(..));
-                let sign = if is_signed { Sign::Signed } else { Sign::Unsigned };
+                let sign = if is_signed {
+                    Sign::Signed
+                } else {
+                    Sign::Unsigned
+                };
                 let (a, b) = (self.bits(a, sign, depth), self.bits(b, sign, depth));
                 let word = if holds { "overflows" } else { "fits" };
                 let text = format!("{} * {} {word}", wrapped(a, TIMES), wrapped(b, TIMES));
@@ -139,12 +161,14 @@ impl Printer<'_> {
         list: patchwright_solve::Arguments,
         depth: u32,
     ) -> String {
-        let arguments = self.terms.arguments(list).iter().map(|&argument| {
-            match self.terms.sort(argument) {
-                Sort::Bool => self.truth(argument, true, depth).0,
-                _ => self.bits(argument, Sign::Any, depth).0,
-            }
-        });
+        let arguments =
+            self.terms
+                .arguments(list)
+                .iter()
+                .map(|&argument| match self.terms.sort(argument) {
+                    Sort::Bool => self.truth(argument, true, depth).0,
+                    _ => self.bits(argument, Sign::Any, depth).0,
+                });
         let arguments: Vec<String> = arguments.collect();
         let name = self.terms.symbol_name(function);
         format!("{name}({})", arguments.join(", "))
@@ -179,7 +203,11 @@ impl Printer<'_> {
             None => self.bits(b, sign, depth),
         };
         (
-            format!("{} {word} {}", wrapped(left, precedence + 1), wrapped(right, precedence + 1)),
+            format!(
+                "{} {word} {}",
+                wrapped(left, precedence + 1),
+                wrapped(right, precedence + 1)
+            ),
             precedence,
         )
     }
@@ -205,7 +233,9 @@ impl Printer<'_> {
                 Some((_, Some(ty))) if !ty.is_signed() => Sign::Unsigned,
                 _ => Sign::Signed,
             },
-            Node::Add(a, _) | Node::Mul(a, _) | Node::Neg(a) | Node::BitAnd(a, _) => self.natural(a),
+            Node::Add(a, _) | Node::Mul(a, _) | Node::Neg(a) | Node::BitAnd(a, _) => {
+                self.natural(a)
+            }
             Node::Concat(..) => match self.terms.width(term) >= 32 {
                 true => Sign::Signed,
                 false => Sign::Unsigned,
@@ -231,14 +261,22 @@ impl Printer<'_> {
         let binary = |a: Term, word: &str, b: Term, precedence: Precedence, sign: Sign| {
             let (a, b) = (self.bits(a, sign, depth), self.bits(b, sign, depth));
             (
-                format!("{} {word} {}", wrapped(a, precedence), wrapped(b, precedence + 1)),
+                format!(
+                    "{} {word} {}",
+                    wrapped(a, precedence),
+                    wrapped(b, precedence + 1)
+                ),
                 precedence,
             )
         };
         match self.terms.node(term) {
             Node::Constant(bits) => {
                 let text = number(width, bits, sign, false);
-                let precedence = if text.starts_with('-') { UNARY } else { PRIMARY };
+                let precedence = if text.starts_with('-') {
+                    UNARY
+                } else {
+                    PRIMARY
+                };
                 (text, precedence)
             }
             Node::Variable(_) => {
@@ -276,10 +314,21 @@ impl Printer<'_> {
                 let by = self.terms.width(low);
                 let high = self.bits(high, Sign::Unsigned, depth);
                 let low = self.bits(low, Sign::Unsigned, depth);
-                (format!("{} << {by} | {}", wrapped(high, SHIFT), wrapped(low, OR + 1)), OR)
+                (
+                    format!(
+                        "{} << {by} | {}",
+                        wrapped(high, SHIFT),
+                        wrapped(low, OR + 1)
+                    ),
+                    OR,
+                )
             }
             Node::Extract { of, low: 0, .. } if matches!(width, 8 | 16 | 32) => {
-                let cast = if sign == Sign::Signed { signed(width) } else { unsigned(width) };
+                let cast = if sign == Sign::Signed {
+                    signed(width)
+                } else {
+                    unsigned(width)
+                };
                 let of = self.bits(of, Sign::Any, depth);
                 (format!("({cast}){}", wrapped(of, UNARY)), UNARY)
             }
@@ -352,7 +401,10 @@ impl Printer<'_> {
             Node::Apply(function, list) => (self.call(function, list, depth), PRIMARY),
             Node::Select(array, index) => {
                 let name = self.terms.name(array).unwrap_or("…").to_owned();
-                (format!("{name}[{}]", self.bits(index, Sign::Unsigned, depth).0), PRIMARY)
+                (
+                    format!("{name}[{}]", self.bits(index, Sign::Unsigned, depth).0),
+                    PRIMARY,
+                )
             }
             _ => ("…".to_owned(), PRIMARY),
         }
@@ -370,7 +422,11 @@ impl Printer<'_> {
         match self.terms.node(term) {
             Node::Constant(bits) => {
                 let text = shown(ty, bits);
-                let precedence = if text.starts_with('-') { UNARY } else { PRIMARY };
+                let precedence = if text.starts_with('-') {
+                    UNARY
+                } else {
+                    PRIMARY
+                };
                 (text, precedence)
             }
             Node::Variable(_) => (self.name(term), PRIMARY),
@@ -381,7 +437,11 @@ impl Printer<'_> {
                     FloatOp::Div => ("/", TIMES),
                 };
                 let (a, b) = (self.float(kind, a, depth), self.float(kind, b, depth));
-                let text = format!("{} {word} {}", wrapped(a, precedence), wrapped(b, precedence + 1));
+                let text = format!(
+                    "{} {word} {}",
+                    wrapped(a, precedence),
+                    wrapped(b, precedence + 1)
+                );
                 (text, precedence)
             }
             Node::FloatSqrt(_, a) => (format!("sqrt({})", self.float(kind, a, depth).0), PRIMARY),
@@ -398,7 +458,9 @@ impl Printer<'_> {
                 (format!("({}){}", floating(kind), wrapped(a, UNARY)), UNARY)
             }
             // The bits of a number, looked at as such.
-            Node::BitXor(..) | Node::Concat(..) | Node::BitAnd(..) => self.bits(term, Sign::Unsigned, depth),
+            Node::BitXor(..) | Node::Concat(..) | Node::BitAnd(..) => {
+                self.bits(term, Sign::Unsigned, depth)
+            }
             _ => self.bits(term, Sign::Any, depth),
         }
     }

@@ -99,7 +99,11 @@ impl<'t> Specialised<'t> {
                 }
             }
             Node::Ite(condition, then, otherwise) => {
-                let side = if self.holds(condition) { then } else { otherwise };
+                let side = if self.holds(condition) {
+                    then
+                } else {
+                    otherwise
+                };
                 vec![condition, side]
             }
             Node::Select(array, index) => {
@@ -133,7 +137,11 @@ impl<'t> Specialised<'t> {
                 }
                 Node::Ite(condition, then, otherwise) => {
                     passed.push(condition);
-                    at = if self.holds(condition) { then } else { otherwise };
+                    at = if self.holds(condition) {
+                        then
+                    } else {
+                        otherwise
+                    };
                 }
                 Node::ArrayOf(element) => return (passed, End::Value(element)),
                 _ => return (passed, End::Base(at)),
@@ -149,7 +157,11 @@ impl<'t> Specialised<'t> {
                 self.terms.truth(holds)
             }
             Node::Ite(condition, then, otherwise) => {
-                let side = if self.holds(condition) { then } else { otherwise };
+                let side = if self.holds(condition) {
+                    then
+                } else {
+                    otherwise
+                };
                 self.made[&side]
             }
             Node::Select(array, index) => {

@@ -87,7 +87,9 @@ fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
 fn pointers_behind(shape: &Shape, name: &str, names: &mut Vec<String>) {
     match shape {
         Shape::Pointer {
-            to: Some(to), count, ..
+            to: Some(to),
+            count,
+            ..
         } => {
             let pointed = match count {
                 1 => format!("*{name}"),
@@ -127,7 +129,9 @@ fn is_pointer_within(shape: &Shape) -> bool {
     match shape {
         Shape::Pointer { .. } => true,
         Shape::Scalar(ty) => *ty == patchwright_ir::Type::Ptr,
-        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| is_pointer_within(shape)),
+        Shape::Record { members, .. } => {
+            members.iter().any(|(_, _, shape)| is_pointer_within(shape))
+        }
         Shape::Array { element, .. } => is_pointer_within(element),
     }
 }

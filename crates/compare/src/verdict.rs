@@ -82,7 +82,11 @@ pub fn verdict(
     reasons: &[Reason],
     budget: &Budget<'_>,
 ) -> Verdict {
-    if explored.partitions.iter().any(|one| one.kind.differs() && !one.is_undetermined) {
+    if explored
+        .partitions
+        .iter()
+        .any(|one| one.kind.differs() && !one.is_undetermined)
+    {
         return Verdict::Different;
     }
     if !explored.differences_complete {

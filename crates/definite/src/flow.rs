@@ -443,7 +443,7 @@ impl<'a> Flow<'a> {
                 let to = self.pointer(a).moved(by);
                 self.point(*dst, to);
             }
-            MemberAddress { dst, a, offset } => {
+            MemberAddress { dst, a, offset, .. } => {
                 let to = self.pointer(a).moved(i64::try_from(*offset).ok());
                 self.point(*dst, to);
             }

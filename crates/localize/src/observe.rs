@@ -202,10 +202,7 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
     let probe = subject.copy.scratch.path().join("trace-probe.so");
     files::write_atomic(&probe, PROBE)?;
     let trace = Trace::create(&worker.shared, found.statements.len() as u32)?;
-    for (file, name) in [
-        (probe.as_path(), PROBE_FILE),
-        (trace.path(), TRACE_FILE),
-    ] {
+    for (file, name) in [(probe.as_path(), PROBE_FILE), (trace.path(), TRACE_FILE)] {
         let link = worker.run_folder().join(name);
         files::remove_file(&link)?;
         files::create_link(file, &link)?;

@@ -11,8 +11,8 @@ use std::{
 
 use patchwright_csource::lex;
 use patchwright_exec::{
-    BuildError, Limits, Project, Worker, files, put_source, run_build,
-    runner::Environment, undefined_references,
+    BuildError, Limits, Project, Worker, files, put_source, run_build, runner::Environment,
+    undefined_references,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions, blamed_places};
 use patchwright_space::{Form, HoleKind};

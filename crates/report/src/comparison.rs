@@ -128,7 +128,11 @@ impl Comparison {
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let of = self.of();
-        let differing = self.partitions.iter().filter(|one| one.kind != "equal").count();
+        let differing = self
+            .partitions
+            .iter()
+            .filter(|one| one.kind != "equal")
+            .count();
         let first = match self.verdict.as_str() {
             "same-code" => format!(
                 "{}: {of} is the same code in both versions.",
@@ -144,7 +148,11 @@ impl Comparison {
                 self.bound
             ),
             "different" => {
-                let word = if differing == 1 { "partition" } else { "partitions" };
+                let word = if differing == 1 {
+                    "partition"
+                } else {
+                    "partitions"
+                };
                 format!(
                     "{}: {of} differs for {differing} {word} of the inputs.",
                     style.paint("31;1", "Different")
@@ -167,7 +175,10 @@ impl Comparison {
         if self.verdict == "equal-within-bound" || self.verdict == "unknown" {
             self.write_reasons(&mut text);
         }
-        let shown = self.partitions.iter().filter(|_| self.verdict != "same-code");
+        let shown = self
+            .partitions
+            .iter()
+            .filter(|_| self.verdict != "same-code");
         for partition in shown {
             partition.write(&mut text, style);
         }
@@ -183,7 +194,10 @@ impl Comparison {
                     "For all other inputs both versions do the same{within}: proved."
                 );
             } else {
-                let _ = writeln!(text, "Exploration ended early: there may be other inputs that differ.");
+                let _ = writeln!(
+                    text,
+                    "Exploration ended early: there may be other inputs that differ."
+                );
             }
             if let Some(covered) = self.covered.filter(|_| !self.differences_complete) {
                 let percent = |share: f64| format!("{:.4} %", share * 100.0);
@@ -235,7 +249,12 @@ impl Partition {
             "new-fails" => "31;1",
             _ => "31",
         };
-        let _ = writeln!(text, "\n{:>3}  {}", self.number, style.paint(colour, &self.title()));
+        let _ = writeln!(
+            text,
+            "\n{:>3}  {}",
+            self.number,
+            style.paint(colour, &self.title())
+        );
         let condition = match self.condition.is_empty() {
             true => "all inputs".to_owned(),
             false => self.condition.join(" && "),
@@ -243,20 +262,32 @@ impl Partition {
         let _ = writeln!(text, "     for   {condition}");
         for (name, side) in [("OLD", &self.old), ("NEW", &self.new)] {
             let mut words = side.formulas.clone();
-            words.extend(side.failure.clone().map(|failure| format!("fails: {failure}")));
+            words.extend(
+                side.failure
+                    .clone()
+                    .map(|failure| format!("fails: {failure}")),
+            );
             if !words.is_empty() {
                 let _ = writeln!(text, "     {name}   {}", words.join("; "));
             }
         }
-        let sample: Vec<String> =
-            self.sample.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let sample: Vec<String> = self
+            .sample
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
         if !sample.is_empty() {
             let _ = writeln!(text, "     e.g.  {}", sample.join(", "));
         }
         if let (Some(old), Some(new)) = (&self.old.observed, &self.new.observed) {
             let _ = match old == new {
                 true => writeln!(text, "           both: {}", old.text()),
-                false => writeln!(text, "           OLD: {}\n           NEW: {}", old.text(), new.text()),
+                false => writeln!(
+                    text,
+                    "           OLD: {}\n           NEW: {}",
+                    old.text(),
+                    new.text()
+                ),
             };
         }
         for (name, side) in [("OLD", &self.old), ("NEW", &self.new)] {
@@ -266,7 +297,10 @@ impl Partition {
             }
         }
         if self.undetermined {
-            let _ = writeln!(text, "     (it rests on something that no input determines)");
+            let _ = writeln!(
+                text,
+                "     (it rests on something that no input determines)"
+            );
         }
         if self.replay != "agrees" {
             let _ = writeln!(text, "     (not confirmed by executions: {})", self.replay);

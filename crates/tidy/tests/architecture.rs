@@ -89,7 +89,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "compare", "validate",
+            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "compare",
+            "validate",
         ],
     ),
     (

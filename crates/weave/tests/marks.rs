@@ -4,9 +4,9 @@
 mod common;
 
 use common::Bench;
+use patchwright_probe_abi::{PROBE_FILE, TRACE_FILE};
 use patchwright_probe_image::Trace;
 use patchwright_text::Span;
-use patchwright_probe_abi::{PROBE_FILE, TRACE_FILE};
 use patchwright_weave::{Mark, MarkKind, mark_file};
 use std::path::Path;
 use std::process::Command;

@@ -179,14 +179,16 @@ fn version(
         trusted: Trusted::default(),
     }];
     let shown = name.to_string_lossy().into_owned();
-    let (entry, shapes) = match &args.function {
-        None => {
-            if !lengths.is_empty() {
-                return Err(Problem::Input(
-                    "--length speaks of a function's parameters: name it with --function".to_owned(),
-                ));
-            }
-            find(&sources, "main").map_err(|_| {
+    let (entry, shapes) =
+        match &args.function {
+            None => {
+                if !lengths.is_empty() {
+                    return Err(Problem::Input(
+                        "--length speaks of a function's parameters: name it with --function"
+                            .to_owned(),
+                    ));
+                }
+                find(&sources, "main").map_err(|_| {
                 let names: Vec<&str> =
                     sources[0].unit.functions.iter().map(|one| one.name.as_str()).collect();
                 Problem::Input(format!(
@@ -194,32 +196,35 @@ fn version(
                     names.join(", ")
                 ))
             })?;
-            let entry = Entry::Main {
-                arguments: args.arguments,
-                longest: args.longest,
-            };
-            (entry, Vec::new())
-        }
-        Some(function) => {
-            let problem = |error| Problem::Input(format!("{shown}: {error}"));
-            let (_, found) = find(&sources, function).map_err(problem)?;
-            let unit = &sources[0].unit;
-            let own = found.parameters.iter().map(|&id| unit.variable(id).name.as_str());
-            let own: Vec<&str> = own.collect();
-            // A parameter may be missing in one of the versions.
-            let lengths: BTreeMap<String, u64> = lengths
-                .iter()
-                .filter(|(name, _)| own.contains(&name.as_str()))
-                .map(|(name, &count)| (name.clone(), count))
-                .collect();
-            let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
-            let entry = Entry::Function {
-                name: function.clone(),
-                parameters: shapes.clone(),
-            };
-            (entry, shapes)
-        }
-    };
+                let entry = Entry::Main {
+                    arguments: args.arguments,
+                    longest: args.longest,
+                };
+                (entry, Vec::new())
+            }
+            Some(function) => {
+                let problem = |error| Problem::Input(format!("{shown}: {error}"));
+                let (_, found) = find(&sources, function).map_err(problem)?;
+                let unit = &sources[0].unit;
+                let own = found
+                    .parameters
+                    .iter()
+                    .map(|&id| unit.variable(id).name.as_str());
+                let own: Vec<&str> = own.collect();
+                // A parameter may be missing in one of the versions.
+                let lengths: BTreeMap<String, u64> = lengths
+                    .iter()
+                    .filter(|(name, _)| own.contains(&name.as_str()))
+                    .map(|(name, &count)| (name.clone(), count))
+                    .collect();
+                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                let entry = Entry::Function {
+                    name: function.clone(),
+                    parameters: shapes.clone(),
+                };
+                (entry, shapes)
+            }
+        };
     Ok(Version {
         sources,
         shown,

@@ -56,7 +56,10 @@ pub fn replay(
                     if !function.starts_with("__VERIFIER_nondet_") && !function.starts_with("nondet_"))
         });
         if let Some(given) = other {
-            let reason = format!("`{}` has no body, and is taken to return anything", given.name);
+            let reason = format!(
+                "`{}` has no body, and is taken to return anything",
+                given.name
+            );
             return Ok(([None, None], Replay::Untold(reason)));
         }
     }
@@ -100,7 +103,11 @@ fn execution(
         }
     };
     let (outcome, output) = execute(vec![module], inputs).map_err(Problem::Input)?;
-    let at = outcome.trace.first().map(|place| format!(" at {place}")).unwrap_or_default();
+    let at = outcome
+        .trace
+        .first()
+        .map(|place| format!(" at {place}"))
+        .unwrap_or_default();
     let (output, left) = match &watch.function {
         None => (output, Vec::new()),
         Some(_) => split(&output),
@@ -117,7 +124,9 @@ fn execution(
 fn marked(text: &str, globals: &[(String, u64)]) -> String {
     let main = text.find("int main(void)").unwrap_or(0);
     let end = text.rfind("    return 0;").unwrap_or(text.len());
-    let first = text[main..end].find("    printf(\"").map_or(end, |at| main + at);
+    let first = text[main..end]
+        .find("    printf(\"")
+        .map_or(end, |at| main + at);
     let mut new = text[..first].to_owned();
     new.push_str("    printf(\"\\n\\001\\n\");\n");
     new.push_str(&text[first..end]);
@@ -133,14 +142,18 @@ fn marked(text: &str, globals: &[(String, u64)]) -> String {
 
 fn split(output: &[u8]) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     let mark = MARK.as_bytes();
-    let at = output.windows(mark.len()).rposition(|window| window == mark);
+    let at = output
+        .windows(mark.len())
+        .rposition(|window| window == mark);
     let Some(at) = at else {
         return (output.to_vec(), Vec::new());
     };
     let rest = String::from_utf8_lossy(&output[at + mark.len()..]).into_owned();
     let left = rest.lines().filter_map(|line| {
         let (name, bytes) = line.split_once(':')?;
-        let bytes = bytes.split_whitespace().filter_map(|byte| byte.parse().ok());
+        let bytes = bytes
+            .split_whitespace()
+            .filter_map(|byte| byte.parse().ok());
         Some((name.to_owned(), bytes.collect()))
     });
     (output[..at].to_vec(), left.collect())
@@ -159,7 +172,9 @@ fn agreement(
                 return Replay::Untold(format!("the interpreter does not support {reason}"));
             }
             Ending::Limit(what) => {
-                return Replay::Untold(format!("an execution takes longer than the limit of {what}"));
+                return Replay::Untold(format!(
+                    "an execution takes longer than the limit of {what}"
+                ));
             }
             Ending::Undefined { kind, message } if !watch.checks.contains(&Check::of(*kind)) => {
                 return Replay::Untold(format!(
@@ -173,9 +188,11 @@ fn agreement(
     if partition.is_undetermined {
         return Replay::Untold("it rests on something that no input determines".to_owned());
     }
-    let unwritten = partition.samples.iter().flatten().any(|given| {
-        given.consumed && matches!(given.kind, InputKind::Unwritten(_))
-    });
+    let unwritten = partition
+        .samples
+        .iter()
+        .flatten()
+        .any(|given| given.consumed && matches!(given.kind, InputKind::Unwritten(_)));
     if unwritten {
         return Replay::Untold("an execution rests on a value that nothing has written".to_owned());
     }
@@ -197,7 +214,9 @@ fn agreement(
     let agrees = match partition.kind {
         Kind::NewFails => fails(old).is_none() && fails(new).is_some(),
         Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
-        Kind::FailsOtherwise => fails(old).is_some() && fails(new).is_some() && fails(old) != fails(new),
+        Kind::FailsOtherwise => {
+            fails(old).is_some() && fails(new).is_some() && fails(old) != fails(new)
+        }
         Kind::Equal => match (fails(old), fails(new)) {
             (None, None) => same(),
             (one, other) => one == other,
@@ -208,10 +227,14 @@ fn agreement(
             } else if same() && pointers && partition.seen.contains(&Seen::Result) {
                 return Replay::Untold("what differs is a pointer".to_owned());
             } else if same() && partition.seen.contains(&Seen::ErrorOutput) {
-                return Replay::Untold("standard error is not looked at when it is executed".to_owned());
+                return Replay::Untold(
+                    "standard error is not looked at when it is executed".to_owned(),
+                );
             } else if same() && matches!(partition.seen.as_slice(), [Seen::Output]) {
                 // The encoding compares values and how they are written, not the text that comes of them.
-                return Replay::Untold("the text that is printed is the same for this sample".to_owned());
+                return Replay::Untold(
+                    "the text that is printed is the same for this sample".to_owned(),
+                );
             } else {
                 !same()
             }
@@ -233,7 +256,9 @@ fn agreement(
 
 /// The inputs of a sample, for messages.
 pub fn sample(inputs: &[Given]) -> String {
-    let all = inputs.iter().map(|given| format!("{} = {}", given.name, given.text()));
+    let all = inputs
+        .iter()
+        .map(|given| format!("{} = {}", given.name, given.text()));
     all.collect::<Vec<_>>().join(", ")
 }
 
@@ -251,10 +276,17 @@ fn observed(one: &Execution, watch: &Watch, shapes: &[ParameterShape]) -> Observ
     let left = one.left.iter().map(|(name, bytes)| {
         let element = match name.as_str() {
             "result" => watch.result,
-            _ => shapes.iter().find(|shape| shape.name == *name).and_then(element),
+            _ => shapes
+                .iter()
+                .find(|shape| shape.name == *name)
+                .and_then(element),
         };
         let pointed = shapes.iter().any(|shape| shape.name == *name);
-        let size = watch.globals.iter().find(|(global, _)| global == name).map(|one| one.1);
+        let size = watch
+            .globals
+            .iter()
+            .find(|(global, _)| global == name)
+            .map(|one| one.1);
         let element = element.or(match size {
             Some(4) => Some(Type::I32),
             Some(8) => Some(Type::I64),

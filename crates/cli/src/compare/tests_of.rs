@@ -46,13 +46,17 @@ pub fn write(
                 }
             }
             None => {
-                let reads = partition.samples.iter().map(|inputs| standard_input(inputs));
+                let reads = partition
+                    .samples
+                    .iter()
+                    .map(|inputs| standard_input(inputs));
                 write("in", &reads.max_by_key(Vec::len).unwrap_or_default())?;
                 let words: Vec<String> = arguments(&partition.samples[0])
                     .into_iter()
                     .map(|word| String::from_utf8_lossy(&word).into_owned())
                     .collect();
-                let joined = shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
+                let joined =
+                    shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
                 write("args", joined.as_bytes())?;
                 // The expected output is that of the version before the change.
                 if let Some(old) = &told.old.observed {
@@ -64,5 +68,6 @@ pub fn write(
             }
         }
     }
-    files::write_atomic(&folder.join("manifest.json"), report.json().as_bytes()).map_err(Problem::of)
+    files::write_atomic(&folder.join("manifest.json"), report.json().as_bytes())
+        .map_err(Problem::of)
 }
