@@ -13,8 +13,8 @@ use patchwright_exec::{
 };
 use patchwright_patches::{FolderTree, Reading, Source};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateOptions, Validation, read_set,
-    validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, TestFiles, ValidateOptions, Validation,
+    read_set, validate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -227,11 +227,13 @@ fn measure(request: &Request<'_>) -> Result<SetResult, Box<dyn Error>> {
     let project = Project::load(request.project, &ProjectFlags::default())?;
     let sources: Vec<Source> = request.patches.iter().cloned().map(Source::Path).collect();
     let tree = FolderTree::new(&project.root);
+    let tests = TestFiles::of(&project)?;
     let set = read_set(
         &tree,
         &sources,
         &mut std::io::empty(),
         Reading::default(),
+        Some(&tests),
         |_| {},
     )?;
     let mut reference = known_reference(request.plain)?;

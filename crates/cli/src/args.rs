@@ -459,6 +459,18 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Patches")]
     pub recount: bool,
 
+    /// Let patches change tests, drivers and what these read, instead of taking them from the untouched tree
+    #[arg(long, help_heading = "Patches")]
+    pub trust_test_changes: bool,
+
+    /// A test that patches are meant to mend; may be repeated. Others that fail on the untouched program are set aside
+    #[arg(long, value_name = "TEST", help_heading = "Validation")]
+    pub must_fix: Vec<String>,
+
+    /// Set the tests aside that fail on the untouched program, but for those of --must-fix
+    #[arg(long, help_heading = "Validation")]
+    pub ignore_failing: bool,
+
     /// Run every test on every patch that compiles, not only until one fails
     #[arg(long, help_heading = "Validation")]
     pub keep_going: bool,
@@ -499,6 +511,11 @@ pub struct ValidateArgs {
     )]
     pub confirm: ConfirmArg,
 
+    /// Of the plausible patches that were not built by themselves, build so many of a hundred in the end, to see
+    /// whether that was right, such as 5% [default: 5%, of sets of more than 100 patches]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Validation")]
+    pub audit: Option<f64>,
+
     /// Time after which a build has failed, such as 30s, 10m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m", help_heading = "Validation")]
     pub build_timeout: std::time::Duration,
@@ -525,6 +542,13 @@ pub struct ValidateArgs {
     /// Also print where the time went, and why patches could not be woven
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// A part of all, in percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse();
+    let within = number.ok().filter(|number| (0.0..=100.0).contains(number));
+    within.ok_or_else(|| format!("`{text}` is no part of a hundred; write 5%, or 0 for none"))
 }
 
 /// A number of workers.

@@ -11,8 +11,8 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{text::Style, validation};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, Surroundings, ValidateError, ValidateOptions, read_set,
-    validate,
+    Confirm, Event, PatchSet, PatchVerdict, Surroundings, TestFiles, ValidateError,
+    ValidateOptions, read_set, validate,
 };
 
 use crate::{
@@ -52,11 +52,13 @@ fn exit_of(error: &ValidateError) -> Exit {
     match error {
         error if error.is_cancelled() => Exit::Interrupted,
         ValidateError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. })
-        | ValidateError::OnlyFlaky { .. } => Exit::BadProject,
+        | ValidateError::OnlyFlaky { .. }
+        | ValidateError::OnlyFailing { .. } => Exit::BadProject,
         ValidateError::Project(_)
         | ValidateError::Input(_)
         | ValidateError::NothingUsable { .. }
         | ValidateError::Record(_)
+        | ValidateError::NoSuchTest { .. }
         | ValidateError::Test(_)
         | ValidateError::File(_)
         | ValidateError::Journal(_)
@@ -154,6 +156,10 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let progress = Progress::new(&places);
     progress.phase("reading patches");
     let tree = FolderTree::new(&project.root);
+    let test_files = match args.trust_test_changes {
+        true => None,
+        false => Some(TestFiles::of(&project)?),
+    };
     let set = read_set(
         &tree,
         &sources,
@@ -165,6 +171,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
                 false => Counts::Believed,
             },
         },
+        test_files.as_ref(),
         |read| {
             progress.message(format!("reading patches {read}"));
         },
@@ -186,6 +193,10 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
             ConfirmArg::None => Confirm::Never,
         },
         build_timeout: args.build_timeout,
+        ignore_failing: args.ignore_failing,
+        must_fix: args.must_fix.clone(),
+        trust_test_changes: args.trust_test_changes,
+        audit: args.audit,
         journal: state::journal(&args.resuming, "validate"),
         ..Default::default()
     };

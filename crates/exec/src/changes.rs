@@ -21,6 +21,13 @@ pub struct Changes {
     pub(crate) entries: BTreeMap<PathBuf, Left>,
 }
 
+impl Changes {
+    /// The paths.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(PathBuf::as_path)
+    }
+}
+
 /// What is now where something has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Left {

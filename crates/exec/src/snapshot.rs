@@ -132,6 +132,34 @@ impl Snapshot {
         Ok(restorer.restored)
     }
 
+    /// Puts files of `sandbox`, of which this is a snapshot, back that are not as they were, and the folders that they lie in; `files`
+    /// are relative to its root, and `pristine` as for [`Snapshot::restore`]. The result are those that were not. No process may be at
+    /// work in the copy.
+    ///
+    /// # Errors
+    /// What cannot be read, removed or copied.
+    pub fn put_back(
+        &mut self,
+        sandbox: &Sandbox,
+        pristine: &Path,
+        files: &[PathBuf],
+    ) -> Result<Vec<PathBuf>, FileError> {
+        let mut found = Vec::new();
+        let mut restorer = Restorer {
+            sandbox,
+            pristine,
+            restored: Restored::default(),
+        };
+        for file in files {
+            let before = restorer.restored.copied;
+            restorer.file(file, &mut self.root)?;
+            if restorer.restored.copied > before {
+                found.push(file.clone());
+            }
+        }
+        Ok(found)
+    }
+
     /// Whether an entry of `sandbox`, of which this is a snapshot, has come, gone or been written to since.
     ///
     /// # Errors
@@ -232,6 +260,32 @@ impl Restorer<'_> {
         } else {
             files::remove_file(path)
         }
+    }
+
+    /// Restores a file that was there, or what is the first on the way to it that is not.
+    fn file(&mut self, relative: &Path, root: &mut Node) -> Result<(), FileError> {
+        let mut node = root;
+        let mut way = PathBuf::new();
+        for name in relative {
+            way.push(name);
+            let Some(child) = node.children.get_mut(name) else {
+                return Ok(());
+            };
+            let path = self.path(&way);
+            let now = fs::symlink_metadata(&path).ok();
+            let now = now.map(|now| Stamp::of(&now));
+            if !now.is_some_and(|now| child.stamp.is_still(&now)) {
+                if let Some(now) = &now {
+                    self.remove(&path, now)?;
+                }
+                self.sandbox.copy_entry(self.pristine, &way)?;
+                self.restored.copied += 1;
+                *child = Node::take(&path)?;
+                return Ok(());
+            }
+            node = child;
+        }
+        Ok(())
     }
 
     /// Restores a folder that exists and was one.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use patchwright_exec::{Ending, FailReason, TimeKind, runner::signal_name};
 use patchwright_validate::outcome::Untouched;
 use patchwright_validate::rebuild::Rebuild;
-use patchwright_validate::{Failure, PatchVerdict, TestResult, Tests, Validated, Validation, Way};
+use patchwright_validate::{
+    Failure, PatchVerdict, Reached, TestResult, Tests, Validated, Validation, Way,
+};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
@@ -38,6 +40,7 @@ struct Document<'a> {
 struct TestOf<'a> {
     name: &'a str,
     untouched: &'static str,
+    set_aside: bool,
 }
 
 #[derive(Serialize)]
@@ -53,6 +56,8 @@ struct PatchOf<'a> {
     notes: &'a [String],
     same_as: Option<&'a str>,
     tests: Vec<ResultOf<'a>>,
+    reached: Option<ReachedOf<'a>>,
+    audited: Option<bool>,
     way: Option<&'static str>,
     apart: Option<&'a str>,
     confirmed_by: Option<&'a str>,
@@ -60,6 +65,12 @@ struct PatchOf<'a> {
     resumed: bool,
     build_milliseconds: f64,
     total_milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct ReachedOf<'a> {
+    how: &'static str,
+    of: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -126,7 +137,12 @@ fn tests_of(tests: &Tests) -> Vec<TestOf<'_>> {
     });
     let names = tests.names.iter().zip(untouched);
     names
-        .map(|(name, untouched)| TestOf { name, untouched })
+        .enumerate()
+        .map(|(number, (name, untouched))| TestOf {
+            name,
+            untouched,
+            set_aside: tests.set_aside.contains(&number),
+        })
         .collect()
 }
 
@@ -202,6 +218,35 @@ struct Named<'a> {
     same_as: Option<&'a str>,
     confirmed_by: Option<&'a str>,
     confirmed_with: Vec<&'a str>,
+    reached: Option<ReachedOf<'a>>,
+}
+
+/// How a verdict was reached, as a word, and the other patch that has to do with it.
+fn reached_by(reached: Reached) -> (&'static str, Option<usize>) {
+    match reached {
+        Reached::Built => ("built", None),
+        Reached::BuiltTogether => ("built_together", None),
+        Reached::Woven => ("woven", None),
+        Reached::Compiled => ("compiled", None),
+        Reached::SameCode(of) => ("same_code", Some(of)),
+        Reached::Class(of) => ("class", Some(of)),
+    }
+}
+
+/// How a verdict was reached, in words.
+fn how(patch: &Validated, outcome: &Validation) -> Option<String> {
+    let (word, of) = reached_by(patch.reached()?);
+    let words = word.replace('_', " ");
+    let words = match of {
+        Some(of) if word == "same_code" => format!("{words} as {}", outcome.patches[of].id),
+        Some(of) => format!("{words} of {}", outcome.patches[of].id),
+        None => words,
+    };
+    Some(match patch.audited {
+        Some(true) => format!("{words}, audited"),
+        Some(false) => format!("{words}, against what was woven"),
+        None => words,
+    })
 }
 
 impl<'a> Named<'a> {
@@ -210,6 +255,11 @@ impl<'a> Named<'a> {
             same_as: patch.same_as.map(&id),
             confirmed_by: patch.confirmed_by.map(&id),
             confirmed_with: patch.confirmed_with.iter().map(|with| id(*with)).collect(),
+            reached: patch.reached().map(|reached| {
+                let (how, of) = reached_by(reached);
+                let of = of.map(id);
+                ReachedOf { how, of }
+            }),
         }
     }
 }
@@ -245,6 +295,8 @@ fn patch_of<'a>(patch: &'a Validated, named: Named<'a>, tests: &'a Tests) -> Pat
         notes: &patch.notes,
         same_as: named.same_as,
         tests: results(&patch.tests, tests),
+        reached: named.reached,
+        audited: patch.audited,
         way: patch.way.map(|way| match way {
             Way::Woven => "woven",
             Way::Plain(Rebuild::Incremental) => "incremental_build",
@@ -403,13 +455,9 @@ pub fn table(outcome: &Validation, style: Style) -> String {
         let mut why = why
             .and_then(|verdict| reason(verdict, &outcome.tests))
             .unwrap_or_default();
-        if let Some(first) = patch.same_as {
-            let note = format!("the same tree as {}", outcome.patches[first].id);
-            why = if why.is_empty() {
-                note
-            } else {
-                format!("{why} ({note})")
-            };
+        if let Some(how) = how(patch, outcome) {
+            let gap = if why.is_empty() { "" } else { " " };
+            let _ = write!(why, "{gap}{}", style.paint("2", &format!("[{how}]")));
         }
         let word = style.paint(colour, &format!("{word:<16}"));
         let _ = writeln!(
@@ -504,6 +552,17 @@ fn summary(outcome: &Validation) -> String {
             "; {} woven into {}",
             count(woven.patches as u64, "patch", "patches"),
             count(woven.builds as u64, "program", "programs")
+        );
+    }
+    if stats.audited > 0 {
+        let _ = write!(
+            text,
+            "; {} audited, {}",
+            count(stats.audited as u64, "plausible patch", "plausible patches"),
+            match stats.audits_failed {
+                0 => "all of them right".to_owned(),
+                failed => format!("{} of them WRONG: that is a bug", grouped(failed as u64)),
+            }
         );
     }
     if stats.duplicates > 0 {

@@ -521,7 +521,7 @@ enum Refused {
 pub fn undefined(plan: &Plan, members: &[usize]) -> BTreeSet<u32> {
     let numbered = (0..).zip(members);
     numbered
-        .filter(|(_, member)| plan.patches[**member].undefined)
+        .filter(|(_, member)| plan.patches[**member].suspicion.doubt.is_some())
         .map(|(number, _)| number)
         .collect()
 }

@@ -1,9 +1,10 @@
 //! Which of the planned patches compile: the compiler is asked about those of a file together, as far as it can be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use patchwright_csource::Clang;
+use patchwright_definite::Analysis;
 use patchwright_exec::Worker;
 use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::Edit;
@@ -17,21 +18,21 @@ use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::outside;
 use crate::plan::{Plan, Planner};
 use crate::planned::{PlannedPatch, SourceFile};
-use crate::undefined::Doubts;
+use crate::undefined::{Doubts, Suspicion};
 use crate::{Apart, EngineError, Event, Fate};
 
 /// Fewer patched functions are compiled sooner than another copy is made.
 const LEAST_FOR_A_COPY: usize = 150;
 
 impl Planner<'_, '_> {
-    /// Compiles every different patched function once. The result are the patches whose behaviour C may not define.
+    /// Compiles every different patched function once. The result is what is to be said of patches besides.
     pub(crate) fn compile_functions(
         &mut self,
         plan: &mut Plan,
         patches: &[Patch],
         fates: &mut [Option<Fate>],
-    ) -> Result<BTreeSet<usize>, EngineError> {
-        let mut doubtful = BTreeSet::new();
+    ) -> Result<BTreeMap<usize, Suspicion>, EngineError> {
+        let mut doubtful: BTreeMap<usize, Suspicion> = BTreeMap::new();
         for file in 0..plan.sources.len() {
             let source = &plan.sources[file];
             let mut numbers: FxHashMap<(usize, Vec<u8>), usize> = FxHashMap::default();
@@ -80,7 +81,7 @@ impl Planner<'_, '_> {
                 doubts.extend(
                     said.doubts
                         .into_iter()
-                        .map(|(clone, text)| (before + clone, text)),
+                        .map(|(clone, suspicion)| (before + clone, suspicion)),
                 );
                 verdicts.extend(said.verdicts);
             }
@@ -88,9 +89,9 @@ impl Planner<'_, '_> {
                 let patch = plan.patches[number].patch;
                 let fate = match &verdicts[clone] {
                     Compiles::Yes => {
-                        if let Some(message) = doubts.get(&clone) {
-                            tracing::info!("{}: {message}", patches[patch].id);
-                            doubtful.insert(patch);
+                        if let Some(suspicion) = doubts.get(&clone) {
+                            tracing::info!("{}: {suspicion:?}", patches[patch].id);
+                            doubtful.entry(patch).or_default().add(suspicion);
                         }
                         continue;
                     }
@@ -182,6 +183,50 @@ impl Planner<'_, '_> {
         }
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
+        Ok(())
+    }
+
+    /// Patches that add or change something between functions are looked at as files: what they add, others may use.
+    pub(crate) fn doubt_files(
+        &mut self,
+        plan: &mut Plan,
+        patches: &[Patch],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let mut untouched: Vec<Option<Analysis>> = Vec::new();
+        untouched.resize_with(plan.sources.len(), || None);
+        for planned in &mut plan.patches {
+            if !planned.may_define_otherwise() {
+                continue;
+            }
+            sink(Event::Progress(planned.patch));
+            for change in &patches[planned.patch].changes {
+                let FileChange::Modify { path, text } = change else {
+                    continue;
+                };
+                let mut sources = plan.sources.iter();
+                let file = sources.position(|source| source.relative == path.as_path());
+                let Some(file) = file else {
+                    continue;
+                };
+                let source = &plan.sources[file];
+                let host = self.worker.sandbox.folder().join(&source.relative);
+                let said = Doubts {
+                    worker: &mut *self.worker,
+                    clang: self.clang,
+                    command: &source.command,
+                    host: &host,
+                    source: &source.unit.source,
+                    functions: &source.unit.functions,
+                    clones: &[],
+                }
+                .of_file(text.to_vec(), &mut untouched[file])?;
+                planned.suspicion.add(&said.unwrap_or(Suspicion {
+                    doubt: None,
+                    is_unknown: true,
+                }));
+            }
+        }
         Ok(())
     }
 
@@ -392,8 +437,8 @@ impl Planner<'_, '_> {
 /// What compilers say of patched functions.
 struct SaidOfClones {
     verdicts: Vec<Compiles>,
-    /// Of those that compile, those that may do what C does not define, with what is said of them.
-    doubts: BTreeMap<usize, String>,
+    /// What is to be said of those that compile.
+    doubts: BTreeMap<usize, Suspicion>,
     compilations: usize,
 }
 

@@ -23,6 +23,7 @@ use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
 use crate::missing;
 use crate::plan::{Plan, Planner};
+use crate::planned::PlannedPatch;
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
 use crate::stack;
 use crate::state::{Maker, State};
@@ -153,7 +154,7 @@ impl<'a> Engine<'a> {
     /// The functions that a woven patch changes, each as the number of its file and its own, and no function for what it
     /// adds between them. Patches with the same scope are told apart by what is in these functions only.
     pub fn scope(&self, patch: usize) -> Vec<(usize, Option<usize>)> {
-        let planned = self.plan.patches.iter().find(|known| known.patch == patch);
+        let planned = self.planned(patch);
         let files = planned.iter().flat_map(|planned| &planned.files);
         let mut scope: Vec<_> = files
             .flat_map(|file| {
@@ -170,13 +171,30 @@ impl<'a> Engine<'a> {
     }
 
     /// Whether others do not stand for a woven patch: it may take more of the stack than the untouched program, of which there is more in a
-    /// woven program, or do something else each time.
+    /// woven program, do something else each time, or it is not known whether a build of its own does what the woven program does.
     pub fn stands_alone(&self, patch: usize) -> bool {
-        let planned = self.plan.patches.iter().find(|known| known.patch == patch);
+        let planned = self.planned(patch);
         let sources = &self.plan.sources;
         planned.is_some_and(|planned| {
-            stack::may_take_more(planned, sources) || varying::may_vary(planned, sources)
+            planned.suspicion.is_unknown
+                || planned.suspicion.doubt.is_some()
+                || stack::may_take_more(planned, sources)
+                || varying::may_vary(planned, sources)
         })
+    }
+
+    /// What C may not define of what patches do, in words, by their indices.
+    pub fn doubts(&self) -> BTreeMap<usize, String> {
+        let doubt =
+            |planned: &PlannedPatch| Some((planned.patch, planned.suspicion.doubt.clone()?));
+        self.plan.patches.iter().filter_map(doubt).collect()
+    }
+
+    /// What is planned for a patch; they are in their order.
+    fn planned(&self, patch: usize) -> Option<&PlannedPatch> {
+        let patches = &self.plan.patches;
+        let at = patches.binary_search_by_key(&patch, |planned| planned.patch);
+        Some(&patches[at.ok()?])
     }
 
     /// What has been done so far.

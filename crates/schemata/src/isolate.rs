@@ -226,10 +226,10 @@ fn renamed(head: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
 }
 
 /// What the names of clones begin with.
-const CLONE: &str = "__pw_clone_";
+pub(crate) const CLONE: &str = "__pw_clone_";
 
 /// The name of the clone with this number.
-fn clone_name(number: usize) -> String {
+pub(crate) fn clone_name(number: usize) -> String {
     format!("{CLONE}{number}")
 }
 

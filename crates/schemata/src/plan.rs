@@ -100,8 +100,11 @@ impl Planner<'_, '_> {
         self.compile_apart(&mut plan, patches, fates, &is_unassigned, sink)?;
         self.compile_files(&mut plan, patches, fates, sink)?;
         for planned in &mut plan.patches {
-            planned.undefined = doubtful.contains(&planned.patch);
+            if let Some(suspicion) = doubtful.get(&planned.patch) {
+                planned.suspicion.add(suspicion);
+            }
         }
+        self.doubt_files(&mut plan, patches, sink)?;
         Ok(plan)
     }
 

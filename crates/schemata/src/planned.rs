@@ -12,6 +12,7 @@ use crate::compiler::Compiler;
 use crate::edits::{is_blank, trimmed};
 use crate::outside::{self, Addition, Brought, KnownNames};
 use crate::replacements;
+use crate::undefined::Suspicion;
 
 /// A source file that patches change.
 pub struct SourceFile {
@@ -208,9 +209,9 @@ pub struct PlannedPatch {
     pub files: Vec<PlannedFile>,
     /// What it adds outside of functions.
     pub brought: Brought,
-    /// C may not define what its functions do. Woven they do something else than in a build of its own, which matters in
-    /// tests that reach them.
-    pub undefined: bool,
+    /// What C may not define of what its functions do: woven they do something else than in a build of its own, which matters in
+    /// tests that reach them. And whether it is known at all that they do the same.
+    pub suspicion: Suspicion,
 }
 
 impl PlannedPatch {
@@ -220,13 +221,20 @@ impl PlannedPatch {
             patch,
             files: Vec::new(),
             brought: Brought::default(),
-            undefined: false,
+            suspicion: Suspicion::default(),
         }
     }
 
     /// Whether it adds anything outside of functions.
     pub fn adds(&self) -> bool {
         self.files.iter().any(|file| !file.additions.is_empty())
+    }
+
+    /// Whether it adds functions or macros, or changes them: what it changes of variables and types leaves none without a
+    /// value.
+    pub fn may_define_otherwise(&self) -> bool {
+        let mut additions = self.files.iter().flat_map(|file| &file.additions);
+        additions.any(|addition| addition.text.iter().any(|byte| b"(#".contains(byte)))
     }
 
     /// The texts that it brings.

@@ -133,7 +133,7 @@ impl OpenReason {
             OpenReason::Unobserved => "a test does not tell which patch it runs",
             OpenReason::LeavesOther => "leaves other files behind than the untouched program",
             OpenReason::EndsRunner => "ends what runs it",
-            OpenReason::Undefined => "may use a variable, or end a function, without a value",
+            OpenReason::Undefined => "may use something that has no value",
             OpenReason::FailsAgain => "fails a test when all are run once more",
         }
     }

@@ -2,17 +2,42 @@
 //!
 //! A variable without a value holds what the stack happens to hold, and a function that ends without its value gives what a register
 //! happens to hold; a woven function has another stack and other registers. The compiler's flow analysis sees both in the text.
-//! What it says of the untouched function too is no reason: that is there in every build.
+//! What it says of the untouched function too is no reason. It does not see everything: pointers to `const` that are handed on,
+//! elements, members, memory, what a call was to write, conditions that agree no more. Crate `definite` does, and has the last word.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{Clang, Function, ParseError};
+use patchwright_definite::Analysis;
 use patchwright_exec::{CompileCommand, Worker, files};
 
 use crate::EngineError;
-use crate::isolate::{AT_ONCE, Clone, cloned};
+use crate::isolate::{AT_ONCE, CLONE, Clone, clone_name, cloned};
 
-/// Asks clang about clones.
+/// Patched functions with so much text are read at once: the compiler's tree of a text is some hundred times as large.
+const TEXT_AT_ONCE: usize = 200 << 10;
+
+/// What is to be said of a clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suspicion {
+    /// What C does not define and the clone may do.
+    pub doubt: Option<String>,
+    /// It is not known whether it does what it would do in a build of its own: not all of it is understood, or it accesses arrays of
+    /// its frame at other places than the untouched function.
+    pub is_unknown: bool,
+}
+
+impl Suspicion {
+    /// Takes in what is said of another function of the same patch.
+    pub fn add(&mut self, other: &Suspicion) {
+        if self.doubt.is_none() {
+            self.doubt.clone_from(&other.doubt);
+        }
+        self.is_unknown |= other.is_unknown;
+    }
+}
+
+/// Asks about clones.
 pub struct Doubts<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -31,11 +56,130 @@ pub struct Doubts<'a> {
 }
 
 impl Doubts<'_> {
-    /// Which of the clones `wanted`, all of which compile, may do what C does not define, with the first thing that is said.
+    /// What is to be said of the clones `wanted`, all of which compile; of most of them nothing.
     ///
     /// # Errors
-    /// Processes and files that fail. Of a clone that clang does not accept nothing is said.
-    pub fn find(&mut self, wanted: &[usize]) -> Result<BTreeMap<usize, String>, EngineError> {
+    /// Processes and files that fail.
+    pub fn find(&mut self, wanted: &[usize]) -> Result<BTreeMap<usize, Suspicion>, EngineError> {
+        let mut found = self.analysed(wanted)?;
+        for (clone, message) in self.warned_of(wanted)? {
+            let suspicion: &mut Suspicion = found.entry(clone).or_default();
+            suspicion.doubt.get_or_insert(message);
+        }
+        Ok(found)
+    }
+
+    /// What the analysis of definite values says.
+    fn analysed(&mut self, wanted: &[usize]) -> Result<BTreeMap<usize, Suspicion>, EngineError> {
+        let mut found = BTreeMap::new();
+        let mut open: Vec<&[usize]> = Vec::new();
+        let (mut from, mut size) = (0, 0);
+        for (at, &clone) in wanted.iter().enumerate() {
+            size += self.clones[clone].body.len();
+            if size > TEXT_AT_ONCE {
+                open.push(&wanted[from..at]);
+                (from, size) = (at, self.clones[clone].body.len());
+            }
+        }
+        open.push(&wanted[from..]);
+        open.reverse();
+        while let Some(chunk) = open.pop() {
+            if chunk.is_empty() {
+                continue;
+            }
+            let bodies = chunk.iter().map(|&clone| {
+                let clone = &self.clones[clone];
+                Clone::of_body(clone.function, clone.body.clone(), 1)
+            });
+            let bodies: Vec<Clone> = bodies.collect();
+            let numbers: Vec<usize> = (0..bodies.len()).collect();
+            let with = cloned(self.source, self.functions, &bodies, &numbers, false);
+            let Some(analysis) = self.analysis(with.text)? else {
+                match chunk {
+                    // It has what only the project's compiler knows.
+                    [clone] => {
+                        found.entry(*clone).or_insert(Suspicion {
+                            doubt: None,
+                            is_unknown: true,
+                        });
+                    }
+                    _ => {
+                        let (first, second) = chunk.split_at(chunk.len() / 2);
+                        open.extend([second, first]);
+                    }
+                }
+                continue;
+            };
+            for (number, &clone) in chunk.iter().enumerate() {
+                let function = &self.functions[self.clones[clone].function].name;
+                let compared = analysis.doubt_of_clone(function, &clone_name(number));
+                let suspicion = match compared {
+                    None => Suspicion {
+                        doubt: None,
+                        is_unknown: true,
+                    },
+                    Some(compared) => Suspicion {
+                        doubt: compared
+                            .doubt
+                            .map(|doubt| format!("in `{}`, {}", doubt.function, doubt.text)),
+                        is_unknown: compared.indexes_otherwise || !compared.is_whole,
+                    },
+                };
+                if suspicion != Suspicion::default() {
+                    found.insert(clone, suspicion);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is known of a text in the file's place; `None` if clang does not accept it. The file is put back.
+    fn analysis(&mut self, text: Vec<u8>) -> Result<Option<Analysis>, EngineError> {
+        let exchanged = files::Exchanged::put(self.host, &text)?;
+        let unit =
+            patchwright_csource::parse(self.clang, &mut self.worker.runner, self.command, text);
+        exchanged.put_back()?;
+        match unit {
+            Ok(unit) => {
+                let path = self.command.file.to_string_lossy();
+                let is_clone = |name: &str| name.starts_with(CLONE);
+                Ok(Some(Analysis::with_clones(&unit, &path, is_clone)))
+            }
+            Err(ParseError::Run(error)) => Err(error.into()),
+            Err(error) => {
+                tracing::info!("{error}");
+                Ok(None)
+            }
+        }
+    }
+
+    /// What is to be said of a patched source; `None` if it is not understood. `untouched` is what is known of the untouched one, once it
+    /// is needed.
+    ///
+    /// # Errors
+    /// Processes and files that fail.
+    pub fn of_file(
+        &mut self,
+        patched: Vec<u8>,
+        untouched: &mut Option<Analysis>,
+    ) -> Result<Option<Suspicion>, EngineError> {
+        if untouched.is_none() {
+            *untouched = self.analysis(self.source.to_vec())?;
+        }
+        let patched = self.analysis(patched)?;
+        let Some((untouched, patched)) = untouched.as_ref().zip(patched) else {
+            return Ok(None);
+        };
+        let doubts = untouched.doubts(&patched);
+        let doubt = doubts.first();
+        Ok(Some(Suspicion {
+            doubt: doubt.map(|doubt| format!("in `{}`, {}", doubt.function, doubt.text)),
+            is_unknown: false,
+        }))
+    }
+
+    /// What clang warns of, the first message for each clone. Of a clone that clang does not accept nothing is said.
+    fn warned_of(&mut self, wanted: &[usize]) -> Result<BTreeMap<usize, String>, EngineError> {
         let mut found = BTreeMap::new();
         let mut open: Vec<&[usize]> = wanted.chunks(AT_ONCE).collect();
         while let Some(chunk) = open.pop() {

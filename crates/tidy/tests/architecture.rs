@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("exec", &["text", "probe-abi"]),
     ("csource", &["text", "exec"]),
     ("lower", &["text", "semantics", "csource", "ir"]),
+    ("definite", &["csource", "ir", "lower"]),
     ("interpret", &["semantics", "ir"]),
     ("symbolic", &["solve", "semantics", "ir"]),
     ("dependence", &["ir", "interpret"]),
@@ -36,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "semantics",
             "exec",
             "csource",
+            "definite",
             "probe-image",
             "weave",
             "space",
@@ -57,7 +59,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "schemata",
-        &["text", "exec", "csource", "probe-image", "weave", "patches"],
+        &[
+            "text",
+            "exec",
+            "csource",
+            "definite",
+            "probe-image",
+            "weave",
+            "patches",
+        ],
     ),
     ("validate", &["text", "exec", "patches", "schemata"]),
     (

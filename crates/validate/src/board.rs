@@ -1,18 +1,19 @@
 //! The verdicts of a run as they become known.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use patchwright_exec::{Baseline, Project, TestKind};
+use patchwright_exec::Baseline;
 use patchwright_patches::Applied;
 
 use crate::journal::Record;
-use crate::outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
+use crate::outcome::{Phase, Reached, Stats, Tests, Validated, Validation, WovenStats};
 use crate::plain::{Checked, Way};
 use crate::rebuild::{Rebuild, remarks};
 use crate::set::PatchSet;
+use crate::test_files::TestFiles;
 use crate::verdict::PatchVerdict;
 use crate::{Event, Surroundings, ValidateOptions};
 
@@ -40,7 +41,7 @@ struct State {
 
 impl<'b> Board<'b> {
     pub fn new(
-        project: &Project,
+        test_files: &TestFiles<'_>,
         set: &PatchSet,
         options: &'b ValidateOptions,
         surroundings: &'b Surroundings<'b>,
@@ -60,7 +61,10 @@ impl<'b> Board<'b> {
                 Applied::Patch(patch) => {
                     let mut notes: Vec<String> =
                         patch.notes.iter().map(ToString::to_string).collect();
-                    notes.extend(remarks(patch, |path| is_test(project, path)));
+                    notes.extend(remarks(patch, |path| test_files.contain(path)));
+                    if !entry.left_out.is_empty() {
+                        notes.push(left_out(&entry.left_out));
+                    }
                     (None, notes)
                 }
             };
@@ -75,6 +79,7 @@ impl<'b> Board<'b> {
                 apart: None,
                 confirmed_by: None,
                 confirmed_with: Vec::new(),
+                audited: None,
                 resumed: false,
                 build: Duration::ZERO,
                 total: Duration::ZERO,
@@ -145,7 +150,7 @@ impl<'b> Board<'b> {
     /// The tests are known, and perhaps some verdicts. Whether there is more to do.
     pub fn begin(&self, baseline: &Baseline) -> ControlFlow<()> {
         let mut state = self.state();
-        state.tests = Tests::of(baseline);
+        state.tests = Tests::of(baseline, self.options);
         (self.surroundings.events)(Event::Tests(&state.tests));
         if self.options.stop_after.is_none() {
             for index in 0..state.patches.len() {
@@ -232,6 +237,79 @@ impl<'b> Board<'b> {
         state.stats.executions += checked.executions;
     }
 
+    /// The plausible patches that were not built by themselves, one of each tree.
+    pub fn unbuilt(&self) -> Vec<usize> {
+        let state = self.state();
+        let patches = state.patches.iter().enumerate();
+        let unbuilt = patches.filter(|(_, patch)| {
+            patch.verdict == Some(PatchVerdict::Plausible)
+                && patch.same_as.is_none()
+                && patch.way == Some(Way::Woven)
+        });
+        unbuilt.map(|(entry, _)| entry).collect()
+    }
+
+    pub fn reached(&self, entry: usize) -> Option<Reached> {
+        self.state().patches[entry].reached()
+    }
+
+    /// The patches whose verdicts rest on the same ground as that of this one: the class of it, or what was built together with it, or
+    /// whatever woven programs say alone.
+    pub fn ground(&self, entry: usize) -> Vec<usize> {
+        let state = self.state();
+        let (own, reached) = (&state.patches[entry], state.patches[entry].reached());
+        let patches = state.patches.iter().enumerate();
+        let same = patches.filter(|(other, patch)| {
+            let is_plausible = patch.verdict == Some(PatchVerdict::Plausible);
+            *other != entry
+                && is_plausible
+                && patch.same_as.is_none()
+                && (patch.confirmed_by == Some(entry)
+                    || match reached {
+                        Some(Reached::Class(of)) => *other == of || patch.confirmed_by == Some(of),
+                        Some(Reached::BuiltTogether) => own.confirmed_with.contains(other),
+                        _ => patch.reached() == Some(Reached::Woven),
+                    })
+        });
+        same.map(|(other, _)| other).collect()
+    }
+
+    pub fn is_audited(&self, entry: usize) -> bool {
+        self.state().patches[entry].audited.is_some()
+    }
+
+    /// A plausible patch was built by itself all the same. If that build says something else, its verdict counts.
+    pub fn audited(&self, entry: usize, checked: &Checked) {
+        let mut state = self.state();
+        let is_right = checked.verdict == PatchVerdict::Plausible;
+        state.stats.builds += 1;
+        if let Way::Plain(rebuild) = checked.way {
+            state.stats.full_builds += usize::from(rebuild != Rebuild::Incremental);
+        }
+        state.stats.executions += checked.executions;
+        state.stats.audited += 1;
+        state.stats.audits_failed += usize::from(!is_right);
+        for number in self.and_followers(entry) {
+            state.patches[number].audited = Some(is_right);
+        }
+        if is_right {
+            return;
+        }
+        for number in self.and_followers(entry) {
+            let patch = &mut state.patches[number];
+            patch.confirmed_by = None;
+            patch.confirmed_with.clear();
+            let note = "it was called plausible by a woven program, and an audit found otherwise";
+            patch.notes.push(note.to_owned());
+        }
+        self.write(&mut state, entry, checked);
+        if self.options.stop_after.is_none() {
+            for number in self.and_followers(entry) {
+                self.tell(&state, number);
+            }
+        }
+    }
+
     /// Tells what comes next in the order of the set, if the order counts; breaks when enough
     /// patches are plausible.
     pub fn deliver(&self) -> ControlFlow<()> {
@@ -290,23 +368,14 @@ impl<'b> Board<'b> {
     }
 }
 
-/// Whether a file of the project belongs to its tests: the driver, what the cases are, and what
-/// lies in a folder that is called so.
-fn is_test(project: &Project, path: &Path) -> bool {
-    let tests = project.tests.iter().flat_map(|suite| &suite.tests);
-    let mut named = tests.map(|test| match &test.kind {
-        TestKind::Driver { driver } => driver == path,
-        TestKind::Case(case) => case
-            .stdin
-            .as_ref()
-            .and_then(|file| file.parent())
-            .is_some_and(|folder| project.root.join(path).starts_with(folder)),
-    });
-    named.any(|is| is)
-        || path.parent().is_some_and(|folder| {
-            let names = ["test", "tests", "testsuite", "check"];
-            folder
-                .iter()
-                .any(|part| names.iter().any(|name| part == *name))
-        })
+/// What is said of a patch whose changes of tests are left out.
+fn left_out(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    format!(
+        "what it changes of the tests is left out: {} (--trust-test-changes takes it)",
+        names.join(", ")
+    )
 }

@@ -33,6 +33,22 @@ pub enum ValidateError {
         /// Their names.
         names: String,
     },
+    /// A test that patches are to mend is none.
+    #[error("there is no test {name} for --must-fix; the tests are {names}")]
+    NoSuchTest {
+        /// What was named.
+        name: String,
+        /// The tests.
+        names: String,
+    },
+    /// All tests are set aside.
+    #[error(
+        "no test is left: each of them ({names}) fails on the untouched program and is set aside; name those that patches are meant to mend with --must-fix"
+    )]
+    OnlyFailing {
+        /// Their names.
+        names: String,
+    },
     /// A test of the untouched program cannot be run.
     #[error(transparent)]
     Test(#[from] TestError),

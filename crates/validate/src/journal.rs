@@ -15,7 +15,7 @@ use crate::plain::{Checked, Way};
 use crate::prepare::UntouchedTests;
 use crate::verdict::{PatchVerdict, TestResult};
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Serialize, Deserialize)]
 enum Line {
@@ -135,7 +135,10 @@ fn key(project: &Project, options: &ValidateOptions) -> Result<Digest, FileError
             options.prove_endless,
             options.confirm,
             options.build_timeout,
-            options.timeouts
+            options.timeouts,
+            options.ignore_failing,
+            &options.must_fix,
+            options.trust_test_changes,
         )
     ));
     Ok(hasher.finish())

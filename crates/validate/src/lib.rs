@@ -32,10 +32,12 @@ pub mod prepare;
 pub mod rebuild;
 pub mod schedule;
 pub mod set;
+pub mod test_files;
 mod together;
 pub mod verdict;
 pub mod woven;
 
+mod audit;
 mod board;
 mod phases;
 mod promising;
@@ -46,11 +48,12 @@ use std::time::Duration;
 use patchwright_exec::{CancelToken, JournalOptions, RunnerProgram, Scratch};
 
 pub use error::ValidateError;
-pub use outcome::{Phase, Stats, Tests, Validated, Validation, WovenStats};
+pub use outcome::{Phase, Reached, Stats, Tests, Validated, Validation, WovenStats};
 pub use plain::Way;
 pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
+pub use test_files::TestFiles;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 
 /// What a run is asked to do.
@@ -78,9 +81,24 @@ pub struct ValidateOptions {
     pub build_timeout: Duration,
     /// How the time-outs of tests follow from the baseline, where the project does not say them.
     pub timeouts: patchwright_exec::TimeoutRule,
+    /// Tests that fail on the untouched program say nothing about patches, but for those of `must_fix`.
+    pub ignore_failing: bool,
+    /// Names of the tests that patches are meant to mend. If there are any, the others that fail on the untouched program say nothing.
+    pub must_fix: Vec<String>,
+    /// Patches may change files of tests and drivers: [`read_set`] was not told to leave that out.
+    pub trust_test_changes: bool,
+    /// How many of a hundred plausible patches that were not built by themselves are, in the end; `None` for [`AUDIT`] of sets of more than
+    /// [`LEAST_FOR_AUDIT`].
+    pub audit: Option<f64>,
     /// Where verdicts are kept.
     pub journal: Option<JournalOptions>,
 }
+
+/// So many of a hundred plausible patches are audited, if nothing else is said.
+pub const AUDIT: f64 = 5.0;
+
+/// Sets of no more than so many patches are not, if nothing else is said.
+pub const LEAST_FOR_AUDIT: usize = 100;
 
 /// Which plausible patches are tested a second time. One that then fails is unstable; one that passed woven with others
 /// is built by itself for that, and if it fails twice, that build's verdict counts.
@@ -120,6 +138,10 @@ impl Default for ValidateOptions {
                 factor: 1.5,
                 slack: Duration::from_secs(5),
             },
+            ignore_failing: false,
+            must_fix: Vec::new(),
+            trust_test_changes: false,
+            audit: None,
             journal: None,
         }
     }

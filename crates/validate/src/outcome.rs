@@ -1,11 +1,12 @@
 //! What a run has found out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use patchwright_exec::{Baseline, Verdict};
 use patchwright_patches::{Origin, PatchId};
 
+use crate::ValidateOptions;
 use crate::plain::Way;
 use crate::verdict::{PatchVerdict, TestResult};
 
@@ -16,6 +17,8 @@ pub struct Tests {
     pub names: Vec<String>,
     /// What each does on the untouched program.
     pub untouched: Vec<Untouched>,
+    /// Those that are not run on patches, besides flaky ones: they fail on the untouched program, and no patch is asked to mend them.
+    pub set_aside: BTreeSet<usize>,
 }
 
 /// What a test does on the untouched program.
@@ -31,8 +34,12 @@ pub enum Untouched {
 
 impl Tests {
     /// The tests of a baseline.
-    pub fn of(baseline: &Baseline) -> Self {
+    pub fn of(baseline: &Baseline, options: &ValidateOptions) -> Self {
+        let sets_aside = options.ignore_failing || !options.must_fix.is_empty();
+        let failing = baseline.failing().filter(|_| sets_aside);
+        let aside = failing.filter(|test| !options.must_fix.contains(&test.name));
         Tests {
+            set_aside: aside.map(|test| test.index).collect(),
             names: baseline
                 .tests
                 .iter()
@@ -48,6 +55,11 @@ impl Tests {
                 })
                 .collect(),
         }
+    }
+
+    /// Number of tests that are run on patches.
+    pub fn runs(&self) -> usize {
+        self.names.len() - self.set_aside.len() - self.count(Untouched::Flaky)
     }
 
     /// Number of tests that do this on the untouched program.
@@ -83,12 +95,48 @@ pub struct Validated {
     pub confirmed_by: Option<usize>,
     /// It is plausible, woven with others, and passed in one build with these patches of the set, which change other functions.
     pub confirmed_with: Vec<usize>,
+    /// It was built by itself in the end, to see whether the woven program was right; whether it was.
+    pub audited: Option<bool>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
     /// How long its build took.
     pub build: Duration,
     /// How long everything took: applying, building, testing, restoring.
     pub total: Duration,
+}
+
+/// How a verdict was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// In a build of the patch.
+    Built,
+    /// In a build of several patches that change different functions; all of them passed woven.
+    BuiltTogether,
+    /// In a woven program.
+    Woven,
+    /// By the compiler, without a build.
+    Compiled,
+    /// It is that of this patch of the set, which makes the same tree.
+    SameCode(usize),
+    /// In a woven program, in which it did the same as this patch of the set, which was built.
+    Class(usize),
+}
+
+impl Validated {
+    /// How its verdict was reached; `None` if it has none, or does not apply.
+    pub fn reached(&self) -> Option<Reached> {
+        match (self.verdict.as_ref()?, self.way?) {
+            (PatchVerdict::DoesNotApply(_), _) => None,
+            _ if self.same_as.is_some() => self.same_as.map(Reached::SameCode),
+            (_, Way::Plain(_)) => Some(Reached::Built),
+            (PatchVerdict::DoesNotCompile(_), Way::Woven) => Some(Reached::Compiled),
+            (_, Way::Woven) => Some(match self.confirmed_by {
+                _ if !self.confirmed_with.is_empty() => Reached::BuiltTogether,
+                Some(representative) => Reached::Class(representative),
+                None => Reached::Woven,
+            }),
+        }
+    }
 }
 
 /// What a run did, in numbers.
@@ -106,6 +154,10 @@ pub struct Stats {
     pub duplicates: usize,
     /// What the patches that were woven together took, if some were.
     pub woven: Option<WovenStats>,
+    /// Plausible patches that were built by themselves in the end to see whether the woven program was right.
+    pub audited: usize,
+    /// Of these, those of which it was not.
+    pub audits_failed: usize,
     /// Copies that had to be made anew because they could not be restored.
     pub renewed_copies: usize,
     /// The time of the phases: preparing (copy, build, baseline) and validating.

@@ -52,6 +52,9 @@ pub enum Way {
 /// The tests of a patch; of those that are none with it, why.
 type PatchedSuite = Vec<Result<Test, String>>;
 
+/// The state of a copy before it was patched, and the tree that has the contents which it had then.
+type Origin<'o> = (&'o Mutex<Snapshot>, &'o Path);
+
 /// Validates patches one by one, on any number of workers.
 pub struct Plain<'a> {
     project: &'a Project,
@@ -125,6 +128,14 @@ impl<'a> Plain<'a> {
             Rebuild::Clean => Some(self.fresh(worker.index)?),
             Rebuild::Incremental | Rebuild::Full => None,
         };
+        let of_fresh = match &fresh {
+            Some(fresh) => Some(Mutex::new(Snapshot::take(&fresh.sandbox)?)),
+            None => None,
+        };
+        let tests = match &of_fresh {
+            Some(snapshot) => (snapshot, self.project.root.as_path()),
+            None => (&self.snapshots[worker.index], self.pristine.as_path()),
+        };
         let place = fresh.as_mut().unwrap_or(worker);
         if let (Rebuild::Full, Some(dependents)) = (rebuild, &self.prepared.dependents) {
             dependents.read_untouched(place)?;
@@ -135,7 +146,13 @@ impl<'a> Plain<'a> {
                     Rebuild::Full => self.outdate(place, patch)?,
                     Rebuild::Incremental | Rebuild::Clean => None,
                 };
-                self.build_and_test(place, patch, (inputs, promise), order, &mut checked)?;
+                self.build_and_test(
+                    place,
+                    patch,
+                    (inputs, promise),
+                    (order, tests),
+                    &mut checked,
+                )?;
             }
             // A link or a folder that only the build makes.
             Err(error) if !error.is_disk_full() => {
@@ -171,7 +188,7 @@ impl<'a> Plain<'a> {
         worker: &mut Worker,
         patch: &Patch,
         (inputs, promise): (Option<Inputs>, Option<&Promise>),
-        order: impl FnOnce() -> Vec<usize>,
+        (order, tests): (impl FnOnce() -> Vec<usize>, Origin<'_>),
         checked: &mut Checked,
     ) -> Result<(), ValidateError> {
         let started = Instant::now();
@@ -209,7 +226,8 @@ impl<'a> Plain<'a> {
                 return Ok(());
             }
         }
-        let suite = &self.patched_suite(worker, patch);
+        self.put_tests_back(worker, tests)?;
+        let suite = &(self.patched_suite(worker, patch), tests);
         let mut order = order();
         if let Some(promise) = promise {
             order.retain(|test| promise.differs.contains(test));
@@ -321,7 +339,7 @@ impl<'a> Plain<'a> {
     fn run_tests(
         &self,
         worker: &mut Worker,
-        suite: &PatchedSuite,
+        (suite, origin): &(PatchedSuite, Origin<'_>),
         order: &[usize],
         keep_going: bool,
         results: &mut Vec<TestResult>,
@@ -353,6 +371,16 @@ impl<'a> Plain<'a> {
                 // A case that the patch has made none.
                 Err(error) => not_run(error.clone()),
             };
+            // What judges the tests after it would be the patch's.
+            let changed = self.put_tests_back(worker, *origin)?;
+            let failure = failure.or_else(|| {
+                let names: Vec<String> = changed
+                    .iter()
+                    .map(|file| file.display().to_string())
+                    .collect();
+                let text = format!("the program changes the tests: {}", names.join(", "));
+                (!changed.is_empty()).then_some(Failure::NotRun(text))
+            });
             results.push(TestResult {
                 test,
                 failure: failure.clone(),
@@ -366,6 +394,25 @@ impl<'a> Plain<'a> {
             }
         }
         Ok(killer)
+    }
+
+    /// Tests are those of the untouched tree, whatever the build or an earlier test has made of them. The result are those that were
+    /// others.
+    fn put_tests_back(
+        &self,
+        worker: &Worker,
+        (snapshot, pristine): Origin<'_>,
+    ) -> Result<Vec<PathBuf>, ValidateError> {
+        let mut snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = &self.prepared.test_files;
+        match snapshot.put_back(&worker.sandbox, pristine, files) {
+            Err(error) if !error.is_disk_full() => {
+                // It may be the patch's doing; then its tests cannot be run.
+                tracing::info!("tests cannot be put back: {error}");
+                Ok(Vec::new())
+            }
+            result => Ok(result?),
+        }
     }
 
     /// Puts the worker's copy back, or gives the worker another one.

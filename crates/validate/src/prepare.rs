@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, FileSelection, Project, RecordError, Snapshot,
-    TestSuite, ViewStatus, Worker, WorkerOptions, record,
+    Baseline, BaselineOptions, BaselineTest, CompileCommand, FileSelection, Project, RecordError,
+    Snapshot, TestSuite, ViewStatus, Worker, WorkerOptions, files, record,
 };
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use crate::dependents::Dependents;
 use crate::error::ValidateError;
 use crate::outcome::{Tests, Untouched};
 use crate::rebuild::included_sources;
+use crate::test_files::TestFiles;
 use crate::{Event, Surroundings, ValidateOptions};
 
 /// The untouched program and what is known of it.
@@ -30,6 +31,9 @@ pub struct Prepared {
     /// How the sources are compiled, as programs in the worker's copy see it, if that was asked for and is
     /// known.
     pub commands: Option<Vec<CompileCommand>>,
+    /// Files of tests, relative to the root, that neither the build nor the tests of the untouched program change, and that no patch may
+    /// change.
+    pub test_files: Vec<PathBuf>,
     /// File names of sources that other sources include.
     pub included: BTreeSet<OsString>,
     /// What depends on headers, if it is known.
@@ -53,6 +57,8 @@ pub struct UntouchedTests {
     /// Whether a test leaves something behind in the copy: files that come, go or are written to. Then the verdict of a
     /// test may depend on those before it.
     pub leaves: bool,
+    /// The files that they have changed.
+    pub changed: BTreeSet<PathBuf>,
 }
 
 /// The options for a worker that copies `source`.
@@ -78,7 +84,7 @@ pub(crate) fn worker_options<'a>(
 pub fn prepare<'a>(
     project: &'a Project,
     known: Option<UntouchedTests>,
-    changed: &Changed,
+    (changed, test_files): (&Changed, &TestFiles<'_>),
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
 ) -> Result<(Prepared, Worker, Snapshot), ValidateError> {
@@ -160,11 +166,17 @@ pub fn prepare<'a>(
                     events(Event::Progress { done, total });
                 },
             )?;
+            let changes = snapshot.changes(&worker.sandbox)?;
+            let changed = changes.paths().map(Path::to_path_buf).collect();
             snapshot.restore(&worker.sandbox, &folder)?;
-            UntouchedTests { baseline, leaves }
+            UntouchedTests {
+                baseline,
+                leaves,
+                changed,
+            }
         }
     };
-    check(&untouched.baseline, surroundings)?;
+    check(&untouched.baseline, options, surroundings)?;
     if let Some(told) = untouched.baseline.unprotected() {
         if !is_told {
             warn(told);
@@ -187,6 +199,10 @@ pub fn prepare<'a>(
         pristine,
         build: build.clone(),
         suite: suite.clone(),
+        test_files: match options.trust_test_changes {
+            true => Vec::new(),
+            false => protected(project, test_files, &folder, &untouched)?,
+        },
         untouched,
         commands,
     };
@@ -225,8 +241,85 @@ fn recorded(
     }
 }
 
+/// Files of tests that are the same in the built copy at `folder`, and that the tests leave alone.
+fn protected(
+    project: &Project,
+    test_files: &TestFiles<'_>,
+    folder: &Path,
+    untouched: &UntouchedTests,
+) -> Result<Vec<PathBuf>, ValidateError> {
+    let mut found = Vec::new();
+    for file in test_files.existing()? {
+        // What is not in the copy, or cannot be read there, is none that could be put back.
+        let is_same = || {
+            let own = files::read(&project.root.join(&file)).ok();
+            own.is_some() && own == files::read(&folder.join(&file)).ok()
+        };
+        if !untouched.changed.contains(&file) && is_same() {
+            found.push(file);
+        }
+    }
+    Ok(found)
+}
+
+/// So many names are listed.
+const MOST_NAMES: usize = 10;
+
+/// What is said of the tests that fail on the untouched program, if some do.
+fn about_failing(baseline: &Baseline, tests: &Tests) -> Option<String> {
+    let names = |tests: Vec<&BaselineTest>| {
+        let shown: Vec<&str> = tests
+            .iter()
+            .take(MOST_NAMES)
+            .map(|test| &test.name[..])
+            .collect();
+        let more = match tests.len().saturating_sub(MOST_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let word = if tests.len() == 1 { "test" } else { "tests" };
+        format!("{} {word} ({}{more})", tests.len(), shown.join(", "))
+    };
+    let (aside, to_mend): (Vec<_>, Vec<_>) = baseline
+        .failing()
+        .partition(|test| tests.set_aside.contains(&test.index));
+    let verb = |number: usize| if number == 1 { "fails" } else { "fail" };
+    let mut said = Vec::new();
+    if !to_mend.is_empty() {
+        let advice = match aside.is_empty() {
+            true => {
+                "; --must-fix NAME leaves only those that patches are meant to mend, --ignore-failing none"
+            }
+            false => "",
+        };
+        said.push(format!(
+            "{} {} on the untouched program: a patch is plausible only if it mends {}{advice}",
+            names(to_mend.clone()),
+            verb(to_mend.len()),
+            if to_mend.len() == 1 {
+                "it"
+            } else {
+                "all of them"
+            },
+        ));
+    }
+    if !aside.is_empty() {
+        said.push(format!(
+            "{} {} on the untouched program and {} set aside",
+            names(aside.clone()),
+            verb(aside.len()),
+            if aside.len() == 1 { "is" } else { "are" },
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
 /// Says what is unusual of a baseline.
-fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), ValidateError> {
+fn check(
+    baseline: &Baseline,
+    options: &ValidateOptions,
+    surroundings: &Surroundings<'_>,
+) -> Result<(), ValidateError> {
     let warn = |text: String| (surroundings.events)(Event::Warning(text));
     for test in baseline.flaky() {
         warn(format!(
@@ -236,7 +329,22 @@ fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), Val
     }
     let unusual = baseline.impatience().chain(baseline.trailing_whitespace());
     unusual.for_each(warn);
-    let tests = Tests::of(baseline);
+    let tests = Tests::of(baseline, options);
+    for name in &options.must_fix {
+        let known = baseline.tests.iter().find(|test| test.name == *name);
+        match known {
+            None => {
+                return Err(ValidateError::NoSuchTest {
+                    name: name.clone(),
+                    names: tests.names.join(", "),
+                });
+            }
+            Some(test) if !test.flaky && test.verdict.is_pass() => warn(format!(
+                "test {name} passes on the untouched program: there is nothing to mend"
+            )),
+            Some(_) => {}
+        }
+    }
     if tests.count(Untouched::Flaky) == tests.names.len() {
         return Err(ValidateError::OnlyFlaky {
             names: tests.names.join(", "),
@@ -249,6 +357,14 @@ fn check(baseline: &Baseline, surroundings: &Surroundings<'_>) -> Result<(), Val
         );
     } else if tests.count(Untouched::Passes) == 0 {
         warn("every test fails on the untouched program; does the driver work?".into());
+    }
+    if let Some(text) = about_failing(baseline, &tests) {
+        warn(text);
+    }
+    if tests.runs() == 0 {
+        return Err(ValidateError::OnlyFailing {
+            names: tests.names.join(", "),
+        });
     }
     Ok(())
 }

@@ -104,6 +104,28 @@ impl Promising {
         }
     }
 
+    /// Lets the least of each class represent it, by what `rank` says of its members, so that the order of the set does not matter.
+    pub fn represent<R: Ord>(&mut self, rank: impl Fn(usize) -> R) {
+        for (first, mut class) in std::mem::take(&mut self.classes) {
+            let members = class.others.iter().map(|(entry, _)| *entry);
+            let least = members.chain([first]).min_by_key(|entry| rank(*entry));
+            let least = least.unwrap_or(first);
+            if let Some(at) = class.others.iter().position(|(entry, _)| *entry == least) {
+                let (_, checked) = class.others.remove(at);
+                class.promise.results.clone_from(&checked.tests);
+                let before = std::mem::replace(&mut class.checked, checked);
+                class.others.push((first, before));
+                class.others.sort_by_key(|(entry, _)| *entry);
+                self.first.insert(first, least);
+                for (entry, _) in &class.others {
+                    self.first.insert(*entry, least);
+                }
+                self.first.insert(least, least);
+            }
+            self.classes.insert(least, class);
+        }
+    }
+
     /// What is said of the patch, if it is one of these and represents its class.
     pub fn promise(&self, entry: usize) -> Option<&Promise> {
         Some(&self.classes.get(&entry)?.promise)
@@ -122,7 +144,10 @@ impl Promising {
     /// Groups of first members that change nothing but functions, each others.
     pub fn groups(&self, set: &PatchSet) -> Vec<Group> {
         let mut groups: Vec<(Scope, Group)> = Vec::new();
-        for (&entry, class) in &self.classes {
+        // Not in the order of the set, so that it does not matter.
+        let mut classes: Vec<(usize, &Class)> = self.classes.iter().map(|(e, c)| (*e, c)).collect();
+        classes.sort_by_key(|(entry, _)| set.entries[*entry].tree);
+        for (entry, class) in classes {
             let Some(patch) = set.entries[entry].patch() else {
                 continue;
             };

@@ -10,10 +10,11 @@ use patchwright_exec::{BaselineTest, Pool, Project, Snapshot, Worker};
 use patchwright_patches::{FileChange, Patch};
 use patchwright_schemata::Behaviour;
 
+use crate::audit::{self, Audit};
 use crate::board::Board;
 use crate::error::ValidateError;
 use crate::journal::Journal;
-use crate::outcome::Validation;
+use crate::outcome::{Tests, Validation};
 use crate::phases::Phases;
 use crate::plain::{Checked, Plain};
 use crate::prepare::{Changed, Prepared, UntouchedTests, prepare, worker_options};
@@ -21,6 +22,7 @@ use crate::promising::{Conduct, Promising};
 use crate::rebuild;
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
+use crate::test_files::TestFiles;
 use crate::together::Together;
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
@@ -58,7 +60,8 @@ pub fn validate(
         |place| Journal::open(project, options, place),
         |warning| (surroundings.events)(Event::Warning(warning)),
     )?;
-    let board = Board::new(project, set, options, surroundings);
+    let test_files = TestFiles::of(project)?;
+    let board = Board::new(&test_files, set, options, surroundings);
     if let Some(journal) = &journal {
         for entry in set.distinct() {
             let tree = set.entries[entry].tree;
@@ -76,7 +79,8 @@ pub fn validate(
         return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
     let changed = changed_files(set, &is_open);
-    let ready = prepare(project, known.cloned(), &changed, options, surroundings);
+    let changed = (&changed, &test_files);
+    let ready = prepare(project, known.cloned(), changed, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
         (Err(error), Some(untouched)) if error.is_cancelled() => {
@@ -137,10 +141,16 @@ fn run_tasks(
     let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
         tests.into_iter().map(|test| test.index).collect()
     };
-    let UntouchedTests { baseline, leaves } = &prepared.untouched;
+    let UntouchedTests {
+        baseline, leaves, ..
+    } = &prepared.untouched;
+    let aside = Tests::of(baseline, options).set_aside;
+    let to_mend = baseline
+        .failing()
+        .filter(|test| !aside.contains(&test.index));
     let schedule = Schedule::new(
         set.distinct().count(),
-        &numbers(baseline.failing().collect()),
+        &numbers(to_mend.collect()),
         &numbers(baseline.passing().collect()),
         // A test may need what the one before it left.
         options.prioritize && !leaves,
@@ -150,6 +160,7 @@ fn run_tasks(
         .enumerate()
         .map(|(number, entry)| Task { number, entry })
         .collect();
+    let distinct_patches = distinct.len();
     let mut promising = Promising::default();
     if options.schemata {
         let woven = Woven {
@@ -178,13 +189,20 @@ fn run_tasks(
             open.push(task);
         }
     }
-    if board.deliver().is_break() || open.is_empty() {
+    let to_audit = match options.stop_after {
+        // What comes behind the last one is nobody's business.
+        Some(_) => 0,
+        None => audit::sample_size(distinct_patches, set, options),
+    };
+    if board.deliver().is_break()
+        || open.is_empty() && (to_audit == 0 || board.unbuilt().is_empty())
+    {
         return Ok(());
     }
     (surroundings.events)(Event::Phase("validating patches one by one"));
     let folder = prepared.pristine.sandbox.folder();
     let (mut workers, mut snapshots) = (vec![worker], vec![snapshot]);
-    for index in 1..options.jobs.min(open.len()) {
+    for index in 1..options.jobs.min(open.len().max(to_audit)) {
         let name = format!("worker-{index}");
         let options = worker_options(project, folder, surroundings);
         let worker = Worker::start(index, &name, &options)?;
@@ -270,11 +288,23 @@ fn run_tasks(
             open.sort_by_key(|task| task.entry);
         }
     }
-    board.count_renewed(plain.renewed());
     match failure {
-        Some(error) if !error.is_cancelled() => Err(error),
-        _ => Ok(()),
+        Some(error) if !error.is_cancelled() => return Err(error),
+        Some(_) => {}
+        None if to_audit > 0 => {
+            let audit = Audit {
+                plain: &plain,
+                set,
+                board,
+                journal,
+                order: schedule.order(0),
+            };
+            audit.run(&mut workers)?;
+        }
+        None => {}
     }
+    board.count_renewed(plain.renewed());
+    Ok(())
 }
 
 /// Validates the open patches in woven programs, as far as that can be done. Those that it holds for
@@ -321,6 +351,7 @@ fn run_woven(
             "the remaining patches are built one by one, which takes longer: {error}"
         ))),
     }
+    promising.represent(|entry| set.entries[entry].tree);
     Ok(promising)
 }
 

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::path::PathBuf;
 
 use patchwright_patches::{
-    Applied, Applier, BaseTree, Digest, Origin, Patch, PatchId, Reading, Source, read_inputs,
+    Applied, Applier, BaseTree, Digest, FileChange, Origin, Patch, PatchId, Reading, Source,
+    read_inputs,
 };
 
 use crate::error::ValidateError;
+use crate::test_files::TestFiles;
 
 /// A patch of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub struct Entry {
     pub tree: Option<Digest>,
     /// The number of the first patch of the set that makes the same tree, if that is another one.
     pub same_as: Option<usize>,
+    /// The files of tests that it changes, and that were left as they are.
+    pub left_out: Vec<PathBuf>,
 }
 
 impl Entry {
@@ -54,8 +59,26 @@ pub struct PatchSet {
 }
 
 impl PatchSet {
-    /// Adds a patch.
-    fn add(&mut self, applied: Applied, trees: &mut HashMap<Digest, usize>) {
+    /// Adds a patch, without what it changes of `tests`.
+    fn add(
+        &mut self,
+        mut applied: Applied,
+        trees: &mut HashMap<Digest, usize>,
+        tests: Option<&TestFiles<'_>>,
+    ) {
+        let mut left_out = Vec::new();
+        if let (Applied::Patch(patch), Some(tests)) = (&mut applied, tests) {
+            let is_test = |change: &FileChange| {
+                let mut paths = change.paths();
+                paths.any(|path| tests.contain(path.as_path()))
+            };
+            if patch.changes.iter().any(is_test) {
+                let (of_tests, kept): (Vec<_>, Vec<_>) = patch.changes.drain(..).partition(is_test);
+                patch.changes = kept;
+                let paths = of_tests.iter().flat_map(FileChange::paths);
+                left_out.extend(paths.map(|path| path.as_path().to_path_buf()));
+            }
+        }
         let tree = match &applied {
             Applied::Patch(patch) => Some(patch.digest()),
             Applied::DoesNotApply(_) => None,
@@ -66,6 +89,7 @@ impl PatchSet {
             applied,
             tree,
             same_as: first.filter(|first| *first != number),
+            left_out,
         });
     }
 
@@ -78,7 +102,7 @@ impl PatchSet {
     }
 }
 
-/// Reads the patches of `sources` and applies each to `tree`. `progress` is told the number of patches read so far.
+/// Reads the patches of `sources` and applies each to `tree`. What they change of `tests`, if given, is left out. `progress` is told the number of patches read so far.
 ///
 /// # Errors
 /// Input that cannot be read, and a set of which no patch can be understood. A patch that is broken
@@ -88,13 +112,14 @@ pub fn read_set(
     sources: &[Source],
     stdin: &mut dyn Read,
     reading: Reading,
+    tests: Option<&TestFiles<'_>>,
     mut progress: impl FnMut(usize),
 ) -> Result<PatchSet, ValidateError> {
     let applier = Applier::new(tree, reading);
     let mut set = PatchSet::default();
     let mut trees = HashMap::new();
     for raw in read_inputs(sources, stdin)? {
-        set.add(applier.apply(raw?), &mut trees);
+        set.add(applier.apply(raw?), &mut trees, tests);
         progress(set.entries.len());
     }
     let mut reasons = set.entries.iter().map(|entry| match &entry.applied {

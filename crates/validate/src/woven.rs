@@ -11,7 +11,7 @@ use std::time::Instant;
 use patchwright_exec::{Project, Verdict, Worker};
 use patchwright_patches::Patch;
 use patchwright_schemata::{
-    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, Options,
+    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, OpenReason, Options,
 };
 
 use crate::dependents::Dependents;
@@ -136,6 +136,7 @@ impl Woven<'_> {
                 }
             });
         }
+        let doubts = engine.doubts();
         let ran = engine.run(base, order, &mut |event| match event {
             EngineEvent::Phase(name) => events(Event::Phase(name)),
             EngineEvent::Progress(done) => events(Event::Progress { done, total }),
@@ -151,11 +152,15 @@ impl Woven<'_> {
             } => {
                 if known[patch].is_some() {
                     let name = &prepared.untouched.baseline.tests[test].name;
+                    let is_undefined = reason == OpenReason::Undefined;
                     let reason = match reason.is_of_test() {
                         true => format!("{} ({name})", reason.reason()),
                         false => reason.reason().to_owned(),
                     };
-                    set_apart(patch, &reason);
+                    match doubts.get(&patch).filter(|_| is_undefined) {
+                        Some(doubt) => set_apart(patch, &format!("{reason}: {doubt}")),
+                        None => set_apart(patch, &reason),
+                    }
                     *stats.apart.entry(reason).or_default() += 1;
                     known[patch] = None;
                 }

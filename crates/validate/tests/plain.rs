@@ -144,7 +144,7 @@ fn what_a_patched_build_makes_no_more_is_not_there() {
 }
 
 #[test]
-fn cases_that_a_patch_changes_are_taken_as_they_are_then() {
+fn cases_that_a_patch_changes_are_taken_as_they_are_then_if_that_is_trusted() {
     let place = Place::new();
     fs::create_dir(place.project_folder().join("cases")).unwrap();
     place.write("cases/sum.args", "add 2 3\n");
@@ -174,14 +174,32 @@ fn cases_that_a_patch_changes_are_taken_as_they_are_then() {
         ("no output", also(gone.to_owned())),
     ];
     let cancel = CancelToken::new().unwrap();
+    let trusting = ValidateOptions {
+        trust_test_changes: true,
+        ..place.quick()
+    };
     let outcome = place
-        .run_with(&patches, &place.quick(), &flags, cancel, &|_| {})
+        .run_with(&patches, &trusting, &flags, cancel, &|_| {})
         .unwrap();
     assert_eq!(
         words(&outcome),
         ["plausible", "implausible", "plausible", "implausible"]
     );
     assert_eq!(killers(&outcome), ["-", "sum", "-", "sum"]);
+    // As a rule they are those of the untouched tree.
+    let cancel = CancelToken::new().unwrap();
+    let outcome = place
+        .run_with(&patches, &place.quick(), &flags, cancel, &|_| {})
+        .unwrap();
+    assert_eq!(words(&outcome), ["plausible"; 4]);
+    assert_eq!(outcome.patches[3].same_as, Some(0));
+    assert_eq!(
+        outcome.patches[2].notes,
+        [
+            "what it changes of the tests is left out: cases/sum.args, cases/sum.out \
+             (--trust-test-changes takes it)"
+        ]
+    );
 }
 
 #[test]
@@ -380,7 +398,11 @@ fn patches_of_the_build_and_the_tests_are_validated_and_named() {
             replace("run.sh", DRIVER, "*) exit 2 ;;", "*) exit 3 ;;"),
         ),
     ];
-    let outcome = place.run(&patches, &place.quick()).unwrap();
+    let trusting = ValidateOptions {
+        trust_test_changes: true,
+        ..place.quick()
+    };
+    let outcome = place.run(&patches, &trusting).unwrap();
     assert_eq!(outcome.patches[0].notes, ["it changes the build: Makefile"]);
     assert_eq!(outcome.patches[1].notes, ["it changes the tests: run.sh"]);
     assert_eq!(words(&outcome), ["implausible", "implausible"]);

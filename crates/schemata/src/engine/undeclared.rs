@@ -332,7 +332,10 @@ fn without<'c>(
     for edit in functions.flat_map(|function| &mut function.edits) {
         edit.text = renamed(&edit.text, &renames);
     }
-    planned.undefined = true;
+    planned
+        .suspicion
+        .doubt
+        .get_or_insert_with(|| "it calls a function that is not declared".to_owned());
     planned
 }
 

@@ -16,7 +16,7 @@ use patchwright_exec::{
 };
 use patchwright_patches::{FolderTree, Reading, Source};
 use patchwright_validate::{
-    Event, Surroundings, ValidateError, ValidateOptions, Validation, read_set, validate,
+    Event, Surroundings, TestFiles, ValidateError, ValidateOptions, Validation, read_set, validate,
 };
 
 /// A project in a folder of its own: `calc` adds, subtracts and doubles, the last one wrongly.
@@ -164,6 +164,7 @@ impl Place {
             &[Source::Stdin],
             &mut lines.as_bytes(),
             Reading::default(),
+            Some(&TestFiles::of(&project)?).filter(|_| !options.trust_test_changes),
             |_| {},
         )?;
         validate(
@@ -225,4 +226,34 @@ pub fn replace(file: &str, text: &str, old: &str, new: &str) -> String {
 
 pub fn in_calc(old: &str, new: &str) -> String {
     replace("calc.c", CALC, old, new)
+}
+
+/// The diff between two texts: one hunk from the first line that differs to the last one.
+pub fn diff(file: &str, old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let pairs = old.iter().zip(&new);
+    let before = pairs.take_while(|(old, new)| old == new).count();
+    let pairs = old[before..].iter().rev().zip(new[before..].iter().rev());
+    let behind = pairs.take_while(|(old, new)| old == new).count();
+    // With a line of context at each end.
+    let before = before.saturating_sub(1);
+    let behind = behind.saturating_sub(1);
+    let (old, new) = (
+        &old[before..old.len() - behind],
+        &new[before..new.len() - behind],
+    );
+    let lines = |lines: &[&str], sign: char| -> String {
+        lines.iter().map(|line| format!("{sign}{line}\n")).collect()
+    };
+    let (removed, added) = (&old[1..old.len() - 1], &new[1..new.len() - 1]);
+    format!(
+        "--- a/{file}\n+++ b/{file}\n@@ -{first},{} +{first},{} @@\n {}\n{}{} {}\n",
+        old.len(),
+        new.len(),
+        old[0],
+        lines(removed, '-'),
+        lines(added, '+'),
+        old[old.len() - 1],
+        first = before + 1,
+    )
 }
