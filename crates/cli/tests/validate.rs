@@ -57,10 +57,10 @@ fn a_table_names_each_patch_and_why() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0].split_whitespace().collect::<Vec<_>>(),
-        ["right", "plausible"]
+        ["right", "plausible", "[built]"]
     );
     assert!(
-        lines[1].starts_with("wrong      implausible       "),
+        lines[1].starts_with("wrong      implausible       ") && lines[1].ends_with(" [woven]"),
         "{text}"
     );
     assert!(

@@ -178,6 +178,11 @@ impl Pool {
         Pool { workers }
     }
 
+    /// One more worker.
+    pub fn add(&mut self, worker: Worker) {
+        self.workers.push(worker);
+    }
+
     /// The workers.
     pub fn workers(&mut self) -> &mut [Worker] {
         &mut self.workers

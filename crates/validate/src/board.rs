@@ -336,7 +336,8 @@ impl<'b> Board<'b> {
     }
 
     pub fn count_woven(&self, woven: WovenStats) {
-        self.state().stats.woven = Some(woven);
+        let mut state = self.state();
+        state.stats.woven.get_or_insert_default().add(&woven);
     }
 
     pub fn count_renewed(&self, copies: usize) {

@@ -220,6 +220,56 @@ pub struct WovenStats {
     pub time: Duration,
 }
 
+impl WovenStats {
+    /// Adds what another portion of a set took.
+    pub fn add(&mut self, other: &WovenStats) {
+        let WovenStats {
+            patches,
+            apart,
+            compilations,
+            builds,
+            executions,
+            forked,
+            time_outs,
+            endless,
+            classes,
+            splits,
+            captured,
+            uncaptured,
+            unsteady,
+            overruled,
+            confirmed_by_others,
+            confirmed_together,
+            time,
+        } = other;
+        self.patches += patches;
+        self.compilations += compilations;
+        self.builds += builds;
+        self.executions += executions;
+        self.forked += forked;
+        self.time_outs += time_outs;
+        self.endless += endless;
+        self.classes += classes;
+        self.captured += captured;
+        self.unsteady += unsteady;
+        self.overruled += overruled;
+        self.confirmed_by_others += confirmed_by_others;
+        self.confirmed_together += confirmed_together;
+        self.time += *time;
+        for (reason, number) in apart {
+            *self.apart.entry(reason.clone()).or_default() += number;
+        }
+        for (own, others) in [
+            (&mut self.splits, splits),
+            (&mut self.uncaptured, uncaptured),
+        ] {
+            for (reason, number) in others {
+                *own.entry(reason).or_default() += number;
+            }
+        }
+    }
+}
+
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validation {

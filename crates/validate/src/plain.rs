@@ -94,6 +94,11 @@ impl<'a> Plain<'a> {
         }
     }
 
+    /// One more worker, with the state of its copy.
+    pub fn add(&mut self, snapshot: Snapshot) {
+        self.snapshots.push(Mutex::new(snapshot));
+    }
+
     /// How many copies could not be restored and were made anew.
     pub fn renewed(&self) -> usize {
         self.renewed.load(Ordering::Relaxed)
@@ -416,7 +421,10 @@ impl<'a> Plain<'a> {
     }
 
     /// Puts the worker's copy back, or gives the worker another one.
-    fn restore(&self, worker: &mut Worker) -> Result<(), ValidateError> {
+    ///
+    /// # Errors
+    /// A full disk, and a copy that cannot be made.
+    pub fn restore(&self, worker: &mut Worker) -> Result<(), ValidateError> {
         let index = worker.index;
         let lock = &self.snapshots[index];
         let mut snapshot = lock.lock().unwrap_or_else(PoisonError::into_inner);

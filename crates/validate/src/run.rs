@@ -129,11 +129,33 @@ struct Task {
     entry: usize,
 }
 
+/// So many patches at least are left for later portions of a set, else it is one.
+const LEAST_LEFT: usize = 1000;
+
+/// The patches of the first portion of a large set, so that its verdicts come early.
+const FIRST_PORTION: usize = 500;
+
+/// Those of each further one. What is woven and compiled is forgotten when a portion is done, so memory does not grow with the set.
+const PORTION: usize = 2000;
+
+/// The parts of a set that are validated one after the other.
+fn portions(mut tasks: &[Task]) -> Vec<&[Task]> {
+    let mut portions = Vec::new();
+    let mut size = FIRST_PORTION;
+    while tasks.len() > size + LEAST_LEFT {
+        let (portion, rest) = tasks.split_at(size);
+        portions.push(portion);
+        (tasks, size) = (rest, PORTION);
+    }
+    portions.push(tasks);
+    portions
+}
+
 /// Validates the patches whose verdicts are not on the board.
 fn run_tasks(
     project: &Project,
     set: &PatchSet,
-    (prepared, mut worker, mut snapshot): (Prepared, Worker, Snapshot),
+    (prepared, worker, snapshot): (Prepared, Worker, Snapshot),
     board: &Board<'_>,
     journal: Option<&Journal>,
 ) -> Result<(), ValidateError> {
@@ -160,167 +182,219 @@ fn run_tasks(
         .enumerate()
         .map(|(number, entry)| Task { number, entry })
         .collect();
-    let distinct_patches = distinct.len();
-    let mut promising = Promising::default();
-    if options.schemata {
-        let woven = Woven {
-            project,
-            prepared: &prepared,
-            options,
-            surroundings,
-        };
-        let order = schedule.order(0);
-        promising = run_woven(&woven, set, &mut worker, &order, board, journal)?;
-        if surroundings.cancel.is_cancelled() {
+    let mut run = Run {
+        project,
+        set,
+        prepared: &prepared,
+        board,
+        journal,
+        schedule: &schedule,
+        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
+        workers: Pool::of(vec![worker]),
+    };
+    for portion in portions(&distinct) {
+        if run.portion(portion)?.is_break() {
             return Ok(());
         }
-        snapshot.restore(&worker.sandbox, prepared.pristine.sandbox.folder())?;
     }
-    let mut open = Vec::new();
-    let mut waiting: BTreeMap<usize, Task> = BTreeMap::new();
-    for task in distinct {
-        if board.is_settled(task.entry) {
-            schedule.done(task.number, board.killer(task.entry));
-        } else if promising.waits(task.entry) {
-            // No order depends on its verdict, which is that of another or comes last.
-            schedule.done(task.number, None);
-            waiting.insert(task.entry, task);
-        } else {
-            open.push(task);
-        }
-    }
-    let to_audit = match options.stop_after {
-        // What comes behind the last one is nobody's business.
-        Some(_) => 0,
-        None => audit::sample_size(distinct_patches, set, options),
-    };
-    if board.deliver().is_break()
-        || open.is_empty() && (to_audit == 0 || board.unbuilt().is_empty())
-    {
-        return Ok(());
-    }
-    (surroundings.events)(Event::Phase("validating patches one by one"));
-    let folder = prepared.pristine.sandbox.folder();
-    let (mut workers, mut snapshots) = (vec![worker], vec![snapshot]);
-    for index in 1..options.jobs.min(open.len().max(to_audit)) {
-        let name = format!("worker-{index}");
-        let options = worker_options(project, folder, surroundings);
-        let worker = Worker::start(index, &name, &options)?;
-        snapshots.push(Snapshot::take(&worker.sandbox)?);
-        workers.push(worker);
-    }
-    let plain = Plain::new(project, &prepared, options, surroundings, snapshots);
-    let mut workers = Pool::of(workers);
-    // What a test does may depend on all those before it; and if the run stops, it is after the first patches.
-    if options.confirm == Confirm::Together && !leaves && options.stop_after.is_none() {
-        let together = Together {
-            plain: &plain,
-            set,
-            promising: &promising,
-            board,
-            journal,
-        };
-        together.confirm(&mut workers, &schedule.order(0))?;
-        for task in &open {
-            if board.is_settled(task.entry) {
-                schedule.done(task.number, None);
-            }
-        }
-        open.retain(|task| !board.is_settled(task.entry));
-        waiting.retain(|entry, _| !board.is_settled(*entry));
-    }
-    let refuted = Mutex::new(Vec::new());
-    let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
-        // Others wait for this patch, whatever becomes of it.
-        let mut done = Done {
-            schedule: (!waiting.contains_key(&task.entry)).then_some(&schedule),
-            number: task.number,
-            killer: None,
-        };
-        let Some((patch, tree)) = set.entries[task.entry]
-            .patch()
-            .zip(set.entries[task.entry].tree)
-        else {
-            return Ok(());
-        };
-        let promise = promising.promise(task.entry);
-        // What a test does may depend on all those before it.
-        let relied_on = promise.filter(|_| !leaves);
-        let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
-        if let Some(journal) = journal {
-            journal.keep(tree, &checked)?;
-        }
-        let is_confirmed = checked.verdict == PatchVerdict::Plausible;
-        board.settle(task.entry, &checked, promise.is_some() && !is_confirmed);
-        done.killer = board.killer(task.entry);
-        for (entry, checked) in promising.others(task.entry) {
-            if !is_confirmed {
-                let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
-                refuted.extend(waiting.get(entry));
-                continue;
-            }
-            if let (Some(journal), Some(tree)) = (journal, set.entries[*entry].tree) {
-                journal.keep(tree, checked)?;
-            }
-            board.settle_with(*entry, checked, task.entry);
-        }
-        Ok(())
-    };
-    let mut failure = None;
-    while !open.is_empty() {
-        let tasks = std::mem::take(&mut open);
-        let mut stopped = false;
-        workers.run_until(tasks, work, |result| {
-            let next = match result {
-                Ok(()) => board.deliver(),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            };
-            stopped = next.is_break();
-            next
-        });
-        if !stopped {
-            // Then each of its class by itself.
-            let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
-            open = std::mem::take(&mut refuted);
-            open.sort_by_key(|task| task.entry);
-        }
-    }
-    match failure {
-        Some(error) if !error.is_cancelled() => return Err(error),
-        Some(_) => {}
-        None if to_audit > 0 => {
+    // What comes behind the last one is nobody's business.
+    if options.stop_after.is_none() {
+        let unbuilt = board.unbuilt();
+        let size = audit::sample_size(unbuilt.len(), set, options);
+        if size > 0 {
+            run.have_workers(size)?;
             let audit = Audit {
-                plain: &plain,
+                plain: &run.plain,
                 set,
                 board,
                 journal,
                 order: schedule.order(0),
             };
-            audit.run(&mut workers)?;
+            audit.run(&mut run.workers)?;
         }
-        None => {}
     }
-    board.count_renewed(plain.renewed());
+    board.count_renewed(run.plain.renewed());
     Ok(())
+}
+
+/// What portions of a set are validated with.
+struct Run<'r> {
+    project: &'r Project,
+    set: &'r PatchSet,
+    prepared: &'r Prepared,
+    board: &'r Board<'r>,
+    journal: Option<&'r Journal>,
+    schedule: &'r Schedule,
+    plain: Plain<'r>,
+    workers: Pool,
+}
+
+impl Run<'_> {
+    /// Starts workers for so many tasks, as far as they are wanted.
+    fn have_workers(&mut self, tasks: usize) -> Result<(), ValidateError> {
+        let (options, surroundings) = (self.board.options, self.board.surroundings);
+        let folder = self.prepared.pristine.sandbox.folder();
+        for index in self.workers.workers().len()..options.jobs.min(tasks) {
+            let name = format!("worker-{index}");
+            let options = worker_options(self.project, folder, surroundings);
+            let worker = Worker::start(index, &name, &options)?;
+            self.plain.add(Snapshot::take(&worker.sandbox)?);
+            self.workers.add(worker);
+        }
+        Ok(())
+    }
+
+    /// Validates some of the patches; breaks when nothing more is to be done.
+    fn portion(&mut self, tasks: &[Task]) -> Result<ControlFlow<()>, ValidateError> {
+        let (options, surroundings) = (self.board.options, self.board.surroundings);
+        let (board, set, schedule) = (self.board, self.set, self.schedule);
+        let mut promising = Promising::default();
+        if options.schemata && tasks.iter().any(|task| !board.is_settled(task.entry)) {
+            let woven = Woven {
+                project: self.project,
+                prepared: self.prepared,
+                options,
+                surroundings,
+            };
+            let order = schedule.order(0);
+            let worker = &mut self.workers.workers()[0];
+            let entries = tasks.iter().map(|task| task.entry);
+            let open = entries.filter(|entry| !board.is_settled(*entry)).collect();
+            promising = run_woven(&woven, (set, open), worker, &order, board, self.journal)?;
+            if surroundings.cancel.is_cancelled() {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.plain.restore(worker)?;
+        }
+        let mut open = Vec::new();
+        let mut waiting: BTreeMap<usize, Task> = BTreeMap::new();
+        for &task in tasks {
+            if board.is_settled(task.entry) {
+                schedule.done(task.number, board.killer(task.entry));
+            } else if promising.waits(task.entry) {
+                // No order depends on its verdict, which is that of another or comes last.
+                schedule.done(task.number, None);
+                waiting.insert(task.entry, task);
+            } else {
+                open.push(task);
+            }
+        }
+        if board.deliver().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if open.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        (surroundings.events)(Event::Phase("validating patches one by one"));
+        self.have_workers(open.len())?;
+        self.build(open, waiting, &promising)
+    }
+
+    /// Builds patches by themselves, or a few together: those that are open, and those that wait for one of these that is refuted.
+    fn build(
+        &mut self,
+        mut open: Vec<Task>,
+        mut waiting: BTreeMap<usize, Task>,
+        promising: &Promising,
+    ) -> Result<ControlFlow<()>, ValidateError> {
+        let (set, board, journal) = (self.set, self.board, self.journal);
+        let (prepared, schedule) = (self.prepared, self.schedule);
+        let (plain, workers) = (&self.plain, &mut self.workers);
+        let (options, leaves) = (board.options, prepared.untouched.leaves);
+        // What a test does may depend on all those before it; and if the run stops, it is after the first patches.
+        if options.confirm == Confirm::Together && !leaves && options.stop_after.is_none() {
+            let together = Together {
+                plain,
+                set,
+                promising,
+                board,
+                journal,
+            };
+            together.confirm(workers, &schedule.order(0))?;
+            for task in &open {
+                if board.is_settled(task.entry) {
+                    schedule.done(task.number, None);
+                }
+            }
+            open.retain(|task| !board.is_settled(task.entry));
+            waiting.retain(|entry, _| !board.is_settled(*entry));
+        }
+        let refuted = Mutex::new(Vec::new());
+        let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
+            // Others wait for this patch, whatever becomes of it.
+            let mut done = Done {
+                schedule: (!waiting.contains_key(&task.entry)).then_some(schedule),
+                number: task.number,
+                killer: None,
+            };
+            let Some((patch, tree)) = set.entries[task.entry]
+                .patch()
+                .zip(set.entries[task.entry].tree)
+            else {
+                return Ok(());
+            };
+            let promise = promising.promise(task.entry);
+            // What a test does may depend on all those before it.
+            let relied_on = promise.filter(|_| !leaves);
+            let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
+            if let Some(journal) = journal {
+                journal.keep(tree, &checked)?;
+            }
+            let is_confirmed = checked.verdict == PatchVerdict::Plausible;
+            board.settle(task.entry, &checked, promise.is_some() && !is_confirmed);
+            done.killer = board.killer(task.entry);
+            for (entry, checked) in promising.others(task.entry) {
+                if !is_confirmed {
+                    let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
+                    refuted.extend(waiting.get(entry));
+                    continue;
+                }
+                if let (Some(journal), Some(tree)) = (journal, set.entries[*entry].tree) {
+                    journal.keep(tree, checked)?;
+                }
+                board.settle_with(*entry, checked, task.entry);
+            }
+            Ok(())
+        };
+        let mut failure = None;
+        let mut flow = ControlFlow::Continue(());
+        while !open.is_empty() {
+            let tasks = std::mem::take(&mut open);
+            workers.run_until(tasks, work, |result| {
+                let next = match result {
+                    Ok(()) => board.deliver(),
+                    Err(error) => {
+                        failure = Some(error);
+                        ControlFlow::Break(())
+                    }
+                };
+                flow = next;
+                next
+            });
+            if flow.is_continue() {
+                // Then each of its class by itself.
+                let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
+                open = std::mem::take(&mut refuted);
+                open.sort_by_key(|task| task.entry);
+            }
+        }
+        match failure {
+            Some(error) if !error.is_cancelled() => Err(error),
+            _ => Ok(flow),
+        }
+    }
 }
 
 /// Validates the open patches in woven programs, as far as that can be done. Those that it holds for
 /// plausible and that are to be confirmed are returned.
 fn run_woven(
     woven: &Woven<'_>,
-    set: &PatchSet,
+    (set, open): (&PatchSet, Vec<usize>),
     worker: &mut Worker,
     order: &[usize],
     board: &Board<'_>,
     journal: Option<&Journal>,
 ) -> Result<Promising, ValidateError> {
-    let open: Vec<usize> = set
-        .distinct()
-        .filter(|entry| !board.is_settled(*entry))
-        .collect();
     let patches: Vec<Patch> = open
         .iter()
         .filter_map(|entry| set.entries[*entry].patch().cloned())

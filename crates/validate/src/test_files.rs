@@ -1,7 +1,8 @@
 //! Which files of a project belong to its tests. They are taken from the untouched tree: a patch that changes what judges it would
 //! say nothing about the program.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use patchwright_exec::{FileError, Project, TestKind, files};
@@ -35,6 +36,8 @@ pub struct TestFiles<'p> {
     project: &'p Project,
     /// Drivers, and what they name, relative to the root.
     named: BTreeSet<PathBuf>,
+    /// What was asked before: large sets change few files.
+    asked: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl<'p> TestFiles<'p> {
@@ -76,11 +79,24 @@ impl<'p> TestFiles<'p> {
                 }
             }
         }
-        Ok(TestFiles { project, named })
+        Ok(TestFiles {
+            project,
+            named,
+            asked: RefCell::default(),
+        })
     }
 
     /// Whether a file, relative to the root, belongs to the tests. It need not exist.
     pub fn contain(&self, path: &Path) -> bool {
+        if let Some(known) = self.asked.borrow().get(path) {
+            return *known;
+        }
+        let found = self.find(path);
+        self.asked.borrow_mut().insert(path.to_path_buf(), found);
+        found
+    }
+
+    fn find(&self, path: &Path) -> bool {
         let tests = self.project.tests.iter().flat_map(|suite| &suite.tests);
         let mut cases = tests.filter_map(|test| match &test.kind {
             TestKind::Case(case) => Some(case),
