@@ -6,6 +6,12 @@ use crate::terms::{Node, Term, Terms};
 /// So many stores are looked through for the one that is meant.
 const FAR: u32 = 256;
 
+/// So many of each array that is chosen from.
+const NEAR: u32 = 64;
+
+/// So many arrays are chosen from, about.
+const CHOICES: u32 = 8;
+
 impl Terms {
     #[track_caller]
     fn array_sort(&self, array: Term) -> (u32, u32) {
@@ -62,6 +68,30 @@ impl Terms {
                 _ => break,
             }
         }
+        if let Node::Ite(..) = self.node(at)
+            && let Some(value) = self.found(at, index, CHOICES)
+        {
+            return value;
+        }
         self.intern(Node::Select(at, index), Sort::Bits(element))
+    }
+
+    /// The element at an index where each of a few arrays to choose from is seen to have one.
+    fn found(&mut self, array: Term, index: Term, choices: u32) -> Option<Term> {
+        let mut at = array;
+        for _ in 0..NEAR {
+            match self.node(at) {
+                Node::ArrayOf(everywhere) => return Some(everywhere),
+                Node::Store(_, there, value) if there == index => return Some(value),
+                Node::Store(below, there, _) if self.apart(there, index) => at = below,
+                Node::Ite(condition, then, otherwise) if choices > 0 => {
+                    let then = self.found(then, index, choices / 2)?;
+                    let otherwise = self.found(otherwise, index, choices / 2)?;
+                    return Some(self.ite(condition, then, otherwise));
+                }
+                _ => return None,
+            }
+        }
+        None
     }
 }

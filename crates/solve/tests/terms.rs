@@ -258,6 +258,28 @@ fn elements_are_found_under_stores_that_are_elsewhere() {
 }
 
 #[test]
+fn elements_are_found_where_two_arrays_meet() {
+    let mut t = Terms::new();
+    let zero = t.constant(8, 0);
+    let array = t.array_of(32, zero);
+    let (p, v) = (t.variable("p", Sort::Bool), bits(&mut t, "v", 8));
+    let [one, two, three] = [1, 2, 3].map(|k| t.constant(32, k));
+    let then = t.store(array, one, v);
+    let otherwise = t.store(array, two, v);
+    let either = t.ite(p, then, otherwise);
+    let expected = t.ite(p, v, zero);
+    assert_eq!(t.select(either, one), expected);
+    assert_eq!(t.select(either, three), zero);
+    let above = t.store(either, three, v);
+    assert_eq!(t.select(above, one), expected);
+    // Where one of both is open, so is the element.
+    let unknown = t.variable("a", t.sort(array));
+    let open = t.ite(p, then, unknown);
+    let read = t.select(open, one);
+    assert!(matches!(t.node(read), Node::Select(..)));
+}
+
+#[test]
 fn terms_of_any_depth_are_walked_through() {
     let mut t = Terms::new();
     let x = bits(&mut t, "x", 32);
