@@ -23,6 +23,10 @@ pub fn set_up(
         .collect();
     let mut kept = Vec::new();
     let folders = journal.map(|journal| journal.folder.clone());
+    if let Some(folder) = &folders {
+        // If it cannot be made, that is told when it is used.
+        let _ = files::create_folder(folder);
+    }
     for folder in folders.into_iter().chain(state::folder()) {
         let path = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
         // Where programs may write, they could make it.
