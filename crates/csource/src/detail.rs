@@ -67,6 +67,8 @@ pub enum Detail {
     Same(ExprId),
     /// The operator of an expression that the tree has no operator for.
     Operator(String),
+    /// What a question about types (`__builtin_types_compatible_p`) answers.
+    Answer(bool),
     /// The address of the label of this name.
     Label(String),
 }
@@ -416,6 +418,7 @@ impl FunctionBuilder<'_, '_> {
             {
                 Detail::Operator(node.cast_kind.clone())
             }
+            "TypeTraitExpr" => Detail::Answer(self.unit.are_compatible(&node.inner)?),
             "AtomicExpr" => Detail::Operator(node.name.clone()),
             _ => return None,
         })

@@ -78,6 +78,27 @@ pub fn gaps(program: &Program) -> Vec<Gap> {
             });
         }
     }
+    for (number, module) in program.modules.iter().enumerate() {
+        let hooks = [
+            (&module.constructors, "before `main`"),
+            (&module.destructors, "when the program ends"),
+        ];
+        for (hook, when) in hooks
+            .iter()
+            .flat_map(|(all, when)| all.iter().map(move |h| (h, when)))
+        {
+            let function = module.function(hook.function);
+            found.insert(Gap {
+                module: number,
+                place: function
+                    .origins
+                    .first()
+                    .and_then(|origin| place(origin.line)),
+                name: function.name.clone(),
+                reason: format!("it is called {when}, which is not followed"),
+            });
+        }
+    }
     for object in program.objects.iter().filter(|object| object.defined) {
         let global = program.modules[object.module].global(object.global);
         if let Some(reason) = &global.unsupported {

@@ -186,3 +186,39 @@ fn a_program_reduced_to_a_slice_prints_what_it_printed_there() {
     let reduced = reduce(&graph, &at(&graph, 11, None));
     assert!(!lines(&graph, &reduced.slice).contains(&9));
 }
+
+#[test]
+fn what_a_call_returns_in_a_member_depends_on_what_is_called() {
+    let program = program(
+        "struct r { int ok; int n; };\n\
+         int in(void);\n\
+         static struct r make(int n) {\n\
+         struct r r = { n > 0,\n\
+         n };\n\
+         return r; }\n\
+         int main(void) {\n\
+         int n = in();\n\
+         int ok = make(n).ok;\n\
+         return ok; }\n",
+    );
+    let graph = Graph::of(&program);
+    let found = backward(&graph, 10);
+    for line in [4, 6, 8, 9] {
+        assert!(found.contains(&line), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_called_before_main_is_not_followed_and_named() {
+    let program = program(
+        "static int x;\n\
+         __attribute__((constructor)) static void set(void) { x = 4; }\n\
+         int main(void) { return x; }\n",
+    );
+    let gaps = patchwright_dependence::gaps(&program);
+    let [gap] = &gaps[..] else {
+        panic!("{gaps:?}");
+    };
+    assert_eq!(gap.name, "set");
+    assert!(gap.reason.contains("before `main`"), "{}", gap.reason);
+}

@@ -122,6 +122,7 @@ programs! {
     members_of_results
     offsets_with_indices
     old_style_definitions
+    questions_about_types
     types_by_declaration
     value_not_known
     value_not_read

@@ -147,6 +147,9 @@ impl<'a> Scope<'_, 'a> {
                     let global = self.lowerer.labels(arena);
                     Some(Constant::Address(Target::Global(global), index as i64))
                 }
+                (_, Some(Detail::Answer(answer))) => {
+                    Some(Constant::Value(Type::I32, u128::from(*answer)))
+                }
                 ("ConstantExpr", _) => self.value(*children.first()?),
                 ("ImplicitValueInitExpr", _) => Some(Constant::Value(self.scalar(id)?, 0)),
                 ("ChooseExpr", _) => {

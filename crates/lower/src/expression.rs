@@ -264,6 +264,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let origin = self.at_expr(id);
         match (kind, source.details.of.get(&id), children) {
             (_, Some(Detail::Same(same)), _) => self.rvalue(*same),
+            (_, Some(&Detail::Answer(answer)), _) => {
+                self.constant(Type::I32, u128::from(answer), origin)
+            }
             (_, Some(Detail::Label(_)), _) => match self.scope().value(id) {
                 Some(crate::constant::Constant::Address(target, addend)) => Operand {
                     value: Value::Address { target, addend },

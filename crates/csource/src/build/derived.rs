@@ -112,6 +112,17 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// Whether two type nodes are compatible types; `None` where the table cannot tell.
+    pub(crate) fn are_compatible(&mut self, nodes: &[Node]) -> Option<bool> {
+        let [a, b] = nodes else { return None };
+        let (a, b) = (self.type_node(a)?, self.type_node(b)?);
+        let (a, b) = (self.types.unqualified(a), self.types.unqualified(b));
+        match self.types.is_plain(a) && self.types.is_plain(b) {
+            true => Some(a == b),
+            false => None,
+        }
+    }
+
     pub(super) fn typedef(&mut self, node: &Node) {
         let Some(ty) = &node.ty else { return };
         let target = match node.inner.first().and_then(|n| self.type_node(n)) {

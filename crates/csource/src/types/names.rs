@@ -292,6 +292,17 @@ impl TypeTable {
         }
     }
 
+    /// Two such types are compatible only if they are the same: no functions, enumerations or arrays.
+    pub(crate) fn is_plain(&self, id: TypeId) -> bool {
+        match self.kind(id) {
+            TypeKind::Pointer(to) => self.is_plain(*to),
+            TypeKind::Void | TypeKind::Integer(_) | TypeKind::Float(_) | TypeKind::Record(_) => {
+                !self.qualifiers(id).is_atomic
+            }
+            _ => false,
+        }
+    }
+
     /// The type that is spelled `text` where it is written.
     pub(crate) fn parse_here(&mut self, text: &str) -> TypeId {
         self.parse_as(text, true)
