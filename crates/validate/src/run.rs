@@ -453,3 +453,29 @@ impl Drop for Done<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_sets_are_validated_in_portions_of_which_the_first_is_small() {
+        let sizes = |patches: usize| -> Vec<usize> {
+            let task = |number| Task {
+                number,
+                entry: number,
+            };
+            let tasks: Vec<Task> = (0..patches).map(task).collect();
+            let portions = portions(&tasks);
+            let numbers = portions.iter().flat_map(|portion| portion.iter());
+            assert!(numbers.map(|task| task.number).eq(0..patches));
+            portions.iter().map(|portion| portion.len()).collect()
+        };
+        assert_eq!(sizes(0), [0]);
+        assert_eq!(sizes(1500), [1500]);
+        assert_eq!(sizes(1501), [500, 1001]);
+        assert_eq!(sizes(4000), [500, 2000, 1500]);
+        let large = sizes(50_000);
+        assert!(large.iter().all(|size| *size <= PORTION + LEAST_LEFT));
+    }
+}
