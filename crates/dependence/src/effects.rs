@@ -1,14 +1,12 @@
 //! What each instruction and each routine reads and writes in memory.
 
-use patchwright_ir::{
-    BlockId, Instruction, InstructionKind, LocalKind, Operand, Program, RoutineId, Type,
-};
+use patchwright_ir::{BlockId, Instruction, InstructionKind, Operand, Program, RoutineId, Type};
 
 use crate::{
     bits::Bits,
     call_graph::{CallGraph, CallSite, instructions},
     library::{Effect, effects_of},
-    points_to::{ERRNO, LIBRARY, Location, LocationId, PointsTo, STREAMS, UNKNOWN},
+    points_to::{Location, LocationId, PointsTo, Sparse},
     private::Private,
 };
 
@@ -19,8 +17,8 @@ pub struct Effects {
     pub reads: Bits,
     /// May be written.
     pub writes: Bits,
-    /// The one location that is written as a whole, so that nothing of its old value is left.
-    pub overwrites: Option<LocationId>,
+    /// Those that are written for sure and as a whole, so that nothing of their old values is left.
+    pub overwrites: Bits,
 }
 
 /// What all routines of a program read and write, by themselves and by those they call.
@@ -40,52 +38,48 @@ pub(crate) struct Facts<'a> {
     pub(crate) private: &'a Private,
 }
 
+/// An argument of a library function.
+struct Given {
+    /// All that it leads to.
+    pointed: Bits,
+    /// What is read when it is passed.
+    aggregate: Option<Bits>,
+}
+
 impl Facts<'_> {
-    fn pointed(&self, routine: RoutineId, operand: Operand) -> Bits {
-        let mut found = self.points_to.of_operand(self.program, routine, operand);
-        let functions: Vec<u32> = found
-            .iter()
-            .filter(|&id| {
-                matches!(
-                    self.points_to.location(LocationId(id)),
-                    Location::Function(_)
-                )
-            })
-            .collect();
-        for id in functions {
-            found.remove(id);
-        }
-        found
+    fn pointers(&self, routine: RoutineId, operand: Operand) -> Sparse {
+        self.points_to.of_operand(self.program, routine, operand)
     }
 
-    /// The location stands for one object at a time, of this size.
-    fn is_one_object(&self, id: LocationId, size: u64) -> bool {
-        match self.points_to.location(id) {
-            Location::Object(object) => {
-                let global = self.program.global(object);
-                global.size == size && !global.thread_local
-            }
-            Location::Local(routine, local) => {
-                let kind = self.program.function(routine).local(local).kind;
-                self.has_one(routine, id)
-                    && matches!(kind, LocalKind::Memory { size: all, .. } if all == size)
-            }
+    /// What an access of so many bytes through an operand may touch.
+    fn pointed(&self, routine: RoutineId, operand: Operand, size: Option<u64>) -> Bits {
+        let pointers = self.pointers(routine, operand);
+        self.points_to.touched(&pointers, size)
+    }
+
+    /// The location stands for one object at a time.
+    fn is_one_object(&self, location: Location) -> bool {
+        match location {
+            Location::Object(object) => !self.program.global(object).thread_local,
+            Location::Local(routine, _) => self.has_one(routine, location),
             _ => false,
         }
     }
 
     /// Wherever a local of a routine is touched, only one activation's can be meant.
-    pub(crate) fn has_one(&self, routine: RoutineId, id: LocationId) -> bool {
-        !self.calls.is_recursive(routine) || self.private.is_own(id)
+    pub(crate) fn has_one(&self, routine: RoutineId, local: Location) -> bool {
+        !self.calls.is_recursive(routine) || self.private.is_own(local)
     }
 
-    fn write(&self, effects: &mut Effects, to: Bits, size: u64) {
-        if let Some(id) = to.single()
-            && self.is_one_object(LocationId(id), size)
+    fn write(&self, effects: &mut Effects, routine: RoutineId, to: Operand, size: u64) {
+        let pointers = self.pointers(routine, to);
+        if let Some((location, parts)) = self.points_to.covered(&pointers, size)
+            && self.is_one_object(location)
         {
-            effects.overwrites = Some(LocationId(id));
+            effects.overwrites.union(&parts.collect());
         }
-        effects.writes.union(&to);
+        let touched = self.points_to.touched(&pointers, Some(size));
+        effects.writes.union(&touched);
     }
 
     /// What an instruction reads and writes itself; of a call, what the library functions do that
@@ -100,51 +94,72 @@ impl Facts<'_> {
         use InstructionKind::*;
         let mut effects = Effects::default();
         match &instruction.kind {
-            Load { address, .. } | LoadBits { address, .. } => {
-                effects.reads = self.pointed(routine, *address);
+            Load { ty, address, .. } => {
+                effects.reads = self.pointed(routine, *address, Some(ty.size()));
+            }
+            LoadBits {
+                address,
+                offset,
+                width,
+                ..
+            } => {
+                let size = u64::from((offset + width).div_ceil(8));
+                effects.reads = self.pointed(routine, *address, Some(size));
             }
             Store { ty, address, .. } => {
-                let to = self.pointed(routine, *address);
-                self.write(&mut effects, to, ty.size());
+                self.write(&mut effects, routine, *address, ty.size());
             }
-            StoreBits { address, .. } => {
-                effects.writes = self.pointed(routine, *address);
+            StoreBits {
+                address,
+                offset,
+                width,
+                ..
+            } => {
+                let size = u64::from((offset + width).div_ceil(8));
+                effects.writes = self.pointed(routine, *address, Some(size));
             }
             Copy { to, from, size } => {
-                effects.reads = self.pointed(routine, *from);
-                let to = self.pointed(routine, *to);
-                self.write(&mut effects, to, *size);
+                effects.reads = self.pointed(routine, *from, Some(*size));
+                self.write(&mut effects, routine, *to, *size);
             }
             Zero { address, size } => {
-                let to = self.pointed(routine, *address);
-                self.write(&mut effects, to, *size);
+                self.write(&mut effects, routine, *address, *size);
             }
             VaStart { list } => {
-                let to = self.pointed(routine, *list);
-                self.write(&mut effects, to, 24);
-                let rest = self.points_to.find(Location::Rest(routine));
-                effects.reads.union(&rest.iter().map(|id| id.0).collect());
+                self.write(&mut effects, routine, *list, 24);
+                let rest = self.points_to.parts(Location::Rest(routine));
+                effects.reads.union(&rest.map(|id| id.0).collect());
             }
             VaCopy { to, from } => {
-                effects.reads = self.pointed(routine, *from);
-                let to = self.pointed(routine, *to);
-                self.write(&mut effects, to, 24);
+                effects.reads = self.pointed(routine, *from, Some(24));
+                self.write(&mut effects, routine, *to, 24);
             }
             VaArg { list, .. } => {
-                let list = self.pointed(routine, *list);
-                for id in list.iter() {
-                    effects
-                        .reads
-                        .union(self.points_to.in_location(LocationId(id)));
-                }
+                let list = self.pointed(routine, *list, Some(24));
+                let passed = self.points_to.held_in(&list);
+                effects.reads = self.points_to.touched(&passed, None);
                 effects.reads.union(&list);
                 effects.writes = list;
             }
             Call { arguments, .. } => {
                 if let Some(site) = self.calls.site(routine, block, position) {
-                    let values: Vec<(Type, Bits)> = arguments
+                    if site.libraries.is_empty() {
+                        return effects;
+                    }
+                    let values: Vec<Given> = arguments
                         .iter()
-                        .map(|argument| (argument.ty, self.pointed(routine, argument.value)))
+                        .map(|argument| {
+                            let pointers = self.pointers(routine, argument.value);
+                            Given {
+                                aggregate: match argument.ty {
+                                    Type::Aggregate { size } => {
+                                        Some(self.points_to.touched(&pointers, Some(size)))
+                                    }
+                                    _ => None,
+                                },
+                                pointed: self.points_to.touched(&pointers, None),
+                            }
+                        })
                         .collect();
                     self.library_call(site, &values, unknown, &mut effects);
                 }
@@ -157,16 +172,17 @@ impl Facts<'_> {
     fn library_call(
         &self,
         site: &CallSite,
-        arguments: &[(Type, Bits)],
+        arguments: &[Given],
         unknown: &Bits,
         effects: &mut Effects,
     ) {
         for &library in &site.libraries {
             // Aggregates are read when they are passed.
-            for (ty, value) in arguments {
-                if matches!(ty, Type::Aggregate { .. }) {
-                    effects.reads.union(value);
-                }
+            for aggregate in arguments
+                .iter()
+                .filter_map(|given| given.aggregate.as_ref())
+            {
+                effects.reads.union(aggregate);
             }
             match effects_of(&self.program.routine(library).name) {
                 Some(known) => {
@@ -182,20 +198,19 @@ impl Facts<'_> {
         }
     }
 
-    fn library_effect(&self, effect: Effect, arguments: &[(Type, Bits)], effects: &mut Effects) {
+    fn library_effect(&self, effect: Effect, arguments: &[Given], effects: &mut Effects) {
         let none = Bits::default();
-        let argument = |index: usize| arguments.get(index).map_or(&none, |(_, value)| value);
+        let argument = |index: usize| arguments.get(index).map_or(&none, |given| &given.pointed);
         let list = |index: usize| {
-            let mut all = Bits::default();
-            for rest in argument(index).iter() {
-                for passed in self.points_to.in_location(LocationId(rest)).iter() {
-                    all.insert(passed);
-                    all.union(self.points_to.in_location(LocationId(passed)));
-                }
-            }
-            all.union(argument(index));
+            let mut all = argument(index).clone();
+            let passed = self.points_to.held_in(&all);
+            let passed = self.points_to.touched(&passed, None);
+            let behind = self.points_to.held_in(&passed);
+            all.union(&self.points_to.touched(&behind, None));
+            all.union(&passed);
             all
         };
+        let (streams, library) = (self.points_to.streams(), self.points_to.library());
         match effect {
             Effect::Read(index) => {
                 effects.reads.union(argument(index));
@@ -207,13 +222,13 @@ impl Facts<'_> {
                 effects.writes.union(argument(index));
             }
             Effect::ReadFrom(index) => {
-                for (_, value) in arguments.iter().skip(index) {
-                    effects.reads.union(value);
+                for given in arguments.iter().skip(index) {
+                    effects.reads.union(&given.pointed);
                 }
             }
             Effect::WriteFrom(index) => {
-                for (_, value) in arguments.iter().skip(index) {
-                    effects.writes.union(value);
+                for given in arguments.iter().skip(index) {
+                    effects.writes.union(&given.pointed);
                 }
             }
             Effect::CopyPointers(to, from) => {
@@ -221,24 +236,25 @@ impl Facts<'_> {
                 effects.reads.union(argument(from));
             }
             Effect::Input => {
-                effects.reads.insert(STREAMS.0);
-                effects.writes.insert(STREAMS.0);
+                effects.reads.insert(streams.0);
+                effects.writes.insert(streams.0);
             }
             Effect::Output(index) => {
                 // Streams that `fopen` gave; what reads them later may see it.
-                if argument(index).contains(STREAMS.0) || argument(index).contains(UNKNOWN.0) {
-                    effects.writes.insert(STREAMS.0);
+                let unknown = self.points_to.unknown();
+                if argument(index).contains(streams.0) || argument(index).contains(unknown.0) {
+                    effects.writes.insert(streams.0);
                 }
             }
             Effect::State => {
-                effects.reads.insert(LIBRARY.0);
-                effects.writes.insert(LIBRARY.0);
+                effects.reads.insert(library.0);
+                effects.writes.insert(library.0);
             }
             Effect::ReadsState => {
-                effects.reads.insert(LIBRARY.0);
+                effects.reads.insert(library.0);
             }
             Effect::Errno => {
-                effects.writes.insert(ERRNO.0);
+                effects.writes.insert(self.points_to.errno().0);
             }
             Effect::ReadsList(index) => {
                 effects.reads.union(&list(index));
@@ -261,9 +277,10 @@ impl Facts<'_> {
 
     /// What belongs to one activation of a routine, and is gone when it returns.
     fn is_gone_after(&self, routine: RoutineId, id: u32) -> bool {
-        match self.points_to.location(LocationId(id)) {
+        let location = self.points_to.location(LocationId(id));
+        match location {
             Location::Local(of, _) | Location::Rest(of) => {
-                of == routine && self.has_one(routine, LocationId(id))
+                of == routine && self.has_one(routine, location)
             }
             _ => false,
         }
@@ -272,20 +289,10 @@ impl Facts<'_> {
 
 impl Summary {
     pub(crate) fn of(facts: Facts<'_>) -> Summary {
-        let mut unknown = facts.points_to.in_location(UNKNOWN).clone();
-        unknown.insert(UNKNOWN.0);
-        let functions: Vec<u32> = unknown
-            .iter()
-            .filter(|&id| {
-                matches!(
-                    facts.points_to.location(LocationId(id)),
-                    Location::Function(_)
-                )
-            })
-            .collect();
-        for id in functions {
-            unknown.remove(id);
-        }
+        let kept = facts.points_to.unknown();
+        let reached = facts.points_to.held_in(&std::iter::once(kept.0).collect());
+        let mut unknown = facts.points_to.touched(&reached, None);
+        unknown.insert(kept.0);
         let mut summary = Summary {
             routines: vec![Effects::default(); facts.program.routines.len()],
             unknown,
@@ -307,9 +314,9 @@ impl Summary {
             // The aggregate that it returns is read.
             for block in &function.blocks {
                 if let patchwright_ir::TerminatorKind::Return(Some(value)) = block.terminator.kind
-                    && matches!(function.result, Type::Aggregate { .. })
+                    && let Type::Aggregate { size } = function.result
                 {
-                    all.reads.union(&facts.pointed(routine, value));
+                    all.reads.union(&facts.pointed(routine, value, Some(size)));
                 }
             }
             summary.routines[routine.index()] = all;
@@ -334,8 +341,8 @@ impl Summary {
                         continue;
                     };
                     for argument in arguments {
-                        if matches!(argument.ty, Type::Aggregate { .. }) {
-                            let read = facts.pointed(routine, argument.value);
+                        if let Type::Aggregate { size } = argument.ty {
+                            let read = facts.pointed(routine, argument.value, Some(size));
                             changed |= summary.routines[routine.index()].reads.union(&read);
                         }
                     }
@@ -382,12 +389,12 @@ impl Summary {
     }
 }
 
-/// Where a call writes the aggregate that it gives, and which location it overwrites by that.
+/// Where a call writes the aggregate that it gives, and which locations it overwrites by that.
 pub(crate) fn result_place(
     facts: Facts<'_>,
     routine: RoutineId,
     instruction: &Instruction,
-) -> Option<(Bits, Option<LocationId>)> {
+) -> Option<(Bits, Bits)> {
     let InstructionKind::Call {
         result,
         result_address: Some(address),
@@ -397,12 +404,16 @@ pub(crate) fn result_place(
         return None;
     };
     let mut effects = Effects::default();
-    let to = facts.pointed(routine, *address);
-    facts.write(&mut effects, to, result.size());
+    facts.write(&mut effects, routine, *address, result.size());
     Some((effects.writes, effects.overwrites))
 }
 
-/// The locations that an aggregate operand is read from.
-pub(crate) fn aggregate_source(facts: Facts<'_>, routine: RoutineId, operand: Operand) -> Bits {
-    facts.pointed(routine, operand)
+/// The locations that an aggregate operand of so many bytes is read from.
+pub(crate) fn aggregate_source(
+    facts: Facts<'_>,
+    routine: RoutineId,
+    operand: Operand,
+    size: u64,
+) -> Bits {
+    facts.pointed(routine, operand, Some(size))
 }

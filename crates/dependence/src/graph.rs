@@ -354,24 +354,43 @@ impl<'p> Graph<'p> {
         }
     }
 
-    /// The vertex that defines a local (a register, or an object as a whole) where control gets to
-    /// a place; `None` if it has no value there, or is not touched by the routine.
+    /// The vertices that define a local (a register, or the parts of an object) where control gets to
+    /// a place; none if it has no value there, or is not touched by the routine.
     pub(crate) fn reaching(
         &self,
         routine: RoutineId,
         block: BlockId,
         position: u32,
         local: LocalId,
+    ) -> Vec<VertexId> {
+        let part = &self.parts[routine.index()];
+        let resources: Vec<Resource> = match self.program.function(routine).local(local).kind {
+            LocalKind::Register(_) => vec![local.0],
+            LocalKind::Memory { .. } => self
+                .points_to
+                .parts(Location::Local(routine, local))
+                .filter_map(|id| part.resources.get(&id.0).copied())
+                .collect(),
+        };
+        let found = resources
+            .into_iter()
+            .filter_map(|resource| self.definition(routine, block, position, resource));
+        let mut found: Vec<VertexId> = found.collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The vertex that defines a resource where control gets to a place.
+    fn definition(
+        &self,
+        routine: RoutineId,
+        block: BlockId,
+        position: u32,
+        resource: Resource,
     ) -> Option<VertexId> {
         let part = &self.parts[routine.index()];
         let control = part.control.as_ref()?;
-        let resource = match self.program.function(routine).local(local).kind {
-            LocalKind::Register(_) => local.0,
-            LocalKind::Memory { .. } => {
-                let id = self.points_to.find(Location::Local(routine, local))?;
-                *part.resources.get(&id.0)?
-            }
-        };
         let mut segment = control.segment_of(block, position) as usize;
         let mut limit = position;
         loop {

@@ -1,23 +1,32 @@
 //! Which objects a pointer may point to: Andersen's analysis, by waves.
 //!
-//! One set for each temporary, register and object; members of an object share one. Constraints
+//! One set for each temporary and register, and for each place in an object that pointers are stored to: pointers have
+//! offsets, so members of structures are told apart, also those of the elements of arrays (`shape`). What uses the sets
+//! sees *parts* of objects, between the borders of all that is accessed at known places (`cells`). Constraints
 //! are gathered from all instructions once. Then, until nothing changes: cycles of copies become
 //! one node, sets flow along copies in topological order, and loads, stores and calls through
 //! pointers give new copies (F. Pereira and D. Berlin, "Wave propagation and deep propagation for
 //! pointer analysis", 2009).
 
+mod cells;
 mod constraints;
+mod contents;
+mod shape;
 mod solve;
+mod sparse;
 
 use patchwright_ir::{
     BlockId, Function, LocalId, ObjectId, Operand, Program, RoutineId, Target, TempId, Type, Value,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bits::Bits;
+use cells::Cells;
 use constraints::Solver;
+use shape::Shape;
+pub(crate) use sparse::Sparse;
 
-/// A part of memory that the analyses tell from others.
+/// An object, or several that are not told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Location {
     /// All constant objects without pointers: string literals, tables of numbers.
@@ -44,16 +53,40 @@ pub enum Location {
     Function(RoutineId),
 }
 
-/// Names a location.
+/// Names a part of a location that the analyses tell from its other parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocationId(pub u32);
 
-const CONSTANTS: LocationId = LocationId(0);
-pub(crate) const LIBRARY: LocationId = LocationId(1);
-pub(crate) const ERRNO: LocationId = LocationId(2);
-pub(crate) const STREAMS: LocationId = LocationId(3);
-const STANDARD_STREAM: LocationId = LocationId(4);
-pub(crate) const UNKNOWN: LocationId = LocationId(5);
+const CONSTANTS: BaseId = 0;
+const LIBRARY: BaseId = 1;
+const ERRNO: BaseId = 2;
+const STREAMS: BaseId = 3;
+const STANDARD_STREAM: BaseId = 4;
+const UNKNOWN: BaseId = 5;
+
+/// What the C library keeps, as one part each.
+impl PointsTo {
+    /// The one part of a location that has no others.
+    fn only(&self, base: BaseId) -> LocationId {
+        LocationId(self.cells.all(base).start)
+    }
+
+    pub(crate) fn library(&self) -> LocationId {
+        self.only(LIBRARY)
+    }
+
+    pub(crate) fn errno(&self) -> LocationId {
+        self.only(ERRNO)
+    }
+
+    pub(crate) fn streams(&self) -> LocationId {
+        self.only(STREAMS)
+    }
+
+    pub(crate) fn unknown(&self) -> LocationId {
+        self.only(UNKNOWN)
+    }
+}
 
 /// Objects of the library that hold standard streams.
 const STANDARD: [&str; 3] = ["stdin", "stdout", "stderr"];
@@ -61,18 +94,31 @@ const STANDARD: [&str; 3] = ["stdin", "stdout", "stderr"];
 /// A set of the analysis. 0 holds nothing and stays so.
 type NodeId = u32;
 
+/// Names a location as a whole.
+pub(crate) type BaseId = u32;
+
+/// Names a location and a shape: what pointers point to.
+pub(crate) type PointeeId = u32;
+
 /// The sets of all pointers of a program.
 #[derive(Debug)]
 pub struct PointsTo {
-    locations: Vec<Location>,
-    by_location: FxHashMap<Location, LocationId>,
-    objects: Vec<LocationId>,
+    bases: Vec<Location>,
+    /// Bytes, where they are known.
+    sizes: Vec<Option<u64>>,
+    by_location: FxHashMap<Location, BaseId>,
+    objects: Vec<BaseId>,
+    pointees: Vec<(BaseId, Shape)>,
+    by_shape: FxHashMap<(BaseId, Shape), PointeeId>,
+    /// For each location, where pointers are stored in it, and the nodes of those.
+    held: Vec<Vec<(Shape, NodeId)>>,
+    /// For each location, the pointers that it holds from the start.
+    initial: Vec<Vec<(u64, PointeeId)>>,
+    cells: Cells,
     /// For each routine with a body, where its temporaries, registers and its result are.
     frames: Vec<Frame>,
     parent: Vec<NodeId>,
-    sets: Vec<Bits>,
-    /// The node of each location's contents.
-    contents: Vec<NodeId>,
+    sets: Vec<Sparse>,
     callees: FxHashMap<(RoutineId, BlockId, u32), Vec<RoutineId>>,
 }
 
@@ -121,25 +167,38 @@ impl PointsTo {
         let mut solver = Solver::new(program);
         solver.gather();
         solver.solve();
-        solver.result
+        let accesses = accesses(&mut solver);
+        let Solver {
+            mut result, bases, ..
+        } = solver;
+        for base in bases {
+            let places = base.places.iter();
+            let held = places.map(|place| (place.shape, place.stored));
+            result.held.push(held.collect());
+            result.initial.push(base.initial);
+        }
+        result.cells = Cells::of(&result, &mut accesses.into_iter());
+        result
     }
 
-    /// How many locations there are.
+    /// How many locations there are, their parts counted.
     pub fn location_count(&self) -> usize {
-        self.locations.len()
+        self.cells.count()
     }
 
-    /// What a location is.
+    /// What a location is, or what it is a part of.
     pub fn location(&self, id: LocationId) -> Location {
-        self.locations[id.0 as usize]
+        self.bases[self.cells.base(id) as usize]
     }
 
-    /// The name of a location, if there is such a one.
-    pub fn find(&self, location: Location) -> Option<LocationId> {
-        match location {
+    /// The parts of a location; none if there is no such one.
+    pub fn parts(&self, location: Location) -> impl Iterator<Item = LocationId> + use<> {
+        let base = match location {
             Location::Object(object) => Some(self.objects[object.index()]),
             _ => self.by_location.get(&location).copied(),
-        }
+        };
+        let parts = base.map_or(0..0, |base| self.cells.all(base));
+        parts.map(LocationId)
     }
 
     fn root(&self, mut node: NodeId) -> NodeId {
@@ -149,28 +208,35 @@ impl PointsTo {
         node
     }
 
-    /// The locations that an operand of a routine's instructions may point to.
-    pub fn of_operand(&self, program: &Program, routine: RoutineId, operand: Operand) -> Bits {
+    /// Where an operand of a routine's instructions may point.
+    pub(crate) fn of_operand(
+        &self,
+        program: &Program,
+        routine: RoutineId,
+        operand: Operand,
+    ) -> Sparse {
         match operand.value {
             Value::Temp(id) => self.of_temporary(routine, id).clone(),
-            Value::Constant { .. } => Bits::default(),
-            Value::Address { target, .. } => {
+            Value::Constant { .. } => Sparse::default(),
+            Value::Address { target, addend } => {
                 let module = program.routine(routine).module;
-                let id = match target {
+                let base = match target {
                     Target::Global(global) => {
                         Some(self.objects[program.object_of(module, global).index()])
                     }
                     Target::Function(function) => {
                         let callee = program.routine_of(module, function);
-                        self.find(Location::Function(callee))
+                        self.by_location.get(&Location::Function(callee)).copied()
                     }
                 };
-                id.iter().map(|id| id.0).collect()
+                let known = |shape| Some(*self.by_shape.get(&(base?, shape))?);
+                let id = known(Shape::at(addend)).or_else(|| known(Shape::ANY));
+                id.into_iter().collect()
             }
         }
     }
 
-    fn of_temporary(&self, routine: RoutineId, id: TempId) -> &Bits {
+    fn of_temporary(&self, routine: RoutineId, id: TempId) -> &Sparse {
         let node = self.frames[routine.index()]
             .temporaries
             .get(id.index())
@@ -178,15 +244,87 @@ impl PointsTo {
         &self.sets[self.root(node.unwrap_or(0)) as usize]
     }
 
-    /// The locations that a register may point to.
-    pub(crate) fn of_register(&self, routine: RoutineId, local: LocalId) -> &Bits {
+    /// Where a register may point.
+    pub(crate) fn of_register(&self, routine: RoutineId, local: LocalId) -> &Sparse {
         let node = self.frames[routine.index()].locals.get(local.index());
         &self.sets[self.root(node.copied().unwrap_or(0)) as usize]
     }
 
-    /// The locations that pointers in a location may point to.
-    pub fn in_location(&self, id: LocationId) -> &Bits {
-        &self.sets[self.root(self.contents[id.0 as usize]) as usize]
+    /// The parts of locations that an access of `size` bytes through these pointers may touch; without a size, one of
+    /// any number of bytes behind them.
+    pub(crate) fn touched(&self, pointers: &Sparse, size: Option<u64>) -> Bits {
+        let mut found = Bits::default();
+        for id in pointers.iter() {
+            let (base, shape) = self.pointees[id as usize];
+            let extent = match size {
+                Some(size) => shape.extent(size),
+                None => shape.range(None).extent(1),
+            };
+            self.cells.touched(base, extent, &mut found);
+        }
+        found
+    }
+
+    /// The parts that such an access touches for sure, and wholly, and the location that they belong to.
+    pub(crate) fn covered(
+        &self,
+        pointers: &Sparse,
+        size: u64,
+    ) -> Option<(Location, std::ops::Range<u32>)> {
+        let (base, shape) = self.pointees[pointers.single()? as usize];
+        let offset = shape.offset()?;
+        let bytes = (offset, offset + size);
+        let parts = self.cells.exactly(base, bytes, self.sizes[base as usize])?;
+        Some((self.bases[base as usize], parts))
+    }
+
+    /// Where the pointers point that these parts hold.
+    pub(crate) fn held_in(&self, parts: &Bits) -> Sparse {
+        let mut found = Sparse::default();
+        for id in parts.iter() {
+            found.union(&self.held_by(self.cells.base(LocationId(id))));
+        }
+        found
+    }
+
+    /// The locations that pointers in a location may point to, in no order.
+    pub fn targets(&self, location: Location) -> Vec<Location> {
+        let parts = self.parts(location).map(|id| id.0).collect();
+        let bases = self.bases_of(&self.held_in(&parts));
+        bases.iter().map(|base| self.bases[base as usize]).collect()
+    }
+
+    /// Where the pointers point that a location holds.
+    fn held_by(&self, base: BaseId) -> Sparse {
+        let initial = self.initial[base as usize].iter();
+        let mut found: Sparse = initial.map(|&(_, target)| target).collect();
+        for &(_, node) in &self.held[base as usize] {
+            found.union(&self.sets[self.root(node) as usize]);
+        }
+        found
+    }
+
+    /// For each location, the locations that pointers in it point to.
+    pub(crate) fn held_bases(&self) -> Vec<Bits> {
+        (0..self.bases.len() as BaseId)
+            .map(|base| self.bases_of(&self.held_by(base)))
+            .collect()
+    }
+
+    /// The locations that pointers point to.
+    pub(crate) fn bases_of(&self, pointers: &Sparse) -> Bits {
+        let bases = pointers.iter().map(|id| self.pointees[id as usize].0);
+        bases.collect()
+    }
+
+    /// Locations as wholes: what each of them is.
+    pub(crate) fn bases(&self) -> &[Location] {
+        &self.bases
+    }
+
+    /// The parts of some locations.
+    pub(crate) fn parts_of(&self, bases: &Bits) -> Bits {
+        bases.iter().flat_map(|base| self.cells.all(base)).collect()
     }
 
     /// The routines that a call through a pointer may call, or that a library function may call
@@ -196,4 +334,40 @@ impl PointsTo {
             .get(&(routine, block, position))
             .map_or(&[], Vec::as_slice)
     }
+}
+
+/// How memory is accessed: at which places, and how many bytes. What is copied or cleared as a whole has no parts.
+fn accesses(solver: &mut Solver<'_>) -> Vec<(PointeeId, u64)> {
+    use patchwright_ir::InstructionKind::*;
+    let program = solver.program;
+    let mut found: FxHashSet<(PointeeId, u64)> = FxHashSet::default();
+    for routine in program.routine_ids() {
+        let Some(function) = program.body(routine) else {
+            continue;
+        };
+        let instructions = function.blocks.iter().flat_map(|block| &block.instructions);
+        for instruction in instructions {
+            let (address, size) = match &instruction.kind {
+                Load { ty, address, .. } | Store { ty, address, .. } => (address, ty.size()),
+                LoadBits {
+                    address,
+                    offset,
+                    width,
+                    ..
+                }
+                | StoreBits {
+                    address,
+                    offset,
+                    width,
+                    ..
+                } => (address, u64::from((offset + width).div_ceil(8))),
+                _ => continue,
+            };
+            let pointers = solver.result.of_operand(program, routine, *address);
+            found.extend(pointers.iter().map(|id| (id, size)));
+        }
+    }
+    let mut found: Vec<(PointeeId, u64)> = found.into_iter().collect();
+    found.sort_unstable();
+    found
 }

@@ -5,63 +5,42 @@
 //! local only if its arguments lead there; and where a function is not given ways to its own locals of earlier
 //! activations, each of its activations sees only its own, although it is recursive.
 
-use patchwright_ir::{LocalId, LocalKind, Program, RoutineId, Value};
-use rustc_hash::FxHashMap;
+use patchwright_ir::{LocalId, LocalKind, Program, RoutineId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     bits::Bits,
     call_graph::{CallGraph, CallSite},
-    points_to::{Location, LocationId, PointsTo},
+    points_to::{Location, PointsTo, Sparse},
 };
 
 /// Which locals are private, and which of them each call may touch.
 #[derive(Debug)]
 pub(crate) struct Private {
+    /// The parts of private locals.
     private: Bits,
     /// Private locals of which each activation sees its own.
-    own: Bits,
-    /// For each call, the private locals that its arguments lead to.
+    own: FxHashSet<Location>,
+    /// For each call, the parts of private locals that its arguments lead to.
     given: FxHashMap<(RoutineId, u32, u32), Bits>,
 }
 
 impl Private {
     pub(crate) fn of(program: &Program, points_to: &PointsTo, calls: &CallGraph) -> Private {
-        let count = points_to.location_count() as u32;
+        let bases = points_to.bases();
         let is_local = |id: u32| {
-            matches!(
-                points_to.location(LocationId(id)),
-                Location::Local(..) | Location::Rest(_)
-            )
+            let location = bases[id as usize];
+            matches!(location, Location::Local(..) | Location::Rest(_))
         };
-        let mut locals: Bits = (0..count).filter(|&id| is_local(id)).collect();
-        // What each location leads to, at last.
-        let mut leads: Vec<Bits> = (0..count)
-            .map(|id| points_to.in_location(LocationId(id)).clone())
-            .collect();
-        loop {
-            let mut changed = false;
-            for id in 0..count as usize {
-                let mut set = std::mem::take(&mut leads[id]);
-                for next in set.clone().iter() {
-                    if next as usize != id {
-                        changed |= set.union(&leads[next as usize]);
-                    }
-                }
-                leads[id] = set;
-            }
-            if !changed {
-                break;
-            }
+        let count = bases.len() as u32;
+        let mut private: Bits = (0..count).filter(|&id| is_local(id)).collect();
+        let leads = closure(points_to.held_bases());
+        for id in (0..count).filter(|&id| !is_local(id)) {
+            private = private.without(&leads[id as usize]);
         }
-        for id in 0..count {
-            if !is_local(id) {
-                locals = locals.without(&leads[id as usize]);
-            }
-        }
-        let private = locals;
-        let from = |pointed: &Bits| -> Bits {
-            let mut all = pointed.clone();
-            for id in pointed.iter() {
+        let from = |pointers: &Sparse| -> Bits {
+            let mut all = points_to.bases_of(pointers);
+            for id in all.clone().iter() {
                 all.union(&leads[id as usize]);
             }
             all.intersection(&private)
@@ -75,52 +54,47 @@ impl Private {
             for site in calls.sites(routine) {
                 let block = function.block(site.block);
                 let instruction = &block.instructions[site.position as usize];
-                let mut pointed = Bits::default();
+                let mut pointers = Sparse::default();
                 for operand in instruction.operands() {
-                    if !matches!(operand.value, Value::Constant { .. }) {
-                        pointed.union(&points_to.of_operand(program, routine, operand));
-                    }
+                    pointers.union(&points_to.of_operand(program, routine, operand));
                 }
-                given.insert(key(routine, site), from(&pointed));
+                let parts = points_to.parts_of(&from(&pointers));
+                given.insert(key(routine, site), parts);
             }
             // Ways that its callers gave it.
-            let mut handed = Bits::default();
+            let mut handed = Sparse::default();
             for index in 0..function.parameters.len() {
                 let local = LocalId(index as u32);
-                handed.union(match function.local(local).kind {
-                    LocalKind::Register(_) => points_to.of_register(routine, local),
-                    LocalKind::Memory { .. } => {
-                        match points_to.find(Location::Local(routine, local)) {
-                            Some(id) => points_to.in_location(id),
-                            None => continue,
-                        }
+                match function.local(local).kind {
+                    LocalKind::Register(_) => {
+                        handed.union(points_to.of_register(routine, local));
                     }
-                });
+                    LocalKind::Memory { .. } => {
+                        let parts = points_to.parts(Location::Local(routine, local));
+                        handed.union(&points_to.held_in(&parts.map(|id| id.0).collect()));
+                    }
+                }
             }
-            if let Some(rest) = points_to.find(Location::Rest(routine)) {
-                handed.union(points_to.in_location(rest));
-            }
-            let handed = from(&handed);
-            for id in handed.iter() {
-                let of = match points_to.location(LocationId(id)) {
-                    Location::Local(of, _) | Location::Rest(of) => of,
-                    _ => continue,
-                };
-                if of == routine {
+            let rest = points_to.parts(Location::Rest(routine));
+            handed.union(&points_to.held_in(&rest.map(|id| id.0).collect()));
+            for id in from(&handed).iter() {
+                if let Location::Local(of, _) | Location::Rest(of) = bases[id as usize]
+                    && of == routine
+                {
                     own.remove(id);
                 }
             }
         }
         Private {
-            private,
-            own,
+            own: own.iter().map(|id| bases[id as usize]).collect(),
+            private: points_to.parts_of(&private),
             given,
         }
     }
 
     /// Each activation of its function sees only its own, and none once it has returned.
-    pub(crate) fn is_own(&self, id: LocationId) -> bool {
-        self.own.contains(id.0)
+    pub(crate) fn is_own(&self, local: Location) -> bool {
+        self.own.contains(&local)
     }
 
     /// What of the effects of a routine that a call calls is an effect of the call.
@@ -135,4 +109,23 @@ impl Private {
 
 fn key(routine: RoutineId, site: &CallSite) -> (RoutineId, u32, u32) {
     (routine, site.block.0, site.position)
+}
+
+/// All that is reached in any number of steps.
+fn closure(mut leads: Vec<Bits>) -> Vec<Bits> {
+    loop {
+        let mut changed = false;
+        for id in 0..leads.len() {
+            let mut set = std::mem::take(&mut leads[id]);
+            for next in set.clone().iter() {
+                if next as usize != id {
+                    changed |= set.union(&leads[next as usize]);
+                }
+            }
+            leads[id] = set;
+        }
+        if !changed {
+            return leads;
+        }
+    }
 }

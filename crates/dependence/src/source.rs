@@ -225,12 +225,14 @@ impl Graph<'_> {
     ) -> bool {
         let mut all = self.reads_of(routine, block, position);
         all.union(&self.writes_of(routine, block, position));
-        match all
-            .single()
-            .map(|id| self.points_to.location(LocationId(id)))
-        {
+        // Parts of one object.
+        let mut touched = all.iter().map(|id| self.points_to.location(LocationId(id)));
+        let first = touched.next();
+        match first {
             Some(Location::Local(of, local)) => {
-                of == routine && self.program.function(routine).local(local).name == name
+                of == routine
+                    && touched.all(|other| Some(other) == first)
+                    && self.program.function(routine).local(local).name == name
             }
             _ => false,
         }

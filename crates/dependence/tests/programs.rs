@@ -4,10 +4,9 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{at, backward, forward, lines, program};
-use patchwright_dependence::{CallGraph, Graph, LocationId, PointsTo, reduce};
-use patchwright_interpret::{Closed, Ending, Limits, Machine};
-use patchwright_ir::{Program, verify};
+use common::{at, backward, forward, lines, output, program};
+use patchwright_dependence::{CallGraph, Graph, Location, PointsTo, reduce};
+use patchwright_ir::verify;
 
 #[test]
 fn a_slice_enters_and_leaves_a_function_by_the_same_call() {
@@ -106,19 +105,14 @@ fn sets_of_pointers_go_through_structures_lists_copies_and_the_library() {
             .iter()
             .position(|object| object.name == name)
             .expect("it is there");
-        let id = points_to
-            .find(patchwright_dependence::Location::Object(
-                patchwright_ir::ObjectId(object as u32),
-            ))
-            .expect("it is a location");
-        let set = points_to.in_location(id).iter();
-        set.filter_map(|id| match points_to.location(LocationId(id)) {
-            patchwright_dependence::Location::Object(object) => {
-                Some(program.global(object).name.clone())
-            }
-            _ => None,
-        })
-        .collect()
+        let result = Location::Object(patchwright_ir::ObjectId(object as u32));
+        let targets = points_to.targets(result).into_iter();
+        targets
+            .filter_map(|location| match location {
+                Location::Object(object) => Some(program.global(object).name.clone()),
+                _ => None,
+            })
+            .collect()
     };
     assert_eq!(names("result"), ["x", "y"].map(str::to_owned).into());
 }
@@ -161,20 +155,6 @@ fn a_variable_that_a_line_does_not_mention_is_asked_for_by_its_value_there() {
     assert_eq!(lines(&graph, &slice), [7, 8].into());
 }
 
-fn output(program: &Program, modules: Vec<patchwright_ir::Module>) -> String {
-    assert!(!program.modules.is_empty());
-    let mut world = Closed::default();
-    let mut machine = Machine::link(modules, Limits::default(), &mut world).expect("links");
-    let outcome = machine.run(&[b"prog".to_vec()], &[]);
-    assert!(
-        matches!(outcome.ending, Ending::Exit(_)),
-        "{:?}",
-        outcome.ending
-    );
-    drop(machine);
-    String::from_utf8_lossy(&world.output).into_owned()
-}
-
 #[test]
 fn a_program_reduced_to_a_slice_prints_what_it_printed_there() {
     let program = program(
@@ -193,14 +173,14 @@ fn a_program_reduced_to_a_slice_prints_what_it_printed_there() {
          return 0; }\n",
     );
     let graph = Graph::of(&program);
-    let whole = output(&program, program.modules.clone());
+    let whole = output(program.modules.clone());
     let mut expected = whole.lines();
     for line in [11, 12] {
         let reduced = reduce(&graph, &at(&graph, line, None));
         for module in &reduced.modules {
             assert_eq!(verify(module), Ok(()));
         }
-        let printed = output(&program, reduced.modules.clone());
+        let printed = output(reduced.modules.clone());
         assert_eq!(printed.trim_end(), expected.next().expect("two lines"));
     }
     let reduced = reduce(&graph, &at(&graph, 11, None));

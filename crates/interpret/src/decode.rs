@@ -536,7 +536,7 @@ impl Decoder<'_> {
                 size: self.operand(*size),
                 dst: self.define(block, position, *dst),
             },
-            MemberAddress { dst, a, offset } => Op::Member {
+            MemberAddress { dst, a, offset, .. } => Op::Member {
                 a: self.operand(*a),
                 offset: *offset,
                 dst: self.define(block, position, *dst),

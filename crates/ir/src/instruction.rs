@@ -172,6 +172,10 @@ pub enum InstructionKind {
         dst: TempId,
         a: Operand,
         offset: u64,
+        /// For a member that is an array, its bytes, which what is made of the address by arithmetic does not leave;
+        /// `u64::MAX` where the array may be longer than its type says, as the last member of a record may. Nothing
+        /// checks this; analyses use it.
+        array: Option<u64>,
     },
     /// Copies `size` bytes; the ranges are equal or do not overlap.
     Copy {

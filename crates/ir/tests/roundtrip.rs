@@ -220,6 +220,11 @@ impl Choices {
                 dst: new(Type::Ptr),
                 a,
                 offset: u64::from(offset),
+                array: match offset % 3 {
+                    0 => None,
+                    1 => Some(u64::from(offset)),
+                    _ => Some(u64::MAX),
+                },
             },
             17 => Copy {
                 to: a,

@@ -226,7 +226,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.unsupported_value(origin, "a member whose place is not known", Type::Ptr);
             return self.memory(id, address);
         };
-        let address = self.member_address(base_address, bits / 8, origin);
+        let array = self.member_array(id);
+        let address = self.member_address(base_address, bits / 8, array, origin);
         match width {
             Some(width) => Location::Bits {
                 address,
@@ -239,7 +240,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
 
     /// The address of a member; of an absolute address, as old definitions of `offsetof` take
     /// it, a constant.
-    fn member_address(&mut self, base: Operand, offset: u64, origin: OriginId) -> Operand {
+    fn member_address(
+        &mut self,
+        base: Operand,
+        offset: u64,
+        array: Option<u64>,
+        origin: OriginId,
+    ) -> Operand {
         if let Value::Constant { bits, .. } = base.value {
             return self.constant(Type::Ptr, bits.wrapping_add(u128::from(offset)), origin);
         }
@@ -247,7 +254,36 @@ impl<'a> FunctionLowerer<'_, 'a> {
             dst,
             a: base,
             offset,
+            array,
         })
+    }
+
+    /// Of a member that is an array, its bytes; as many as there are where its type need not tell the truth: of the
+    /// last member, and of arrays of one element in unions.
+    fn member_array(&self, id: ExprId) -> Option<u64> {
+        let Some(&Detail::Member { record, index }) = self.source.details.of.get(&id) else {
+            return None;
+        };
+        let types = &self.lowerer.unit.types;
+        let record = types.record(record);
+        let fields = record.fields.as_ref()?;
+        let ty = fields.get(index)?.ty;
+        if !matches!(
+            types.kind(ty),
+            TypeKind::Array(..) | TypeKind::VariableArray(_)
+        ) {
+            return None;
+        }
+        let element = types.element(ty).and_then(|of| types.size_and_align(of));
+        let size = types.size_and_align(ty).map(|(size, _)| size);
+        let may_be_longer = match record.is_union {
+            true => size <= element.map(|(size, _)| size),
+            false => index + 1 == fields.len(),
+        };
+        match may_be_longer {
+            true => Some(u64::MAX),
+            false => Some(size.unwrap_or(u64::MAX)),
+        }
     }
 
     /// The size of what a pointer or array type consists of, as an operand.
@@ -504,7 +540,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     let Some(item) = item else { continue };
                     let at = self.at_expr(*item);
                     let bits = layout.offsets[position];
-                    let place = self.member_address(address, bits / 8, at);
+                    let place = self.member_address(address, bits / 8, None, at);
                     match (
                         fields[position].bit_width,
                         self.class_of(fields[position].ty),

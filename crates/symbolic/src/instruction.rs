@@ -175,7 +175,7 @@ impl<'p> Encoder<'p> {
                 let value = self.difference(state, a, b, size, &place);
                 self.define(frame, state, *dst, Some(value));
             }
-            MemberAddress { dst, a, offset } => {
+            MemberAddress { dst, a, offset, .. } => {
                 let a = self.pointer(frame, state, *a, &place)?;
                 let null = self.is_null(a);
                 self.undefined(

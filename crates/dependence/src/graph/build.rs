@@ -214,9 +214,8 @@ impl Builder<'_> {
             match frame.function.local(local).kind {
                 LocalKind::Register(_) => definitions.push((local.0, vertex)),
                 LocalKind::Memory { .. } => {
-                    let location = facts.points_to.find(Location::Local(routine, local));
-                    if let Some(location) = location {
-                        definitions.push((frame.resource(location.0), vertex));
+                    for part in facts.points_to.parts(Location::Local(routine, local)) {
+                        definitions.push((frame.resource(part.0), vertex));
                     }
                 }
             }
@@ -225,8 +224,8 @@ impl Builder<'_> {
         if frame.function.variadic {
             let vertex = self.vertex(Vertex::FormalIn(routine, Slot::Rest));
             ins.push((Slot::Rest, VertexId(vertex)));
-            if let Some(rest) = facts.points_to.find(Location::Rest(routine)) {
-                definitions.push((frame.resource(rest.0), vertex));
+            for part in facts.points_to.parts(Location::Rest(routine)) {
+                definitions.push((frame.resource(part.0), vertex));
             }
         }
         let seen = self.summary.seen_by_callers(facts, routine);
@@ -376,15 +375,16 @@ impl Builder<'_> {
                 return;
             }
             InstructionKind::Live { local } | InstructionKind::Dead { local } => {
-                let resource = match frame.function.local(*local).kind {
-                    LocalKind::Register(_) => Some(local.0),
-                    LocalKind::Memory { .. } => facts
-                        .points_to
-                        .find(Location::Local(frame.routine, *local))
-                        .filter(|&location| facts.has_one(frame.routine, location))
-                        .map(|location| frame.resource(location.0)),
+                let location = Location::Local(frame.routine, *local);
+                let resources: Vec<Resource> = match frame.function.local(*local).kind {
+                    LocalKind::Register(_) => vec![local.0],
+                    LocalKind::Memory { .. } if facts.has_one(frame.routine, location) => {
+                        let parts = facts.points_to.parts(location);
+                        parts.map(|part| frame.resource(part.0)).collect()
+                    }
+                    LocalKind::Memory { .. } => Vec::new(),
                 };
-                if let Some(resource) = resource {
+                for resource in resources {
                     frame.touches[segment].push((position, Touch::Define(resource, None)));
                 }
                 return;
@@ -439,7 +439,7 @@ impl Builder<'_> {
     ) {
         for location in effects.writes.iter() {
             let resource = frame.resource(location);
-            let touch = match effects.overwrites == Some(LocationId(location)) {
+            let touch = match effects.overwrites.contains(location) {
                 true => Touch::Define(resource, Some(by)),
                 false => Touch::MayDefine(resource, by),
             };
@@ -493,8 +493,8 @@ impl Builder<'_> {
             let declared = find(&ins, Slot::Parameter(index as u32));
             for vertex in declared.into_iter().chain(find(&ins, Slot::Rest)) {
                 self.operand(frame, vertex.0, argument.value);
-                if matches!(argument.ty, Type::Aggregate { .. }) {
-                    let from = aggregate_source(facts, frame.routine, argument.value);
+                if let Type::Aggregate { size } = argument.ty {
+                    let from = aggregate_source(facts, frame.routine, argument.value, size);
                     self.reads(frame, segment, position, vertex.0, &from);
                 }
             }
@@ -535,7 +535,10 @@ impl Builder<'_> {
         self.writes(frame, segment, position, node, library);
         if let Some((writes, overwrites)) = result_place(facts, frame.routine, instruction) {
             let by = find(&outs, Slot::Result).map_or(node, |vertex| vertex.0);
-            let overwrites = overwrites.filter(|_| !is_library);
+            let overwrites = match is_library {
+                true => Bits::default(),
+                false => overwrites,
+            };
             let result = Effects {
                 writes,
                 overwrites,
@@ -562,9 +565,9 @@ impl Builder<'_> {
             return;
         }
         if let TerminatorKind::Return(Some(value)) = terminator.kind
-            && matches!(frame.function.result, Type::Aggregate { .. })
+            && let Type::Aggregate { size } = frame.function.result
         {
-            let from = aggregate_source(self.facts, frame.routine, value);
+            let from = aggregate_source(self.facts, frame.routine, value, size);
             self.reads(frame, segment, position, node, &from);
         }
         for (slot, vertex) in frame.outs.clone() {

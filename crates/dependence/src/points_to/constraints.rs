@@ -7,13 +7,14 @@ use patchwright_ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    CONSTANTS, ERRNO, Frame, LIBRARY, Location, LocationId, NodeId, PointsTo, STANDARD,
-    STANDARD_STREAM, STREAMS, UNKNOWN, holds_pointers,
+    BaseId, CONSTANTS, Cells, ERRNO, Frame, LIBRARY, Location, NodeId, PointeeId, PointsTo,
+    STANDARD, STANDARD_STREAM, STREAMS, UNKNOWN,
+    contents::{Base, Place},
+    holds_pointers,
+    shape::{Move, Shape},
+    sparse::Sparse,
 };
-use crate::{
-    bits::Bits,
-    library::{Effect, effects_of},
-};
+use crate::library::{Effect, effects_of};
 
 /// What becomes of a set when it grows.
 #[derive(Clone, Debug)]
@@ -24,6 +25,20 @@ pub(super) enum Complex {
     Store(NodeId),
     /// The functions are called.
     Call(u32),
+    /// The node holds what arithmetic makes of the pointers.
+    Move(NodeId, Move),
+    /// The first objects of a copy, which is one of those of the solver.
+    CopyFrom(u32),
+    /// The other ones.
+    CopyTo(u32),
+}
+
+/// Bytes of objects are copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes {
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+    pub(super) size: Option<u64>,
 }
 
 /// A call through a pointer.
@@ -37,6 +52,8 @@ pub(super) struct IndirectCall {
     pub(super) result: Type,
     /// The temporary, or the place for an aggregate.
     pub(super) to: NodeId,
+    /// The third argument, where it is a constant: how many bytes `memcpy` copies.
+    pub(super) bytes: Option<u64>,
 }
 
 pub(super) struct Solver<'p> {
@@ -45,8 +62,11 @@ pub(super) struct Solver<'p> {
     pub(super) copies: Vec<FxHashSet<NodeId>>,
     pub(super) complex: Vec<Vec<Complex>>,
     /// What of a set its complex constraints have seen.
-    pub(super) seen: Vec<Bits>,
+    pub(super) seen: Vec<Sparse>,
     pub(super) calls: Vec<IndirectCall>,
+    pub(super) byte_copies: Vec<Bytes>,
+    pub(super) bases: Vec<Base>,
+    pub(super) places: FxHashMap<PointeeId, Place>,
     /// The node of all that functions that are not known can reach.
     pub(super) unknown: NodeId,
     pub(super) changed: bool,
@@ -55,13 +75,18 @@ pub(super) struct Solver<'p> {
 impl<'p> Solver<'p> {
     pub(super) fn new(program: &'p Program) -> Self {
         let result = PointsTo {
-            locations: Vec::new(),
+            bases: Vec::new(),
+            sizes: Vec::new(),
+            pointees: Vec::new(),
+            by_shape: FxHashMap::default(),
+            held: Vec::new(),
+            initial: Vec::new(),
+            cells: Cells::default(),
             by_location: FxHashMap::default(),
             objects: Vec::new(),
             frames: vec![Frame::default(); program.routines.len()],
             parent: Vec::new(),
             sets: Vec::new(),
-            contents: Vec::new(),
             callees: FxHashMap::default(),
         };
         let mut solver = Solver {
@@ -71,6 +96,9 @@ impl<'p> Solver<'p> {
             complex: Vec::new(),
             seen: Vec::new(),
             calls: Vec::new(),
+            byte_copies: Vec::new(),
+            bases: Vec::new(),
+            places: FxHashMap::default(),
             unknown: 0,
             changed: false,
         };
@@ -88,37 +116,59 @@ impl<'p> Solver<'p> {
         solver
     }
 
-    fn node(&mut self) -> NodeId {
+    pub(super) fn node(&mut self) -> NodeId {
         let id = self.result.sets.len() as NodeId;
-        self.result.sets.push(Bits::default());
+        self.result.sets.push(Sparse::default());
         self.result.parent.push(id);
         self.copies.push(FxHashSet::default());
         self.complex.push(Vec::new());
-        self.seen.push(Bits::default());
+        self.seen.push(Sparse::default());
         id
     }
 
-    fn location(&mut self, location: Location) -> LocationId {
+    fn location(&mut self, location: Location) -> BaseId {
         if let Some(&id) = self.result.by_location.get(&location) {
             return id;
         }
-        let id = LocationId(self.result.locations.len() as u32);
-        self.result.locations.push(location);
+        let id = self.result.bases.len() as BaseId;
+        self.result.bases.push(location);
         self.result.by_location.insert(location, id);
-        let node = self.node();
-        self.result.contents.push(node);
+        let size = match location {
+            Location::Object(object) => Some(self.program.global(object).size),
+            Location::Local(routine, local) => {
+                match self.program.function(routine).local(local).kind {
+                    LocalKind::Memory { size, .. } => Some(size),
+                    LocalKind::Register(_) => None,
+                }
+            }
+            _ => None,
+        };
+        self.result.sizes.push(size);
+        self.bases.push(Base::default());
         id
     }
 
-    pub(super) fn contents(&self, id: LocationId) -> NodeId {
-        self.result.contents[id.0 as usize]
+    /// A pointer to the start of an object.
+    fn start_of(&mut self, base: BaseId) -> PointeeId {
+        self.pointee(base, Shape::at(0))
     }
 
-    fn add(&mut self, node: NodeId, id: LocationId) {
+    /// What is stored at the start of an object: all that an object without parts holds.
+    fn stored_in(&mut self, base: BaseId) -> NodeId {
+        let start = self.start_of(base);
+        self.place(start).stored
+    }
+
+    pub(super) fn add(&mut self, node: NodeId, id: PointeeId) {
         if node != 0 {
             let root = self.result.root(node);
-            self.changed |= self.result.sets[root as usize].insert(id.0);
+            self.changed |= self.result.sets[root as usize].insert(id);
         }
+    }
+
+    fn add_start(&mut self, node: NodeId, base: BaseId) {
+        let start = self.start_of(base);
+        self.add(node, start);
     }
 
     pub(super) fn copy(&mut self, to: NodeId, from: NodeId) {
@@ -133,7 +183,7 @@ impl<'p> Solver<'p> {
             let root = self.result.root(node) as usize;
             self.complex[root].push(complex);
             // It has not seen what the set holds already.
-            self.seen[root] = Bits::default();
+            self.seen[root] = Sparse::default();
             self.changed = true;
         }
     }
@@ -151,10 +201,18 @@ impl<'p> Solver<'p> {
     }
 
     /// Objects that one address leads to hold what those of the other do.
-    fn copy_objects(&mut self, to: NodeId, from: NodeId) {
-        let between = self.node();
-        self.load(between, from);
-        self.store(to, between);
+    fn copy_objects(&mut self, to: NodeId, from: NodeId, size: Option<u64>) {
+        let number = self.byte_copies.len() as u32;
+        self.byte_copies.push(Bytes { from, to, size });
+        self.constrain(from, Complex::CopyFrom(number));
+        self.constrain(to, Complex::CopyTo(number));
+    }
+
+    /// A node holds what arithmetic makes of the pointers of another one.
+    fn shift(&mut self, to: NodeId, from: NodeId, by: Move) {
+        if to != 0 {
+            self.constrain(from, Complex::Move(to, by));
+        }
     }
 
     pub(super) fn gather(&mut self) {
@@ -173,27 +231,27 @@ impl<'p> Solver<'p> {
                 self.location(Location::Object(ObjectId(index as u32)))
             };
             if !object.defined && id != LIBRARY {
-                let node = self.contents(id);
-                self.add(node, STANDARD_STREAM);
+                let node = self.stored_in(id);
+                self.add_start(node, STANDARD_STREAM);
             }
             self.result.objects.push(id);
         }
-        let library = self.contents(LIBRARY);
-        self.add(library, LIBRARY);
-        self.unknown = self.contents(UNKNOWN);
+        let library = self.stored_in(LIBRARY);
+        self.add_start(library, LIBRARY);
+        self.unknown = self.stored_in(UNKNOWN);
         let unknown = self.unknown;
-        self.add(unknown, UNKNOWN);
+        self.add_start(unknown, UNKNOWN);
         self.load(unknown, unknown);
         self.store(unknown, unknown);
+        self.shift(unknown, unknown, Move::Widen);
         for (index, object) in program.objects.iter().enumerate() {
             let id = ObjectId(index as u32);
             let Some(data) = program.global(id).data.as_ref().filter(|_| object.defined) else {
                 continue;
             };
             for relocation in &data.relocations {
-                let to = self.target(object.module, relocation.target);
-                let node = self.contents(self.result.objects[index]);
-                self.add(node, to);
+                let to = self.target(object.module, relocation.target, relocation.addend);
+                self.initial(id, relocation.offset, to);
             }
         }
         for routine in program.routine_ids() {
@@ -211,13 +269,13 @@ impl<'p> Solver<'p> {
         {
             let (_, nodes) = self.parameters(main);
             for (_, node) in nodes {
-                self.add(node, LIBRARY);
+                self.add_start(node, LIBRARY);
             }
         }
     }
 
-    fn target(&mut self, module: usize, target: Target) -> LocationId {
-        match target {
+    fn target(&mut self, module: usize, target: Target, addend: i64) -> PointeeId {
+        let base = match target {
             Target::Global(global) => {
                 self.result.objects[self.program.object_of(module, global).index()]
             }
@@ -225,7 +283,8 @@ impl<'p> Solver<'p> {
                 let routine = self.program.routine_of(module, function);
                 self.location(Location::Function(routine))
             }
-        }
+        };
+        self.pointee(base, Shape::at(addend))
     }
 
     fn frame(&mut self, routine: RoutineId, function: &Function) {
@@ -243,7 +302,7 @@ impl<'p> Solver<'p> {
                 LocalKind::Register(_) => 0,
                 LocalKind::Memory { .. } => {
                     let id = self.location(Location::Local(routine, LocalId(index as u32)));
-                    self.contents(id)
+                    self.stored_in(id)
                 }
             };
             frame.locals.push(node);
@@ -272,9 +331,9 @@ impl<'p> Solver<'p> {
         match operand.value {
             Value::Temp(id) => self.result.frames[routine.index()].temporaries[id.index()],
             Value::Constant { .. } => 0,
-            Value::Address { target, .. } => {
+            Value::Address { target, addend } => {
                 let module = self.program.routine(routine).module;
-                let id = self.target(module, target);
+                let id = self.target(module, target, addend);
                 let node = self.node();
                 self.add(node, id);
                 node
@@ -289,12 +348,10 @@ impl<'p> Solver<'p> {
                 self.instruction(routine, (id, position as u32), instruction);
             }
             if let TerminatorKind::Return(Some(value)) = block.terminator.kind {
+                // Of an aggregate the addresses of what is returned.
                 let result = self.result.frames[routine.index()].result;
                 let value = self.operand(routine, value);
-                match function.result {
-                    Type::Aggregate { .. } => self.load(result, value),
-                    _ => self.copy(result, value),
-                }
+                self.copy(result, value);
             }
         }
     }
@@ -322,7 +379,7 @@ impl<'p> Solver<'p> {
             }
             LocalAddress { local, .. } => {
                 let id = self.location(Location::Local(routine, *local));
-                self.add(dst, id);
+                self.add_start(dst, id);
             }
             Load { address, .. } | LoadBits { address, .. } => {
                 let address = self.operand(routine, *address);
@@ -335,33 +392,53 @@ impl<'p> Solver<'p> {
                 );
                 self.store(address, value);
             }
-            Extend { value: a, .. }
-            | Unary { a, .. }
-            | Convert { a, .. }
-            | MemberAddress { a, .. } => {
+            Convert { a, .. } => {
                 let a = self.operand(routine, *a);
                 self.copy(dst, a);
             }
+            Extend { value: a, .. } | Unary { a, .. } => {
+                let a = self.operand(routine, *a);
+                self.shift(dst, a, Move::Widen);
+            }
+            MemberAddress {
+                a, offset, array, ..
+            } => {
+                let a = self.operand(routine, *a);
+                let (offset, array) = (*offset, *array);
+                self.shift(dst, a, Move::Member { offset, array });
+            }
+            // Pointers as numbers may become any others.
             Binary { a, b, .. } | Shift { a, b, .. } => {
                 for operand in [a, b] {
                     let node = self.operand(routine, *operand);
-                    self.copy(dst, node);
+                    self.shift(dst, node, Move::Widen);
                 }
             }
-            PointerAdd { a, index, .. } => {
-                for operand in [a, index] {
-                    let node = self.operand(routine, *operand);
-                    self.copy(dst, node);
-                }
+            PointerAdd {
+                a,
+                index,
+                size,
+                negative,
+                ..
+            } => {
+                let by = movement(*index, *size, *negative);
+                let a = self.operand(routine, *a);
+                self.shift(dst, a, by);
+                let index = self.operand(routine, *index);
+                self.shift(dst, index, Move::Widen);
             }
-            Copy { to, from, .. } | VaCopy { to, from } => {
+            Copy { to, from, size } => {
                 let (to, from) = (self.operand(routine, *to), self.operand(routine, *from));
-                self.copy_objects(to, from);
+                self.copy_objects(to, from, Some(*size));
+            }
+            VaCopy { to, from } => {
+                let (to, from) = (self.operand(routine, *to), self.operand(routine, *from));
+                self.copy_objects(to, from, Some(24));
             }
             VaStart { list } => {
                 let rest = self.location(Location::Rest(routine));
                 let node = self.node();
-                self.add(node, rest);
+                self.add_start(node, rest);
                 let list = self.operand(routine, *list);
                 self.store(list, node);
             }
@@ -377,7 +454,7 @@ impl<'p> Solver<'p> {
             }
             Allocate { .. } => {
                 let id = self.location(Location::Allocated(routine, block, position));
-                self.add(dst, id);
+                self.add_start(dst, id);
             }
             Call {
                 callee,
@@ -386,6 +463,9 @@ impl<'p> Solver<'p> {
                 result_address,
                 ..
             } => {
+                let bytes = arguments
+                    .get(2)
+                    .and_then(|argument| constant(argument.value));
                 let arguments: Vec<(Type, NodeId)> = arguments
                     .iter()
                     .map(|argument| (argument.ty, self.operand(routine, argument.value)))
@@ -400,6 +480,7 @@ impl<'p> Solver<'p> {
                     strict: true,
                     result: *result,
                     to,
+                    bytes,
                 };
                 match callee {
                     Callee::Direct(id) => {
@@ -438,14 +519,22 @@ impl<'p> Solver<'p> {
 
     fn enter(&mut self, callee: RoutineId, call: &IndirectCall) {
         let (variadic, parameters) = self.parameters(callee);
-        for (&(ty, value), &(_, node)) in call.arguments.iter().zip(&parameters) {
+        let all = call.arguments.iter().zip(&parameters).enumerate();
+        for (index, (&(ty, value), &(_, node))) in all {
             match ty {
-                Type::Aggregate { .. } => self.load(node, value),
+                Type::Aggregate { size } => {
+                    let local = Location::Local(callee, LocalId(index as u32));
+                    if let Some(&local) = self.result.by_location.get(&local) {
+                        let to = self.node();
+                        self.add_start(to, local);
+                        self.copy_objects(to, value, Some(size));
+                    }
+                }
                 _ => self.copy(node, value),
             }
         }
         if variadic && let Some(&rest) = self.result.by_location.get(&Location::Rest(callee)) {
-            let node = self.contents(rest);
+            let node = self.stored_in(rest);
             for &(ty, value) in call.arguments.iter().skip(parameters.len()) {
                 match ty {
                     Type::Aggregate { .. } => self.load(node, value),
@@ -455,7 +544,7 @@ impl<'p> Solver<'p> {
         }
         let result = self.result.frames[callee.index()].result;
         match call.result {
-            Type::Aggregate { .. } => self.store(call.to, result),
+            Type::Aggregate { size } => self.copy_objects(call.to, result, Some(size)),
             _ => self.copy(call.to, result),
         }
     }
@@ -481,6 +570,7 @@ impl<'p> Solver<'p> {
             strict: false,
             result: Type::Void,
             to: unknown,
+            bytes: None,
         });
         self.constrain(unknown, Complex::Call(number));
     }
@@ -491,30 +581,39 @@ impl<'p> Solver<'p> {
         let (routine, block, position) = call.place;
         for &effect in effects {
             match effect {
-                Effect::Gives(index) => self.copy(call.to, argument(index)),
+                // An object keeps its parts when it moves; else the value may point into the argument.
+                Effect::Gives(index) if effects.contains(&Effect::GivesNew) => {
+                    self.copy(call.to, argument(index));
+                }
+                Effect::Gives(index) => self.shift(call.to, argument(index), Move::Step(1)),
                 Effect::GivesNew => {
                     let id = self.location(Location::Allocated(routine, block, position));
-                    self.add(call.to, id);
+                    self.add_start(call.to, id);
                 }
-                Effect::GivesLibrary => self.add(call.to, LIBRARY),
-                Effect::GivesStream => self.add(call.to, STREAMS),
-                Effect::GivesErrno => self.add(call.to, ERRNO),
+                Effect::GivesLibrary => self.add_start(call.to, LIBRARY),
+                Effect::GivesStream => self.add_start(call.to, STREAMS),
+                Effect::GivesErrno => self.add_start(call.to, ERRNO),
                 Effect::CopyPointers(to, from) => {
-                    self.copy_objects(argument(to), argument(from));
+                    self.copy_objects(argument(to), argument(from), call.bytes);
                 }
                 Effect::StoresNew(index) => {
                     let id = self.location(Location::Allocated(routine, block, position));
                     let node = self.node();
-                    self.add(node, id);
+                    self.add_start(node, id);
                     self.store(argument(index), node);
                 }
-                Effect::Stores(to, what) => self.store(argument(to), argument(what)),
+                // The end of a number that was read, or the rest of a string.
+                Effect::Stores(to, what) => {
+                    let within = self.node();
+                    self.shift(within, argument(what), Move::Step(1));
+                    self.store(argument(to), within);
+                }
                 Effect::StoresLibrary(index) => {
                     let node = self.node();
-                    self.add(node, LIBRARY);
+                    self.add_start(node, LIBRARY);
                     self.store(argument(index), node);
                     // `getopt` moves the arguments that it was given; they may also be kept.
-                    let library = self.contents(LIBRARY);
+                    let library = self.stored_in(LIBRARY);
                     self.load(library, argument(index));
                 }
                 Effect::Calls(function, given) => {
@@ -526,11 +625,38 @@ impl<'p> Solver<'p> {
                         strict: false,
                         result: Type::Void,
                         to: 0,
+                        bytes: None,
                     });
                     self.constrain(argument(function), Complex::Call(number));
                 }
                 _ => {}
             }
         }
+    }
+}
+
+/// The value of a constant operand.
+pub(super) fn constant(operand: Operand) -> Option<u64> {
+    match operand.value {
+        Value::Constant { bits, .. } => u64::try_from(bits).ok(),
+        _ => None,
+    }
+}
+
+/// What the arithmetic of a `PointerAdd` does. One that counts bytes goes to a known place, as programs write it that
+/// compute where members are; else pointers walk over the elements of an array.
+fn movement(index: Operand, size: Operand, negative: bool) -> Move {
+    let Some(size) = constant(size) else {
+        return Move::Step(1);
+    };
+    let Some(count) = constant(index).map(|count| count as i64) else {
+        return Move::Step(size);
+    };
+    match (count, size) {
+        (0, _) => Move::Displace(0),
+        (-1 | 1, _) => Move::Step(size),
+        (_, 1) if negative => Move::Displace(count.saturating_neg()),
+        (_, 1) => Move::Displace(count),
+        _ => Move::Step(size),
     }
 }

@@ -3,11 +3,11 @@
 use patchwright_ir::{RoutineId, Type};
 
 use super::{
-    CONSTANTS, Location, LocationId, NodeId,
+    CONSTANTS, Location, NodeId,
     constraints::{Complex, Solver},
     may_be_called,
+    sparse::Sparse,
 };
-use crate::bits::Bits;
 
 impl Solver<'_> {
     pub(super) fn solve(&mut self) {
@@ -48,20 +48,50 @@ impl Solver<'_> {
         self.changed = true;
         let constraints = self.complex[node as usize].clone();
         for constraint in constraints {
-            for id in new.iter().map(LocationId) {
+            for id in new.iter() {
+                let (base, _) = self.result.pointees[id as usize];
+                let location = self.result.bases[base as usize];
+                let is_function = matches!(location, Location::Function(_));
                 match constraint {
-                    Complex::Load(to) => self.copy(to, self.contents(id)),
+                    Complex::Load(to) if !is_function => {
+                        let from = self.place(id).loaded;
+                        self.copy(to, from);
+                    }
                     // What is constant is not written.
-                    Complex::Store(_) if id == CONSTANTS => {}
-                    Complex::Store(from) => self.copy(self.contents(id), from),
+                    Complex::Store(from) if base != CONSTANTS && !is_function => {
+                        let to = self.place(id).stored;
+                        self.copy(to, from);
+                    }
+                    Complex::Load(_) | Complex::Store(_) => {}
                     Complex::Call(number) => {
-                        if let Location::Function(callee) = self.result.location(id) {
+                        if let Location::Function(callee) = location {
                             self.indirect(callee, number);
+                        }
+                    }
+                    Complex::Move(to, by) => {
+                        let moved = self.moved(id, by);
+                        self.add(to, moved);
+                    }
+                    Complex::CopyFrom(number) => {
+                        let copy = self.byte_copies[number as usize];
+                        for to in self.set_of(copy.to) {
+                            self.copy_bytes(id, to, copy.size);
+                        }
+                    }
+                    Complex::CopyTo(number) => {
+                        let copy = self.byte_copies[number as usize];
+                        for from in self.set_of(copy.from) {
+                            self.copy_bytes(from, id, copy.size);
                         }
                     }
                 }
             }
         }
+    }
+
+    fn set_of(&self, node: NodeId) -> Vec<u32> {
+        let root = self.result.root(node);
+        self.result.sets[root as usize].iter().collect()
     }
 
     fn indirect(&mut self, callee: RoutineId, number: u32) {
@@ -149,7 +179,7 @@ impl Solver<'_> {
         if !complex.is_empty() {
             self.complex[into as usize].extend(complex);
             // They have not seen all of the common set.
-            self.seen[into as usize] = Bits::default();
+            self.seen[into as usize] = Sparse::default();
         }
     }
 }

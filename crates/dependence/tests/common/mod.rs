@@ -1,5 +1,6 @@
 //! C sources as linked programs.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -7,6 +8,7 @@ use std::ffi::OsString;
 use patchwright_csource::{Clang, parse};
 use patchwright_dependence::{Bits, Criterion, Graph, VertexId};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::{Module, Program};
 
 /// One translation unit.
@@ -57,4 +59,18 @@ pub fn backward(graph: &Graph<'_>, line: u32) -> BTreeSet<u32> {
 /// The lines of the forward slice of a line.
 pub fn forward(graph: &Graph<'_>, line: u32) -> BTreeSet<u32> {
     lines(graph, &graph.forward(&at(graph, line, None)))
+}
+
+/// What a program prints, which ends by itself.
+pub fn output(modules: Vec<patchwright_ir::Module>) -> String {
+    let mut world = Closed::default();
+    let mut machine = Machine::link(modules, Limits::default(), &mut world).expect("links");
+    let outcome = machine.run(&[b"prog".to_vec()], &[]);
+    assert!(
+        matches!(outcome.ending, Ending::Exit(_)),
+        "{:?}",
+        outcome.ending
+    );
+    drop(machine);
+    String::from_utf8_lossy(&world.output).into_owned()
 }

@@ -221,7 +221,16 @@ pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) 
             operand(b),
             operand(size)
         ),
-        MemberAddress { a, offset, .. } => write!(out, "member {} {offset}", operand(a)),
+        MemberAddress {
+            a, offset, array, ..
+        } => {
+            let array = match array {
+                Some(u64::MAX) => " array open".to_owned(),
+                Some(bytes) => format!(" array {bytes}"),
+                None => String::new(),
+            };
+            write!(out, "member {} {offset}{array}", operand(a))
+        }
         Copy { to, from, size } => write!(out, "copy {} {} {size}", operand(to), operand(from)),
         Zero { address, size } => write!(out, "zero {} {size}", operand(address)),
         Call {

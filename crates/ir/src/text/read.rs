@@ -356,6 +356,11 @@ fn instruction(
             dst: defined()?,
             a: words.operand()?,
             offset: words.number()?,
+            array: match (words.eat("array"), words.eat("open")) {
+                (true, true) => Some(u64::MAX),
+                (true, false) => Some(words.number()?),
+                (false, _) => None,
+            },
         },
         "copy" => Copy {
             to: words.operand()?,
