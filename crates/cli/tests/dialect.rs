@@ -201,3 +201,89 @@ int main(int argc, char **argv) { return atoi(\"3\") + other() + (getchar() > 0)
     let output = run(&[main, other], &files);
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
 }
+
+#[test]
+fn other_names_of_functions_and_objects_mean_the_same_ones() {
+    let source = "#include <stdio.h>
+static int calls;
+int real(int n) { calls++; return n + 1; }
+int other(int n) __attribute__((alias(\"real\")));
+static int third(int n) __attribute__((weakref(\"real\")));
+int value = 3;
+extern int same __attribute__((alias(\"value\")));
+int counted(void) { return calls; }
+int elsewhere(int n);
+int main(void) {
+  same = 5;
+  int sum = other(1) + third(2) + elsewhere(3);
+  printf(\"%d %d %d %d\\n\", sum, value, counted(), other == real);
+  return 0;
+}
+";
+    let elsewhere = "int other(int n); int elsewhere(int n) { return other(10 * n); }\n";
+    let output = run(&[source, elsewhere], &["project/a.c", "project/b.c"]);
+    assert_eq!(stdout(&output), "36 5 3 1\n", "{}", stderr(&output));
+}
+
+#[test]
+fn builtins_and_long_doubles_are_what_compiler_and_library_make_of_them() {
+    let source = "#include <stdio.h>
+#include <math.h>
+#include <fenv.h>
+#include <string.h>
+#include <wchar.h>
+static void *back[5];
+static void jump(void) { __builtin_longjmp(back, 1); }
+int main(void) {
+  wchar_t text[16];
+  int n = swprintf(text, 16, L\"%03d|%ls\", 5, L\"wide\");
+  printf(\"%d %zu %ls\\n\", n, wcslen(text), text);
+  printf(\"%.20Lf %.20Lf %Lg\\n\", sqrtl(2.0L), floorl(-2.5L), fmodl(7.25L, 2.0L));
+  printf(\"%d %d %x\\n\", __builtin_clrsb(-2), __builtin_clrsbl(0x7f), __builtin_bitreverse32(6));
+  printf(\"%d %d\\n\", fegetround(), fesetround(FE_TONEAREST));
+  char name[L_tmpnam];
+  printf(\"%d\\n\", strncmp(tmpnam(name), \"/tmp/\", 5));
+  static int times;
+  if (__builtin_setjmp(back) == 0) { times++; jump(); }
+  printf(\"%d\\n\", times);
+  return 0;
+}
+";
+    let output = run(&[source], &["project/a.c"]);
+    assert_eq!(
+        stdout(&output),
+        "8 8 005|wide\n1.41421356237309504876 -3.00000000000000000000 1.25\n\
+         30 56 60000000\n0 0\n0\n1\n",
+        "{}",
+        stderr(&output)
+    );
+    let upward = "#include <fenv.h>\nint main(void) { return fesetround(FE_UPWARD); }\n";
+    let output = run(&[upward], &["project/a.c"]);
+    assert_eq!(output.status.code(), Some(122));
+    assert!(stderr(&output).contains("rounding in another direction"));
+}
+
+#[test]
+fn wide_characters_are_printed_to_a_stream_of_their_own() {
+    let source = "#include <stdio.h>
+#include <wchar.h>
+int main(int argc, char **argv) {
+  wprintf(L\"%d %ls %5.2f|%-4lc|%s\\n\", 7, L\"wide\", 2.5, L'x', \"narrow\");
+  fputws(L\"text\", stdout);
+  putwchar(L'\\n');
+  if (argc > 1)
+    puts(\"bytes\");
+  return 0;
+}
+";
+    let output = run(&[source], &["project/a.c"]);
+    assert_eq!(
+        stdout(&output),
+        "7 wide  2.50|x   |narrow\ntext\n",
+        "{}",
+        stderr(&output)
+    );
+    let output = run(&[source], &["project/a.c", "--", "more"]);
+    assert_eq!(output.status.code(), Some(121));
+    assert!(stderr(&output).contains("stream of wide characters"));
+}

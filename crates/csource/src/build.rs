@@ -51,6 +51,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) initializers: Vec<FileInitializer>,
     /// How many `offsetof` there are.
     pub(crate) offsets: u32,
+    /// Names that are other names of functions and objects, with those.
+    pub(crate) aliases: FxHashMap<String, String>,
     /// Place of the declaration that is being converted among those of the file.
     pub(crate) position: u32,
     /// How often each tag is defined, as far as the dump shows.

@@ -191,13 +191,22 @@ fn read(
                 builder.declared,
                 builder.initializers,
                 builder.offsets,
+                builder.aliases,
             ),
         ))
     })?;
     let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, mut functions, functions_elsewhere, enumerations, more) =
         built;
-    let (mut functions_in_headers, files, declarations, declared, mut initializers, offsets) = more;
+    let (
+        mut functions_in_headers,
+        files,
+        declarations,
+        declared,
+        mut initializers,
+        offsets,
+        aliases,
+    ) = more;
     let constants = match detail {
         Detail::Statements => Vec::new(),
         Detail::Everything => {
@@ -215,6 +224,7 @@ fn read(
     Ok(TranslationUnit {
         source,
         dialect,
+        aliases,
         types,
         variables,
         globals,

@@ -191,6 +191,9 @@ pub(crate) struct Node {
     pub selected: bool,
     #[serde(default)]
     pub variadic: bool,
+    /// What an `AliasAttr` names.
+    #[serde(default)]
+    pub aliasee: String,
     /// Present when a variable has an initialiser.
     #[serde(default)]
     pub init: String,

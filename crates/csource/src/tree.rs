@@ -4,6 +4,7 @@
 //! node says where it stands in the file as the user wrote it ([`Place`]).
 
 use patchwright_text::Span;
+use rustc_hash::FxHashMap;
 
 use crate::types::{RecordId, TypeId, TypeTable};
 
@@ -626,6 +627,8 @@ pub struct MacroConstant {
 pub struct TranslationUnit {
     /// What the flags of the compile command say of the meaning of C.
     pub dialect: crate::Dialect,
+    /// Names of functions and objects that are other names of others of the file (`alias`, `weakref`), with those.
+    pub aliases: FxHashMap<String, String>,
     /// The source's text.
     pub source: Vec<u8>,
     /// All types.

@@ -20,7 +20,13 @@ pub struct Gap {
 }
 
 /// Calls after which control goes on where no edge of the graph leads.
-const JUMPS: [&str; 4] = ["longjmp", "siglongjmp", "_longjmp", "__longjmp_chk"];
+const JUMPS: [&str; 5] = [
+    "longjmp",
+    "siglongjmp",
+    "_longjmp",
+    "__longjmp_chk",
+    "__builtin_longjmp",
+];
 
 /// Calls that let a function be executed at any time; an effect of that is in no slice.
 const HANDLERS: [&str; 5] = [

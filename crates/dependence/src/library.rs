@@ -74,6 +74,9 @@ const TABLE: &[(&str, &str)] = &[
          setlinebuf posix_fadvise fadvise fdadvise malloc_usable_size __builtin_clz __builtin_clzl __builtin_clzll \
          __builtin_ctz __builtin_ctzl __builtin_ctzll __builtin_popcount __builtin_popcountl __builtin_popcountll \
          __builtin_parity __builtin_parityl __builtin_parityll __builtin_ffs __builtin_ffsl __builtin_ffsll \
+         __builtin_clrsb __builtin_clrsbl __builtin_clrsbll __builtin_bitreverse8 __builtin_bitreverse16 \
+         __builtin_bitreverse32 __builtin_bitreverse64 truncl roundl rintl nearbyintl fmodl copysignl fmaxl fminl \
+         scalbnl feclearexcept \
          __builtin_bswap16 __builtin_bswap32 __builtin_bswap64",
     ),
     (
@@ -125,12 +128,16 @@ const TABLE: &[(&str, &str)] = &[
     // Formatted output.
     ("r*0", "printf putchar putchar_unlocked warn warnx verror"),
     ("r*1", "__printf_chk"),
-    ("r*0 out0", "fprintf"),
+    ("r*0 out0", "fprintf fwprintf"),
     ("r*0", "dprintf"),
     ("r*0 exit", "error error_at_line"),
     ("r*0 out0", "__fprintf_chk"),
-    ("r0 rl1", "vprintf"),
-    ("r1 rl2 out0", "vfprintf"),
+    ("r*0", "wprintf"),
+    ("out0", "putwchar putwchar_unlocked"),
+    ("w0 r*2", "swprintf"),
+    ("w0 r2 rl3", "vswprintf"),
+    ("r0 rl1", "vprintf vwprintf"),
+    ("r1 rl2 out0", "vfprintf vfwprintf"),
     ("r2 rl3 out0", "__vfprintf_chk"),
     ("w0 r*1", "sprintf"),
     ("w0 r*2", "snprintf"),
@@ -144,8 +151,11 @@ const TABLE: &[(&str, &str)] = &[
     ("new0 w0 r1 rl2", "vasprintf"),
     ("r*0 exit", "err errx"),
     // Streams.
-    ("out1", "fputc putc putc_unlocked fputc_unlocked putw"),
-    ("r0 out1", "fputs"),
+    (
+        "out1",
+        "fputc putc putc_unlocked fputc_unlocked putw fputwc putwc",
+    ),
+    ("r0 out1", "fputs fputws"),
     ("r0 out3 e", "fwrite fwrite_unlocked"),
     ("out0 e", "fflush fflush_unlocked"),
     ("r1 e", "write"),
@@ -153,7 +163,7 @@ const TABLE: &[(&str, &str)] = &[
         "in",
         "getchar getchar_unlocked fgetc getc getc_unlocked fgetc_unlocked ungetc fgetwc getwc",
     ),
-    ("w0 in e =0", "fgets fgets_unlocked gets"),
+    ("w0 in e =0", "fgets fgets_unlocked gets fgetws"),
     ("w0 in e", "fread fread_unlocked"),
     ("w1 in e", "read __read_chk"),
     ("w0 w1 new0 in e", "getline"),
@@ -173,6 +183,7 @@ const TABLE: &[(&str, &str)] = &[
     ("r0 r1 in e =stream =2", "freopen"),
     ("r1 in e =stream", "fdopen"),
     ("in e =stream", "tmpfile"),
+    ("w0 in st =0 =lib", "tmpnam tmpnam_r"),
     ("r0 in e", "open open64 creat"),
     ("w1 in e", "fstat fstat64"),
     ("r0 w1 in e", "stat lstat stat64 lstat64"),
@@ -220,10 +231,15 @@ const TABLE: &[(&str, &str)] = &[
     // The end.
     (
         "exit",
-        "exit _exit _Exit abort quick_exit longjmp siglongjmp _longjmp __longjmp_chk ",
+        "exit _exit _Exit abort quick_exit longjmp siglongjmp _longjmp __longjmp_chk __builtin_longjmp",
     ),
     ("r*0 exit", "__assert_fail __assert"),
-    ("w0", "setjmp _setjmp __sigsetjmp sigsetjmp"),
+    ("w1", "frexpl modfl frexp modf"),
+    ("st", "fesetround fegetround"),
+    (
+        "w0",
+        "__builtin_setjmp setjmp _setjmp __sigsetjmp sigsetjmp",
+    ),
     ("st", "raise kill "),
     ("r0 st e", "system"),
 ];

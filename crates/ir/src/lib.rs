@@ -24,6 +24,7 @@
 //! Processes, files, clang.
 
 pub mod drawing;
+pub mod extended;
 mod function;
 mod graph;
 mod instruction;

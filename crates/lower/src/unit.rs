@@ -91,6 +91,7 @@ fn lower_all<'a>(
             }
         }
     }
+    lowerer.other_names();
     lowerer.module
 }
 
@@ -179,8 +180,51 @@ impl<'a> Lowerer<'a> {
         class(&self.unit.types, ty)
     }
 
+    /// What a name stands for, if it is another name of something of the unit.
+    fn own_name<'n>(&self, name: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        // A name of a name of a name: compilers refuse circles.
+        let mut own = name;
+        for _ in 0..self.unit.aliases.len() {
+            match self.unit.aliases.get(own) {
+                Some(target) => own = target,
+                None => break,
+            }
+        }
+        own
+    }
+
+    /// Gives functions their other names, for other units: here these mean the function itself.
+    fn other_names(&mut self) {
+        let unit = self.unit;
+        let mut names: Vec<&String> = unit.aliases.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            let Some(&id) = self.functions.get(self.own_name(name)) else {
+                continue;
+            };
+            let declaration = unit.declarations.get(name);
+            let Some(declaration) = declaration.filter(|known| !known.internal) else {
+                continue;
+            };
+            let function = &self.module.functions[id.index()];
+            if function.is_defined() {
+                let mut other = function.clone();
+                other.name.clone_from(name);
+                other.linkage = match declaration.weak {
+                    true => Linkage::Weak,
+                    false => Linkage::External,
+                };
+                self.module.functions.push(other);
+            }
+        }
+    }
+
     /// The function called `name`, as the unit declares it.
     pub(crate) fn declare(&mut self, name: &str) -> FunctionId {
+        let name = self.own_name(name);
         if let Some(&id) = self.functions.get(name) {
             return id;
         }
@@ -202,6 +246,7 @@ impl<'a> Lowerer<'a> {
         parameters: Vec<Type>,
         variadic: bool,
     ) -> FunctionId {
+        let name = self.own_name(name);
         if self.functions.contains_key(name) || self.unit.declarations.contains_key(name) {
             return self.declare(name);
         }
@@ -301,6 +346,15 @@ impl<'a> Lowerer<'a> {
     pub(crate) fn object(&mut self, id: VarId) -> GlobalId {
         let unit = self.unit;
         let variable = unit.variable(id);
+        let own = self.own_name(&variable.name);
+        if own != variable.name
+            && let Some(other) = unit
+                .variables
+                .iter()
+                .position(|known| known.storage == Storage::Global && known.name == own)
+        {
+            return self.object(VarId(other as u32));
+        }
         if variable.storage == Storage::StaticLocal {
             if let Some(&global) = self.statics.get(&id) {
                 return global;

@@ -101,6 +101,7 @@ impl<'a> UnitBuilder<'a> {
             declared: Vec::new(),
             initializers: Vec::new(),
             offsets: 0,
+            aliases: FxHashMap::default(),
             position: 0,
             defined_tags: FxHashMap::default(),
             ordinary: Vec::new(),
@@ -127,6 +128,10 @@ impl<'a> UnitBuilder<'a> {
         files: &locate::Files,
         is_system: &dyn Fn(&str) -> bool,
     ) {
+        if let Some(alias) = node.inner.iter().find(|n| n.kind == "AliasAttr") {
+            let target = alias.aliasee.clone();
+            self.aliases.insert(node.name.clone(), target);
+        }
         match node.kind.as_str() {
             "RecordDecl" => self.record(node),
             "EnumDecl" => self.enumeration(node),

@@ -3,7 +3,7 @@
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;
 
-use super::{Arg, decimal};
+use super::{Arg, decimal, wide_print};
 use crate::{
     fault::{Run, Stop, Undefined, undefined},
     machine::Machine,
@@ -198,13 +198,22 @@ fn convert(
             integer(out, spec, prefix, digits);
         }
         b'c' => {
-            let value = source.next(machine, Type::I32)? as u8;
-            pad(out, spec, &[value]);
+            let value = source.next(machine, Type::I32)?;
+            let byte = match length {
+                b"l" => wide_print::narrow_character(value as u64 & 0xffff_ffff)?,
+                _ => value as u8,
+            };
+            pad(out, spec, &[byte]);
+        }
+        b's' if length == b"l" => {
+            let address = source.next(machine, Type::Ptr)? as u64;
+            let text = match address {
+                0 => b"(null)".to_vec(),
+                _ => wide_print::narrow(machine, address, spec.precision.unwrap_or(usize::MAX))?,
+            };
+            pad(out, spec, &text);
         }
         b's' => {
-            if length == b"l" {
-                return Err(Stop::Unsupported("wide strings in formats".to_owned()));
-            }
             let address = source.next(machine, Type::Ptr)? as u64;
             let text = match (address, spec.precision) {
                 (0, None) => b"(null)".to_vec(),

@@ -1,9 +1,17 @@
 //! `math.h`: as the machine that runs the interpreter computes it.
 
-use patchwright_ir::{Type, wide};
+use patchwright_ir::{
+    Type,
+    extended::{self as exact, Whole},
+    wide,
+};
+use patchwright_semantics::BinaryOp;
 
 use super::{Arg, Args, Native, int};
-use crate::{fault::Run, machine::Machine};
+use crate::{
+    fault::{Run, Stop},
+    machine::Machine,
+};
 
 fn double(value: f64) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
@@ -137,7 +145,62 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "lroundf" | "llroundf" | "lround" | "llround" => |_, a| int(a.float(0)?.round() as i64),
         "lrint" | "llrint" => |_, a| int(a.float(0)?.round_ties_even() as i64),
         "ilogb" => |_, a| int(split(a.float(0)?).1 - 1),
-        "fabsl" => |_, a| Ok(extended(a)? & !(1 << 79)),
+        "sqrtl" => |m, a| {
+            let root = exact::root(extended(a, 0)?);
+            let given = a.float(0)?;
+            if given < 0.0 {
+                reported(m, &[given], f64::NAN);
+            }
+            Ok(root)
+        },
+        "floorl" => |_, a| Ok(exact::whole(extended(a, 0)?, Whole::Down)),
+        "ceill" => |_, a| Ok(exact::whole(extended(a, 0)?, Whole::Up)),
+        "truncl" => |_, a| Ok(exact::whole(extended(a, 0)?, Whole::ToZero)),
+        "roundl" => |_, a| Ok(exact::whole(extended(a, 0)?, Whole::Nearest)),
+        "rintl" | "nearbyintl" => |_, a| Ok(exact::whole(extended(a, 0)?, Whole::Even)),
+        "fmodl" => |_, a| Ok(exact::remainder(extended(a, 0)?, extended(a, 1)?)),
+        "copysignl" => |_, a| Ok(exact::with_sign_of(extended(a, 0)?, extended(a, 1)?)),
+        "fmaxl" => |_, a| Ok(exact::extreme(extended(a, 0)?, extended(a, 1)?, true)),
+        "fminl" => |_, a| Ok(exact::extreme(extended(a, 0)?, extended(a, 1)?, false)),
+        "ldexpl" | "scalbnl" => |_, a| {
+            Ok(exact::scaled(
+                extended(a, 0)?,
+                a.int(1)?.clamp(-40_000, 40_000) as i32,
+            ))
+        },
+        "frexpl" => |m, a| {
+            let (fraction, exponent) = exact::split(extended(a, 0)?);
+            let exponent = i64::from(exponent) as u64;
+            m.memory
+                .store(patchwright_semantics::Ty::I32, a.word(1)?, exponent)?;
+            Ok(fraction)
+        },
+        "modfl" => |m, a| {
+            let x = extended(a, 0)?;
+            let whole = exact::whole(x, Whole::ToZero);
+            m.memory.store_wide(16, a.word(1)?, whole)?;
+            let is_infinite = wide::binary(BinaryOp::Eq, Type::F80, x, whole) == Some(1);
+            let rest = match is_infinite {
+                true => 0,
+                false => wide::binary(BinaryOp::Sub, Type::F80, x, whole).unwrap_or(0),
+            };
+            Ok(exact::with_sign_of(rest, x))
+        },
+        // One direction is modelled, the one that every program starts with.
+        "fegetround" => |_, _| int(0),
+        "fesetround" => |_, a| match a.int(0)? {
+            0 => int(0),
+            _ => Err(Stop::Unsupported(
+                "rounding in another direction than to the nearest number".to_owned(),
+            )),
+        },
+        "feclearexcept" => |_, _| int(0),
+        "fetestexcept" | "feraiseexcept" | "fegetexceptflag" | "fesetexceptflag" => |_, _| {
+            Err(Stop::Unsupported(
+                "flags of floating-point exceptions".to_owned(),
+            ))
+        },
+        "fabsl" => |_, a| Ok(extended(a, 0)? & !(1 << 79)),
         "isnan" | "__isnan" | "__isnanf" | "__isnanl" | "__builtin_isnan" => {
             |_, a| int(i64::from(a.float(0)?.is_nan()))
         }
@@ -219,8 +282,8 @@ fn wide_float(a: &Args<'_>) -> Run<f64> {
     a.float(last)
 }
 
-fn extended(a: &Args<'_>) -> Run<u128> {
-    let arg = a.get(0)?;
+fn extended(a: &Args<'_>, index: usize) -> Run<u128> {
+    let arg = a.get(index)?;
     Ok(wide::convert(arg.ty, Type::F80, arg.bits).unwrap_or(0))
 }
 

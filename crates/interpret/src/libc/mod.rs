@@ -18,6 +18,7 @@ mod string;
 mod time;
 pub(crate) mod verify;
 mod wide_chars;
+mod wide_print;
 
 use patchwright_ir::{Type, wide};
 use patchwright_semantics::Ty;
@@ -111,6 +112,8 @@ pub(crate) struct Library {
     pub(crate) errors: u32,
     pub(crate) signals: FxHashMap<i64, u64>,
     pub(crate) mask: u32,
+    /// How many names `tmpnam` has made up.
+    pub(crate) names: u32,
 }
 
 /// The model of a function.
@@ -124,6 +127,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| error::find(name))
         .or_else(|| time::find(name))
         .or_else(|| wide_chars::find(name))
+        .or_else(|| wide_print::find(name))
         .or_else(|| misc::find(name))
         .or_else(|| verify::find(name))
 }

@@ -8,8 +8,8 @@ use super::{
     int,
     scan::{Characters, Input, scan},
     stream::{
-        Buffering, Stream, flush, flush_all, get, how, new_stream, open, position, put, seek,
-        standard, stream, temporary_file, unget, update_memory,
+        Buffering, Stream, flush, flush_all, free_name, get, how, new_stream, open, position, put,
+        seek, standard, stream, temporary_file, unget, update_memory,
     },
     word,
 };
@@ -371,6 +371,17 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 Ok(_) => int(0),
                 Err(errno) => m.fails(errno),
             }
+        },
+        "tmpnam" | "tmpnam_r" => |m, a| {
+            let Some(name) = free_name(m) else {
+                return word(0);
+            };
+            let at = match a.word(0)? {
+                0 => m.made("tmpnam", 32)?,
+                at => at,
+            };
+            m.put_text(at, &name)?;
+            word(at)
         },
         "tmpfile" | "tmpfile64" => |m, _| temporary_file(m),
         "rewind" => |m, a| {

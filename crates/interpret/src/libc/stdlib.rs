@@ -236,7 +236,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 None => set_variable(m, &text, None, true),
             }
         },
-        "setjmp" | "_setjmp" | "__sigsetjmp" | "sigsetjmp" => |m, a| {
+        "setjmp" | "_setjmp" | "__builtin_setjmp" | "__sigsetjmp" | "sigsetjmp" => |m, a| {
             let Some(frame) = m.frames.last() else {
                 return int(0);
             };
@@ -249,7 +249,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             m.memory.store(Ty::U64, a.word(0)?, handle)?;
             int(0)
         },
-        "longjmp" | "_longjmp" | "siglongjmp" => |m, a| {
+        "longjmp" | "_longjmp" | "siglongjmp" | "__builtin_longjmp" => |m, a| {
             let handle = m.memory.load(Ty::U64, a.word(0)?)?;
             Err(Stop::Jump(handle, a.int(1)? as i32))
         },
@@ -272,6 +272,18 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 value => word(u64::from(value.trailing_zeros()) + 1),
             }
         }
+        "__builtin_clrsb" => |_, a| {
+            let x = a.int(0)? as i32;
+            word(u64::from((if x < 0 { !x } else { x }).leading_zeros()) - 1)
+        },
+        "__builtin_clrsbl" | "__builtin_clrsbll" => |_, a| {
+            let x = a.int(0)?;
+            word(u64::from((if x < 0 { !x } else { x }).leading_zeros()) - 1)
+        },
+        "__builtin_bitreverse8" => |_, a| word(u64::from((a.word(0)? as u8).reverse_bits())),
+        "__builtin_bitreverse16" => |_, a| word(u64::from((a.word(0)? as u16).reverse_bits())),
+        "__builtin_bitreverse32" => |_, a| word(u64::from((a.word(0)? as u32).reverse_bits())),
+        "__builtin_bitreverse64" => |_, a| word(a.word(0)?.reverse_bits()),
         "__builtin_bswap16" => |_, a| word(u64::from((a.word(0)? as u16).swap_bytes())),
         "__builtin_bswap32" => |_, a| word(u64::from((a.word(0)? as u32).swap_bytes())),
         "__builtin_bswap64" => |_, a| word(a.word(0)?.swap_bytes()),

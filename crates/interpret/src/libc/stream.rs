@@ -31,6 +31,8 @@ pub(crate) struct Stream {
     pub(super) failed: bool,
     /// What `open_memstream` writes to: the places of the buffer and of its size.
     pub(super) memory: Option<(u64, u64)>,
+    /// It is one of wide characters, or of bytes, as the first output made it.
+    wide: Option<bool>,
 }
 
 impl Stream {
@@ -109,6 +111,24 @@ pub(super) fn flush_all(m: &mut Machine<'_>) {
 }
 
 pub(super) fn put(m: &mut Machine<'_>, index: usize, bytes: &[u8]) -> Run<bool> {
+    put_as(m, index, bytes, false)
+}
+
+/// Writes characters as wide ones.
+pub(super) fn put_wide(m: &mut Machine<'_>, index: usize, bytes: &[u8]) -> Run<bool> {
+    put_as(m, index, bytes, true)
+}
+
+fn put_as(m: &mut Machine<'_>, index: usize, bytes: &[u8], wide: bool) -> Run<bool> {
+    if *m.library.streams[index].wide.get_or_insert(wide) != wide {
+        return undefined(
+            Undefined::BadArgument,
+            match wide {
+                true => "wide characters are written to a stream of bytes",
+                false => "bytes are written to a stream of wide characters",
+            },
+        );
+    }
     let stream = &mut m.library.streams[index];
     // Reading and writing take turns.
     stream.input.clear();
@@ -258,6 +278,19 @@ pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     let descriptor = stream.descriptor;
     let position = m.world.seek(descriptor, 0, 1)?;
     Ok(position as i64 - ahead)
+}
+
+/// A name that no file has, as `tmpnam` makes it up; none if all are taken.
+pub(super) fn free_name(m: &mut Machine<'_>) -> Option<Vec<u8>> {
+    const MOST: u32 = 100_000;
+    while m.library.names < MOST {
+        let path = format!("/tmp/file{:06}", m.library.names).into_bytes();
+        m.library.names += 1;
+        if m.world.status_of(&path, false).is_err() {
+            return Some(path);
+        }
+    }
+    None
 }
 
 /// A stream of a new file without a name.
