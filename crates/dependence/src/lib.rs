@@ -1,8 +1,8 @@
 //! Dependence in programs of the IR: who calls, points to and depends on what, and slices.
 //!
 //! # Static
-//! * [`PointsTo`]: which objects a pointer may point to (Andersen's analysis: inclusion, one set
-//!   for each object whatever its members, no contexts).
+//! * [`PointsTo`]: which objects a pointer may point to, and which of their members (Andersen's
+//!   analysis: inclusion, by offsets, no contexts).
 //! * [`CallGraph`]: who calls whom; calls through pointers by the points-to sets, or by type only.
 //! * [`Graph`]: the system dependence graph of Horwitz, Reps and Binkley ("Interprocedural slicing
 //!   using dependence graphs", 1990): a vertex for each instruction, for what goes into and comes
@@ -17,6 +17,8 @@
 //! slices also the branches that would have, had they gone another way.
 //!
 //! # What is taken for granted
+//! * Arithmetic on a pointer does not leave an array inside of a structure, unless by a constant
+//!   number of bytes or because the array is the last member.
 //! * Pointers live in pointers and in integers of 64 bits. Copying one byte by byte in a loop of
 //!   the program's own loses it (`memcpy` and structure copies do not).
 //! * A function that no module defines, and that is none of the C library's that are known here,

@@ -270,7 +270,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let ty = fields.get(index)?.ty;
         if !matches!(
             types.kind(ty),
-            TypeKind::Array(..) | TypeKind::VariableArray(_)
+            TypeKind::Array(..) | TypeKind::VariableArray(..)
         ) {
             return None;
         }

@@ -32,7 +32,7 @@ pub(crate) struct Stream {
     /// What `open_memstream` writes to: the places of the buffer and of its size.
     pub(super) memory: Option<(u64, u64)>,
     /// It is one of wide characters, or of bytes, as the first output made it.
-    wide: Option<bool>,
+    pub(super) wide: Option<bool>,
 }
 
 impl Stream {
