@@ -162,7 +162,8 @@ fn a_patch_cannot_forge_the_verdict_of_another_one() {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        let verdict = |line: &serde_json::Value| line["patch"]["verdict"].as_str().map(str::to_owned);
+        let verdict =
+            |line: &serde_json::Value| line["patch"]["verdict"].as_str().map(str::to_owned);
         (
             lines.iter().filter_map(verdict).collect::<Vec<_>>(),
             stderr(&output),
