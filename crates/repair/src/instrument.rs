@@ -468,8 +468,12 @@ fn new_channel(
 
 /// Puts the run where processes look for it that have lost their environment.
 fn show_run(worker: &Worker, probe: &Path, channel: &Channel) -> Result<(), RepairError> {
-    files::create_link(probe, &worker.run_folder().join(PROBE_FILE))?;
-    files::create_link(channel.path(), &worker.run_folder().join(CHANNEL_FILE))?;
+    // Without a view all workers have one folder, and a localization may have been there.
+    for (file, name) in [(probe, PROBE_FILE), (channel.path(), CHANNEL_FILE)] {
+        let link = worker.run_folder().join(name);
+        files::remove_file(&link)?;
+        files::create_link(file, &link)?;
+    }
     Ok(())
 }
 
