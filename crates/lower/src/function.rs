@@ -617,10 +617,13 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
 
     pub(crate) fn at_variable(&mut self, id: VarId) -> OriginId {
         let variable = self.lowerer.unit.variable(id);
+        let lowerer = &self.lowerer;
+        // What an included file declares has no place in this one.
+        let length = lowerer.unit.source.len() as u32;
         let span = variable
             .declared_at
+            .filter(|&start| start < length)
             .map(|start| Span::new(start, start + variable.name.len() as u32));
-        let lowerer = &self.lowerer;
         let line = span.map(|span| (lowerer.main_file, lowerer.lines.line(span.start)));
         self.intern(Node::Variable(id.0), span, line)
     }
