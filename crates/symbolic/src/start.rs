@@ -43,6 +43,7 @@ impl Encoder<'_> {
         };
         let place = self.start_place(routine);
         let mut visible = self.place_objects(&mut world, &place);
+        self.hooks(&world, entry, &place);
         let arguments = match entry {
             Entry::Main { arguments, longest } => {
                 self.main_arguments(routine, &mut world, *arguments, *longest, &place)
@@ -95,6 +96,21 @@ impl Encoder<'_> {
                 name: name.to_owned(),
                 count: more + 1,
             }),
+        }
+    }
+
+    /// Functions that run before `main` or at the end of the program are not encoded.
+    fn hooks(&mut self, world: &World, entry: &Entry, place: &Place) {
+        if !matches!(entry, Entry::Main { .. }) {
+            return;
+        }
+        let program = self.program;
+        for module in &program.modules {
+            for hook in module.constructors.iter().chain(&module.destructors) {
+                let name = &module.function(hook.function).name;
+                let reason = format!("`{name}`, which runs before `main` or at the end");
+                self.unknown(world, reason, place);
+            }
         }
     }
 

@@ -151,3 +151,16 @@ fn floats_are_computed_as_the_processor_does() {
           return (l == u) + (f != d) * 2 + (d > 3.9e9) * 4; }",
     );
 }
+
+#[test]
+fn what_runs_before_main_is_said_not_to_be_encoded() {
+    let source = "static int x = 1; __attribute__((constructor)) static void first(void) { x = 2; }
+                  int main(void) { return x; }";
+    let program = with_reader(|reader| reader.program(source));
+    let (_, encoding) = encoded(&program, &main_entry(), &everything());
+    assert!(
+        encoding.unknown[0].reason.contains("`first`"),
+        "{:?}",
+        encoding.unknown
+    );
+}
