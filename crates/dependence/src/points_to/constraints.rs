@@ -39,6 +39,8 @@ pub(super) struct Bytes {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) size: Option<u64>,
+    /// What all of the first objects hold, where there are too many pairs to go by offsets.
+    pub(super) between: Option<NodeId>,
 }
 
 /// A call through a pointer.
@@ -67,6 +69,8 @@ pub(super) struct Solver<'p> {
     pub(super) byte_copies: Vec<Bytes>,
     pub(super) bases: Vec<Base>,
     pub(super) places: FxHashMap<PointeeId, Place>,
+    /// The copies between places that are known already.
+    pub(super) copied: FxHashSet<(PointeeId, PointeeId, Option<u64>)>,
     /// The node of all that functions that are not known can reach.
     pub(super) unknown: NodeId,
     pub(super) changed: bool,
@@ -99,6 +103,7 @@ impl<'p> Solver<'p> {
             byte_copies: Vec::new(),
             bases: Vec::new(),
             places: FxHashMap::default(),
+            copied: FxHashSet::default(),
             unknown: 0,
             changed: false,
         };
@@ -203,7 +208,12 @@ impl<'p> Solver<'p> {
     /// Objects that one address leads to hold what those of the other do.
     fn copy_objects(&mut self, to: NodeId, from: NodeId, size: Option<u64>) {
         let number = self.byte_copies.len() as u32;
-        self.byte_copies.push(Bytes { from, to, size });
+        self.byte_copies.push(Bytes {
+            from,
+            to,
+            size,
+            between: None,
+        });
         self.constrain(from, Complex::CopyFrom(number));
         self.constrain(to, Complex::CopyTo(number));
     }

@@ -131,11 +131,10 @@ impl Solver<'_> {
             size,
             to,
         };
-        let known = &mut self.bases[base as usize];
-        if known.copies.contains(&copy) {
+        if !self.copied.insert((from, to, size)) {
             return;
         }
-        known.copies.push(copy);
+        self.bases[base as usize].copies.push(copy);
         for index in 0..self.bases[base as usize].places.len() {
             let place = self.bases[base as usize].places[index];
             self.copy_place(copy, place);
@@ -146,6 +145,29 @@ impl Solver<'_> {
                 let to = self.place(to).stored;
                 self.add(to, target);
             }
+        }
+    }
+
+    /// A node holds what the bytes hold that a copy takes from an object.
+    pub(super) fn load_range(&mut self, to: NodeId, from: PointeeId, number: u32) {
+        let size = self.byte_copies[number as usize].size;
+        let (base, shape) = self.result.pointees[from as usize];
+        if !matches!(self.result.bases[base as usize], Location::Function(_)) {
+            let range = self.pointee(base, shape.range(size));
+            let from = self.place(range).loaded;
+            self.copy(to, from);
+        }
+    }
+
+    /// The bytes that a copy gives to an object hold what a node holds.
+    pub(super) fn store_range(&mut self, to: PointeeId, from: NodeId, number: u32) {
+        let size = self.byte_copies[number as usize].size;
+        let (base, shape) = self.result.pointees[to as usize];
+        let is_function = matches!(self.result.bases[base as usize], Location::Function(_));
+        if base != super::CONSTANTS && !is_function {
+            let range = self.pointee(base, shape.range(size));
+            let to = self.place(range).stored;
+            self.copy(to, from);
         }
     }
 

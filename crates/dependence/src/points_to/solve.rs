@@ -9,6 +9,9 @@ use super::{
     sparse::Sparse,
 };
 
+/// Pairs of objects for which a copy goes by offsets.
+const MOST_PAIRS: usize = 64;
+
 impl Solver<'_> {
     pub(super) fn solve(&mut self) {
         loop {
@@ -72,21 +75,48 @@ impl Solver<'_> {
                         let moved = self.moved(id, by);
                         self.add(to, moved);
                     }
-                    Complex::CopyFrom(number) => {
-                        let copy = self.byte_copies[number as usize];
-                        for to in self.set_of(copy.to) {
-                            self.copy_bytes(id, to, copy.size);
+                    Complex::CopyFrom(number) => match self.between(number) {
+                        Some(between) => self.load_range(between, id, number),
+                        None => {
+                            let copy = self.byte_copies[number as usize];
+                            for to in self.set_of(copy.to) {
+                                self.copy_bytes(id, to, copy.size);
+                            }
                         }
-                    }
-                    Complex::CopyTo(number) => {
-                        let copy = self.byte_copies[number as usize];
-                        for from in self.set_of(copy.from) {
-                            self.copy_bytes(from, id, copy.size);
+                    },
+                    Complex::CopyTo(number) => match self.between(number) {
+                        Some(between) => self.store_range(id, between, number),
+                        None => {
+                            let copy = self.byte_copies[number as usize];
+                            for from in self.set_of(copy.from) {
+                                self.copy_bytes(from, id, copy.size);
+                            }
                         }
-                    }
+                    },
                 }
             }
         }
+    }
+
+    /// What a copy goes through, if it has too many pairs of objects.
+    fn between(&mut self, number: u32) -> Option<NodeId> {
+        let copy = self.byte_copies[number as usize];
+        if copy.between.is_some() {
+            return copy.between;
+        }
+        let (from, to) = (self.set_of(copy.from), self.set_of(copy.to));
+        if from.len() * to.len() <= MOST_PAIRS {
+            return None;
+        }
+        let between = self.node();
+        self.byte_copies[number as usize].between = Some(between);
+        for id in from {
+            self.load_range(between, id, number);
+        }
+        for id in to {
+            self.store_range(id, between, number);
+        }
+        Some(between)
     }
 
     fn set_of(&self, node: NodeId) -> Vec<u32> {
