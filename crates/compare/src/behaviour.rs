@@ -1,8 +1,10 @@
 //! What one of the programs does for the inputs of a partition: formulas over the inputs.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Term, Terms};
+use patchwright_solve::{Node, Term, Terms};
 use patchwright_symbolic::{Encoding, Piece};
+
+use rustc_hash::FxHashMap;
 
 use crate::{pair::Seen, shown::Printer, specialise::Specialised};
 
@@ -122,6 +124,46 @@ pub(crate) fn formulas(
 }
 
 impl Formulas {
+    /// All formulas.
+    fn all(&mut self) -> Vec<&mut Term> {
+        let mut all: Vec<&mut Term> = Vec::new();
+        all.extend(self.result.as_mut().map(|(_, value)| value));
+        all.extend(self.objects.iter_mut().flat_map(|(_, parts)| parts));
+        for piece in self.output.iter_mut().chain(&mut self.errors) {
+            match piece {
+                Piece::Value(_, _, value) | Piece::Byte(value) => all.push(value),
+                Piece::Text(_) => {}
+            }
+        }
+        all
+    }
+
+    /// Terms whose upper bits are cut off because they are known, and without that: `x & 0x7fffffff` and `x`.
+    pub(crate) fn cut(&mut self, terms: &Terms) -> Vec<(Term, Term)> {
+        let roots: Vec<Term> = self.all().into_iter().map(|term| *term).collect();
+        let mut found = Vec::new();
+        for term in terms.within(&roots) {
+            let low = match terms.node(term) {
+                Node::Concat(high, low) if terms.as_constant(high).is_some() => low,
+                Node::SignExtend(low) => low,
+                _ => continue,
+            };
+            if let Node::Extract { of, low: 0, .. } = terms.node(low)
+                && terms.sort(of) == terms.sort(term)
+            {
+                found.push((term, of));
+            }
+        }
+        found
+    }
+
+    /// The formulas with terms replaced by equal ones.
+    pub(crate) fn replace(&mut self, terms: &mut Terms, equal: &FxHashMap<Term, Term>) {
+        for term in self.all() {
+            *term = terms.substitute(*term, equal);
+        }
+    }
+
     /// What is seen, as lines of text: `returns x + 1`, `prints "%d\n", x`.
     pub(crate) fn text(&self, printer: &Printer<'_>, is_program: bool) -> Vec<String> {
         let mut all = Vec::new();
@@ -132,7 +174,7 @@ impl Formulas {
         for (name, parts) in &self.objects {
             let values: Vec<String> = parts
                 .iter()
-                .map(|&part| printer.value(part, type_of(printer.terms, part)))
+                .map(|&part| printer.value(part, type_of(printer, part)))
                 .collect();
             all.push(match values.as_slice() {
                 [only] => format!("{name} = {only}"),
@@ -151,9 +193,12 @@ impl Formulas {
     }
 }
 
-/// Parts of objects are numbers with a sign, single bytes ones without.
-fn type_of(terms: &Terms, part: Term) -> Type {
-    match terms.width(part) {
+/// Parts of objects are numbers with a sign, single bytes ones without; inputs have their own type.
+fn type_of(printer: &Printer<'_>, part: Term) -> Type {
+    if let Some((_, Some(ty))) = printer.names.of.get(&part) {
+        return *ty;
+    }
+    match printer.terms.width(part) {
         8 => Type::U8,
         16 => Type::I16,
         64 => Type::I64,

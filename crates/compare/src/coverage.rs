@@ -61,12 +61,13 @@ pub fn covered(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Shar
     sampled(terms, pair, partitions)
 }
 
-type Box = Vec<(i128, i128)>;
+/// The first and the last value of each variable.
+type Cuboid = Vec<(i128, i128)>;
 
 /// The share of the union of boxes in the whole.
 fn volume(partitions: &[Partition]) -> Option<f64> {
     let mut variables: Vec<Term> = Vec::new();
-    let mut whole: Box = Vec::new();
+    let mut whole: Cuboid = Vec::new();
     for partition in partitions {
         for (&variable, &(_, _, width, is_signed)) in &partition.region.sides {
             if !variables.contains(&variable) {
@@ -75,9 +76,9 @@ fn volume(partitions: &[Partition]) -> Option<f64> {
             }
         }
     }
-    let mut disjoint: Vec<Box> = Vec::new();
+    let mut disjoint: Vec<Cuboid> = Vec::new();
     for partition in partitions {
-        let own: Box = variables
+        let own: Cuboid = variables
             .iter()
             .zip(&whole)
             .map(|(variable, &all)| {
@@ -107,7 +108,7 @@ fn volume(partitions: &[Partition]) -> Option<f64> {
 }
 
 /// The boxes that are left of one without another one.
-fn without(mut piece: Box, other: &Box) -> Vec<Box> {
+fn without(mut piece: Cuboid, other: &Cuboid) -> Vec<Cuboid> {
     let meets = piece
         .iter()
         .zip(other)

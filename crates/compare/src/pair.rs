@@ -3,7 +3,7 @@
 use patchwright_ir::Type;
 use patchwright_solve::{Term, Terms};
 use patchwright_symbolic::{
-    Difference, Encoding, FailureKind, Input, InputKind, Place, difference,
+    Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, difference,
 };
 
 /// One of the two programs.
@@ -85,6 +85,8 @@ pub struct Pair {
     pub(crate) otherwise: Term,
     /// Inputs for which both end, and something differs.
     pub(crate) differences: Vec<(Seen, Term)>,
+    /// Inputs for which both end, and anything differs.
+    pub(crate) ended: Term,
     /// Inputs for which anything differs.
     pub(crate) different: Term,
     /// What is not compared, for no input.
@@ -120,6 +122,9 @@ impl Pair {
                 }
                 !skip
             });
+            for printed in &mut encoding.outcome.output {
+                plain(terms, &mut printed.piece);
+            }
             if let Some((Type::Ptr, value)) = encoding.outcome.result {
                 let reason = "the result is a pointer: only whether it is null is compared";
                 if !not_compared.iter().any(|other| other == reason) {
@@ -157,8 +162,8 @@ impl Pair {
             .into_iter()
             .map(|difference| (seen(&difference), difference.condition))
             .collect();
-        let different = terms.or_all(differences.iter().map(|(_, condition)| *condition));
-        let different = terms.or_all([alone[0], alone[1], otherwise, different]);
+        let ended = terms.or_all(differences.iter().map(|(_, condition)| *condition));
+        let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
         let limits = limits(terms, &old, &new);
         let limited = terms.or_all(limits.iter().map(|limit| limit.condition));
         Pair {
@@ -170,6 +175,7 @@ impl Pair {
             alone,
             otherwise,
             differences,
+            ended,
             different,
             not_compared,
         }
@@ -218,6 +224,23 @@ fn seen(difference: &Difference) -> Seen {
             None => Seen::Result,
         },
     }
+}
+
+/// What is printed by a conversion as the text that comes of it, where that is known: `%d` of 5 is the same as `5`.
+fn plain(terms: &mut Terms, piece: &mut Piece) {
+    let Piece::Value(spelled, ty, value) = piece else {
+        return;
+    };
+    let (ty, value) = (*ty, *value);
+    let width = 8 * ty.size() as u32;
+    *piece = match (spelled.as_str(), terms.as_constant(value)) {
+        ("%c", _) if width >= 8 => Piece::Byte(terms.extract(value, 7, 0)),
+        ("%d" | "%i", Some(bits)) if width == 32 => {
+            Piece::Text((bits as u32 as i32).to_string().into_bytes())
+        }
+        ("%u", Some(bits)) if width == 32 => Piece::Text((bits as u32).to_string().into_bytes()),
+        _ => return,
+    };
 }
 
 fn firsts(terms: &mut Terms, encoding: &Encoding) -> Vec<First> {

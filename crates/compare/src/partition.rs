@@ -9,6 +9,7 @@
 use patchwright_prove::{Given, given};
 use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Statistics, Term, Terms};
 use patchwright_symbolic::Place;
+use rustc_hash::FxHashMap;
 
 use crate::{
     behaviour::{self, Formulas, formulas},
@@ -168,7 +169,7 @@ impl<'a> Explorer<'a> {
             (Kind::NewFails, self.pair.alone[1]),
             (Kind::OldFails, self.pair.alone[0]),
             (Kind::FailsOtherwise, self.pair.otherwise),
-            (Kind::Different, self.pair.different),
+            (Kind::Different, self.pair.ended),
         ];
         for (kind, goal) in goals {
             if self.terms.as_truth(goal) == Some(false) {
@@ -223,13 +224,11 @@ impl<'a> Explorer<'a> {
     fn partition(&mut self, kind: Kind, model: Assignment) -> Partition {
         let pair = self.pair;
         let (mut roots, mut holding) = (vec![pair.limited], Vec::new());
-        let mut failing: [Option<usize>; 2] = [None, None];
         for side in Side::BOTH {
             let firsts = &pair.failures[side.index()];
             let conditions: Vec<Term> = firsts.iter().map(|first| first.condition).collect();
             let values = self.terms.evaluate_all(&conditions, &model);
             let first = values.iter().position(|value| value.truth());
-            failing[side.index()] = first.map(|at| firsts[at].index);
             let matters = match kind {
                 Kind::NewFails => side == Side::New,
                 Kind::OldFails => side == Side::Old,
@@ -301,7 +300,7 @@ impl<'a> Explorer<'a> {
         let mut behaviours = [Behaviour::default(), Behaviour::default()];
         for side in Side::BOTH {
             behaviours[side.index()] =
-                self.behaviour(side, kind, term, &model, &formulas[side.index()], &failing);
+                self.behaviour(side, kind, term, &model, &formulas[side.index()]);
         }
         let samples = Side::BOTH.map(|side| given(self.terms, &pair.encoding(side).inputs, &model));
         let printer = Printer {
@@ -357,16 +356,25 @@ impl<'a> Explorer<'a> {
         condition: Term,
         model: &Assignment,
         known: &Formulas,
-        failing: &[Option<usize>; 2],
     ) -> Behaviour {
         let pair = self.pair;
         let encoding = pair.encoding(side);
-        let failure = failing[side.index()].map(|index| {
-            let failure = &encoding.failures[index];
-            (failure.message.clone(), failure.place.clone())
-        });
+        let firsts = &pair.failures[side.index()];
+        let conditions: Vec<Term> = firsts.iter().map(|first| first.condition).collect();
+        let values = self.terms.evaluate_all(&conditions, model);
+        let first = values
+            .iter()
+            .position(|value| value.truth())
+            .map(|at| &firsts[at]);
+        // Other inputs of a partition without a difference may fail elsewhere, or not at all.
+        let failure = first
+            .filter(|first| self.implies(condition, first.condition))
+            .map(|first| {
+                let failure = &encoding.failures[first.index];
+                (failure.message.clone(), failure.place.clone())
+            });
         let mut text = Vec::new();
-        if failure.is_none() {
+        if first.is_none() {
             let mut found = known.clone();
             if kind != Kind::Different {
                 // What else can be said of the whole partition.
@@ -380,6 +388,15 @@ impl<'a> Explorer<'a> {
                     found.output.clear();
                 }
             }
+            let cut = found.cut(self.terms);
+            let mut equal = FxHashMap::default();
+            for (term, whole) in cut {
+                let same = self.terms.eq(term, whole);
+                if self.implies(condition, same) {
+                    equal.insert(term, whole);
+                }
+            }
+            found.replace(self.terms, &equal);
             let printer = Printer {
                 terms: self.terms,
                 names: &self.names,

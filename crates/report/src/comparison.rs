@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::text::Style;
 
-/// The version of the JSON's schema.
+/// The name of the JSON's schema.
+pub const SCHEMA: &str = "patchwright-compare";
+/// Its version.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What one version does with an input: what an execution did.
@@ -79,6 +81,8 @@ pub struct Covered {
 /// The report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
+    /// The name of the schema.
+    pub schema: &'static str,
     /// The version of the schema.
     pub schema_version: u32,
     /// The files.
@@ -260,15 +264,22 @@ impl Partition {
             false => self.condition.join(" && "),
         };
         let _ = writeln!(text, "     for   {condition}");
-        for (name, side) in [("OLD", &self.old), ("NEW", &self.new)] {
+        let [old, new] = [&self.old, &self.new].map(|side| {
             let mut words = side.formulas.clone();
             words.extend(
                 side.failure
                     .clone()
                     .map(|failure| format!("fails: {failure}")),
             );
+            words.join("; ")
+        });
+        let does = match old == new {
+            true => vec![("both", old)],
+            false => vec![("OLD ", old), ("NEW ", new)],
+        };
+        for (name, words) in does {
             if !words.is_empty() {
-                let _ = writeln!(text, "     {name}   {}", words.join("; "));
+                let _ = writeln!(text, "     {name}  {words}");
             }
         }
         let sample: Vec<String> = self

@@ -1,0 +1,200 @@
+//! Two versions of a function, read by clang, encoded and explored.
+#![allow(clippy::disallowed_methods, reason = "a test's own files")]
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    sync::Mutex,
+};
+
+use patchwright_compare::{
+    Explored, Explorer, Extent, Kind, Pair, Partition, Reason, Verdict, holds_pointer, reasons,
+    verdict,
+};
+use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_ir::{Module, Program};
+use patchwright_lower::lower;
+use patchwright_prove::{Source, Trusted, parameters};
+use patchwright_solve::{Budget, Terms};
+use patchwright_symbolic::{Check, Entry, LIBRARY_FILE, Options, encode, library_source};
+
+struct Reader {
+    runner: Runner,
+    clang: Clang,
+    folder: tempfile::TempDir,
+    library: Module,
+}
+
+impl Reader {
+    fn new() -> Reader {
+        let cancel = CancelToken::new().expect("a pipe");
+        let mut runner =
+            Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
+        let clang = Clang::find(&mut runner).expect("clang is installed");
+        let mut reader = Reader {
+            runner,
+            clang,
+            folder: tempfile::tempdir().expect("a folder"),
+            library: Module::default(),
+        };
+        let (unit, path) = reader.read(LIBRARY_FILE, library_source());
+        reader.library = lower(&unit, &path);
+        reader
+    }
+
+    fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {
+        let file = self.folder.path().join(name);
+        std::fs::write(&file, source).expect("written");
+        let path = file.to_string_lossy().into_owned();
+        let command = CompileCommand {
+            directory: self.folder.path().to_path_buf(),
+            arguments: ["cc", "-c", name].map(OsString::from).to_vec(),
+            output: None,
+            included: None,
+            file,
+        };
+        let source = source.as_bytes().to_vec();
+        let unit = parse(&self.clang, &mut self.runner, &command, source).expect("valid C");
+        (unit, path)
+    }
+}
+
+fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
+    static READER: Mutex<Option<Reader>> = Mutex::new(None);
+    let mut reader = READER.lock().unwrap_or_else(|poison| poison.into_inner());
+    work(reader.get_or_insert_with(Reader::new))
+}
+
+/// How two versions are compared.
+#[derive(Clone)]
+pub struct Asked {
+    /// The function; nothing for `main`.
+    pub function: Option<&'static str>,
+    pub lengths: Vec<(&'static str, u64)>,
+    pub bound: u32,
+    pub equal: usize,
+}
+
+impl Asked {
+    pub fn function(name: &'static str) -> Asked {
+        Asked {
+            function: Some(name),
+            lengths: Vec::new(),
+            bound: 10,
+            equal: 1000,
+        }
+    }
+
+    pub fn program() -> Asked {
+        Asked {
+            function: None,
+            ..Asked::function("main")
+        }
+    }
+}
+
+/// What came of it.
+pub struct Answer {
+    pub terms: Terms,
+    pub pair: Pair,
+    pub explored: Explored,
+    pub reasons: Vec<Reason>,
+    pub verdict: Verdict,
+}
+
+impl Answer {
+    /// The kind of each partition and its condition, in order.
+    pub fn conditions(&self) -> Vec<(Kind, String)> {
+        let all = self.explored.partitions.iter();
+        all.map(|one| (one.kind, one.condition.join(" && ")))
+            .collect()
+    }
+
+    /// The partition with this condition.
+    pub fn with(&self, condition: &str) -> &Partition {
+        let found = self.explored.partitions.iter();
+        let mut found = found.filter(|one| one.condition.join(" && ") == condition);
+        found
+            .next()
+            .unwrap_or_else(|| panic!("no `{condition}` in {:?}", self.conditions()))
+    }
+}
+
+/// Compares, on a thread with a stack for nested calls.
+pub fn compared(old: &str, new: &str, asked: &Asked) -> Answer {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, || compare(old, new, asked))
+            .expect("a thread")
+            .join()
+            .expect("no panic")
+    })
+}
+
+fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
+    let mut terms = Terms::new();
+    let mut encodings = Vec::new();
+    let mut skipped = Vec::new();
+    for (prefix, text) in [("old.", old), ("new.", new)] {
+        let (source, library) = with_reader(|reader| {
+            let (unit, path) = reader.read("program.c", text);
+            let source = Source {
+                unit,
+                path,
+                trusted: Trusted::default(),
+            };
+            (source, reader.library.clone())
+        });
+        let module = lower(&source.unit, &source.path);
+        let sources = [source];
+        let lengths: BTreeMap<String, u64> = asked
+            .lengths
+            .iter()
+            .map(|&(name, count)| (name.to_owned(), count))
+            .collect();
+        let entry = match asked.function {
+            None => Entry::Main {
+                arguments: 0,
+                longest: 0,
+            },
+            Some(name) => {
+                let shapes = parameters(&sources, name, &lengths).expect("parameters");
+                skipped.extend(holds_pointer(&sources[0].unit, &shapes));
+                Entry::Function {
+                    name: name.to_owned(),
+                    parameters: shapes,
+                }
+            }
+        };
+        let program = Program::link(vec![module, library]).expect("links");
+        let options = Options {
+            bound: asked.bound,
+            recursion: asked.bound,
+            checks: Check::ALL[..7].iter().copied().collect::<BTreeSet<_>>(),
+            prefix: prefix.to_owned(),
+            ..Options::default()
+        };
+        encodings.push(encode(&program, &entry, &options, &mut terms, &|| false).expect("encodes"));
+    }
+    let new = encodings.pop().expect("two");
+    let old = encodings.pop().expect("two");
+    let is_program = asked.function.is_none();
+    let pair = Pair::new(&mut terms, old, new, is_program, &skipped);
+    let extent = Extent {
+        equal: asked.equal,
+        conflicts: None,
+    };
+    let explored = Explorer::new(&mut terms, &pair, is_program, extent, &|| false).run(&mut |_| {});
+    let reasons = reasons(&mut terms, &pair, &Budget::none());
+    let verdict = verdict(&mut terms, &pair, &explored, &reasons, &Budget::none());
+    Answer {
+        terms,
+        pair,
+        explored,
+        reasons,
+        verdict,
+    }
+}

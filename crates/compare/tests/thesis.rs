@@ -1,0 +1,157 @@
+//! The examples of chapter 3 of the thesis, in our own words.
+
+mod common;
+
+use common::{Asked, compared};
+use patchwright_compare::{Kind, Share, Verdict, covered};
+
+/// Figure 3.2, examples 1 and 2: the new version adds one to its input before it looks at it.
+const BEFORE: &str =
+    "int f(int i)\n{\n    int o = 0;\n    if (i > 0)\n        o = i;\n    return o;\n}\n";
+const AFTER: &str = "int f(int i)\n{\n    int o = 0;\n    i = i + 1;\n    if (i > 0)\n        o = i;\n    return o;\n}\n";
+
+#[test]
+fn figure_3_2_has_two_partitions_that_differ_and_one_that_does_not() {
+    let answer = compared(BEFORE, AFTER, &Asked::function("f"));
+    assert_eq!(answer.verdict, Verdict::Different);
+    // In C the sum overflows for the greatest `int`, which the thesis leaves out.
+    let greatest = answer.with("i == 2147483647");
+    assert_eq!(greatest.kind, Kind::NewFails);
+    let zero = answer.with("i == 0");
+    assert_eq!(zero.kind, Kind::Different);
+    assert_eq!(zero.behaviours[0].formulas, ["returns 0"]);
+    let positive = answer.with("0 < i && i <= 2147483646");
+    assert_eq!(positive.kind, Kind::Different);
+    assert_eq!(positive.behaviours[0].formulas, ["returns i"]);
+    assert_eq!(positive.behaviours[1].formulas, ["returns i + 1"]);
+    let negative = answer.with("i < 0");
+    assert_eq!(negative.kind, Kind::Equal);
+    assert_eq!(
+        answer.explored.partitions.len(),
+        4,
+        "{:?}",
+        answer.conditions()
+    );
+    assert_eq!(answer.explored.partitions[0].kind, Kind::NewFails);
+    assert!(answer.explored.covered);
+}
+
+#[test]
+fn partitions_that_are_boxes_cover_an_exact_share() {
+    let mut answer = compared(BEFORE, AFTER, &Asked::function("f"));
+    let share = covered(&mut answer.terms, &answer.pair, &answer.explored.partitions);
+    let Share::Exact(share) = share else {
+        panic!("{share:?}");
+    };
+    assert!((share - 1.0).abs() < 1e-9, "{share}");
+    let negative: Vec<_> = answer
+        .explored
+        .partitions
+        .iter()
+        .filter(|one| one.kind == Kind::Equal)
+        .cloned()
+        .collect();
+    let share = covered(&mut answer.terms, &answer.pair, &negative);
+    assert_eq!(share, Share::Exact(0.5));
+}
+
+/// Figure 3.4: a change that is reached only when both branches are taken.
+fn reached(change: &str) -> String {
+    format!(
+        "int f(signed char i, signed char j)\n{{\n    int a = 0, b = 0, o = 0;\n    if (i > 0)\n        a = 1;\n    \
+         for (int c = 0; c < j && c < 4; c++)\n        b += c;\n    if (j > 0) {{\n        if (a > 0)\n            \
+         o = {change};\n    }}\n    return o;\n}}\n"
+    )
+}
+
+#[test]
+fn figure_3_4_does_not_ask_what_the_loop_calculates() {
+    let answer = compared(&reached("1"), &reached("2"), &Asked::function("f"));
+    let mut conditions = answer.conditions();
+    conditions.sort();
+    assert_eq!(
+        conditions,
+        [
+            (Kind::Different, "i > 0 && j > 0".to_owned()),
+            (Kind::Equal, "i <= 0".to_owned()),
+            (Kind::Equal, "j <= 0".to_owned()),
+        ]
+    );
+    assert!(answer.explored.covered);
+}
+
+#[test]
+fn figure_3_5_an_infected_value_that_decides_the_same_branch_makes_no_difference() {
+    // For -1 the value of `i` differs, and the branch after it does not.
+    let answer = compared(BEFORE, AFTER, &Asked::function("f"));
+    let negative = answer.with("i < 0");
+    assert!(
+        negative.behaviours[1]
+            .lines
+            .iter()
+            .any(|(_, line)| *line == 4),
+        "the change is executed"
+    );
+    assert_eq!(negative.kind, Kind::Equal);
+}
+
+#[test]
+fn what_is_written_otherwise_and_does_the_same_is_proved() {
+    let old = "unsigned f(unsigned x) { return x * 8 + x; }\n";
+    let new = "unsigned f(unsigned x) { return x + (x << 3); }\n";
+    let answer = compared(old, new, &Asked::function("f"));
+    assert_eq!(answer.verdict, Verdict::Equal);
+}
+
+#[test]
+fn loops_beyond_the_bound_are_not_claimed() {
+    let old = "unsigned f(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s += 2; return s; }\n";
+    let new = "unsigned f(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < n; i++) s = s + 1 + 1; return s; }\n";
+    let answer = compared(old, new, &Asked::function("f"));
+    assert_eq!(answer.verdict, Verdict::EqualWithinBound);
+    assert!(answer.reasons.iter().all(|reason| reason.is_bound));
+}
+
+#[test]
+fn characters_and_memory_behind_arguments_are_shown_as_c() {
+    let old = "int f(int n, char *s) { if (n > 0 && s[0] == '-') return 1; return 0; }\n";
+    let new =
+        "int f(int n, char *s) { if (n > 0 && s[0] == '-') { s[1] = 'x'; return 1; } return 0; }\n";
+    let mut asked = Asked::function("f");
+    asked.lengths = vec![("s", 2)];
+    let answer = compared(old, new, &asked);
+    let first = &answer.explored.partitions[0];
+    assert_eq!(first.kind, Kind::Different);
+    assert_eq!(
+        first.condition.join(" && "),
+        "n > 0 && s[0] == '-' && s[1] != 'x'"
+    );
+}
+
+#[test]
+fn printed_text_and_the_status_of_programs_are_compared() {
+    let old = "#include <stdio.h>\nint main(void) { int c = getchar(); if (c == 'q') printf(\"bye %d\\n\", c); return 0; }\n";
+    let new = "#include <stdio.h>\nint main(void) { int c = getchar(); if (c == 'q') printf(\"bye %d\\n\", c + 1); return 0; }\n";
+    let answer = compared(old, new, &Asked::program());
+    assert_eq!(answer.verdict, Verdict::Different);
+    let first = &answer.explored.partitions[0];
+    assert_eq!(first.kind, Kind::Different);
+    assert!(
+        first.behaviours[1].formulas[0].contains("prints \"bye %d"),
+        "{:?}",
+        first.behaviours
+    );
+    assert!(answer.explored.covered);
+}
+
+#[test]
+fn a_division_by_zero_of_the_new_version_comes_first() {
+    let old = "int f(int a, unsigned char b) { return b ? a : 0; }\n";
+    let new = "int f(int a, unsigned char b) { return b > 9 ? a : 10 / b; }\n";
+    let answer = compared(old, new, &Asked::function("f"));
+    let first = &answer.explored.partitions[0];
+    assert_eq!(
+        (first.kind, first.condition.join("")),
+        (Kind::NewFails, "b == 0".to_owned())
+    );
+}
