@@ -256,7 +256,8 @@ mod tests {
         for seed in 1..=24 {
             // All four by turns, to be quick.
             let compiler = COMPILERS[seed as usize % 4];
-            for source in [program(seed), forms::program(seed)] {
+            let plain = PLAIN[seed as usize % 2];
+            for (source, compiler) in [(program(seed), compiler), (forms::program(seed), plain)] {
                 bench
                     .compare(
                         &seed.to_string(),
