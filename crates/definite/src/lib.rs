@@ -27,7 +27,7 @@
 //!
 //! # What is promised
 //! * A doubt is told where the patched function may use something without a value on a way on which the untouched one does not; and
-//!   where both may, but the patch changes what decides whether that happens ([`slice`]).
+//!   where both may, but the patch changes what decides whether that happens (module `slice`).
 //! * Where callers rely on what a changed function writes, they are looked at again, those of the same file.
 //!
 //! # What is not seen

@@ -334,7 +334,7 @@ pub(crate) fn cut(wanted: usize, tie: std::ops::Range<usize>) -> usize {
 }
 
 /// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Of equal ones all are kept or
-/// none ([`cut`]). What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
+/// none (`cut`). What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
 /// suspicious, and has few candidates.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
