@@ -128,7 +128,11 @@ impl Generator {
 
     fn kind(&mut self, number: usize, is_union: bool) -> Kind {
         match self.random.below(10) {
-            0..=3 => Kind::Integer(INTEGERS[self.random.below(INTEGERS.len())]),
+            0..=3 => {
+                // Not every byte that another member of a union leaves is a `_Bool`, the last one.
+                let types = INTEGERS.len() - usize::from(is_union);
+                Kind::Integer(INTEGERS[self.random.below(types)])
+            }
             4 | 5 => {
                 let base = INTEGERS[self.random.below(INTEGERS.len())];
                 let most = match base {
