@@ -26,7 +26,7 @@ use crate::plan::{Plan, Planner};
 use crate::planned::PlannedPatch;
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
 use crate::stack;
-use crate::state::{Maker, State};
+use crate::state::{Maker, State, own_name};
 use crate::varying;
 use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
 
@@ -78,7 +78,7 @@ impl Context<'_> {
     fn worker(&self, index: usize, name: &str, source: &Path) -> Result<Worker, EngineError> {
         Ok(Worker::start(
             index,
-            name,
+            &own_name(name),
             &WorkerOptions::new(
                 self.project,
                 source,
@@ -391,7 +391,7 @@ impl<'a> Engine<'a> {
         let jobs = if fixed { 1 } else { self.options.jobs.max(1) };
         let prefix = format!("patches-{number}");
         // Nothing is run in the copy that was built.
-        let folder = self.context.scratch.path().join(format!("{prefix}-next"));
+        let folder = self.context.scratch.path().join(own_name(&format!("{prefix}-next")));
         let mut state = State::new(built.sandbox.clone(), folder, viewed);
         let maker = Maker::new(&self.context, batch.table.clone(), prefix, fixed);
         let mut workers = (0..jobs.min(batch.members.len()))

@@ -41,7 +41,7 @@ impl<'a> Maker<'a> {
         let context = self.context;
         let worker = Worker::start(
             index,
-            &format!("{}-copy-{number}", self.prefix),
+            &own_name(&format!("{}-copy-{number}", self.prefix)),
             &WorkerOptions::new(
                 context.project,
                 source,
@@ -70,6 +70,14 @@ impl<'a> Maker<'a> {
         let _ = files::remove_tree(&folder);
         Ok(())
     }
+}
+
+/// Counts names: the engines of the portions of a set work in one folder, one after the other.
+static NAMES: AtomicUsize = AtomicUsize::new(0);
+
+/// A name of a folder that no engine has used before.
+pub fn own_name(name: &str) -> String {
+    format!("{name}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The state in which the executions of a test begin.
