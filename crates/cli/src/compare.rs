@@ -27,8 +27,12 @@ use patchwright_report::{
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
 
-use crate::{Exit, signals};
-use read::{Problem, Versions};
+use crate::{
+    Exit,
+    encoded::{Problem, checks, deep},
+    signals,
+};
+use read::Versions;
 use replay::{Replay, Watch};
 
 /// Flags of `patchwright compare`.
@@ -144,54 +148,15 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     signals::cancel_on_signals(cancel.clone(), false);
     let started = Instant::now();
     let versions = read::versions(args, &scratch, cancel.clone())?;
-    // Encoding goes as deep as the program's calls and terms do.
-    const STACK: usize = 2 << 30;
-    std::thread::scope(|scope| {
-        let job = || {
-            Job {
-                args,
-                versions,
-                cancel: &cancel,
-                started,
-            }
-            .run()
-        };
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, job);
-        match thread.map_err(Problem::of)?.join() {
-            Ok(exit) => exit,
-            Err(panic) => std::panic::resume_unwind(panic),
+    deep(|| {
+        Job {
+            args,
+            versions,
+            cancel: &cancel,
+            started,
         }
+        .run()
     })
-}
-
-/// `--check`
-fn checks(text: Option<&str>) -> Result<BTreeSet<Check>, Problem> {
-    let mut found = BTreeSet::new();
-    let Some(text) = text else {
-        found.extend(Check::ALL.into_iter().filter(|&check| check != Check::Leak));
-        return Ok(found);
-    };
-    for name in text.split(',').map(str::trim) {
-        match name {
-            "all" => found.extend(Check::ALL),
-            "none" => {}
-            _ => match Check::ALL.into_iter().find(|check| check.name() == name) {
-                Some(check) => {
-                    found.insert(check);
-                }
-                None => {
-                    let known: Vec<&str> = Check::ALL.iter().map(|check| check.name()).collect();
-                    return Err(Problem::Input(format!(
-                        "`--check {name}`: there is no such check; there are {}, all and none",
-                        known.join(", ")
-                    )));
-                }
-            },
-        }
-    }
-    Ok(found)
 }
 
 struct Job<'a> {
@@ -204,7 +169,9 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(mut self) -> Result<Exit, Problem> {
         let args = self.args;
-        let checks = checks(args.check.as_deref())?;
+        // Leaks are no behaviour that callers see.
+        let usual = Check::ALL.into_iter().filter(|&check| check != Check::Leak);
+        let checks = checks(args.check.as_deref(), usual.collect())?;
         let mut report = Comparison {
             schema: comparison::SCHEMA,
             schema_version: comparison::SCHEMA_VERSION,

@@ -4,6 +4,7 @@ mod args;
 mod compare;
 mod complexity;
 mod drawing;
+mod encoded;
 mod ir;
 mod localize;
 mod places;

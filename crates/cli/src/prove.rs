@@ -4,7 +4,7 @@ mod read;
 mod show;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ffi::OsString,
     io::{IsTerminal, Write},
     path::PathBuf,
@@ -25,8 +25,12 @@ use patchwright_report::{
 use patchwright_solve::{Budget, Statistics, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, encode};
 
-use crate::{Exit, signals};
-use read::{Problem, Program};
+use crate::{
+    Exit,
+    encoded::{Problem, checks, deep},
+    signals,
+};
+use read::Program;
 
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
@@ -182,48 +186,7 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
     let program = read::program(args, &scratch, cancel.clone())?;
-    // Encoding goes as deep as the program's calls and terms do.
-    const STACK: usize = 2 << 30;
-    std::thread::scope(|scope| {
-        let job = || {
-            let mut job = Job::new(args, program, &cancel);
-            job.run()
-        };
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, job);
-        match thread.map_err(Problem::of)?.join() {
-            Ok(exit) => exit,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
-/// What is looked for.
-fn checks(text: Option<&str>) -> Result<BTreeSet<Check>, Problem> {
-    let Some(text) = text else {
-        return Ok(Check::usual());
-    };
-    let mut found = BTreeSet::new();
-    for name in text.split(',').map(str::trim) {
-        match name {
-            "all" => found.extend(Check::ALL),
-            "none" => {}
-            _ => match Check::ALL.into_iter().find(|check| check.name() == name) {
-                Some(check) => {
-                    found.insert(check);
-                }
-                None => {
-                    let known: Vec<&str> = Check::ALL.iter().map(|check| check.name()).collect();
-                    return Err(Problem::Input(format!(
-                        "`--check {name}`: there is no such check; there are {}, all and none",
-                        known.join(", ")
-                    )));
-                }
-            },
-        }
-    }
-    Ok(found)
+    deep(|| Job::new(args, program, &cancel).run())
 }
 
 struct Job<'a> {
@@ -255,7 +218,7 @@ impl<'a> Job<'a> {
         Ok(Options {
             bound: args.bound,
             recursion: args.bound,
-            checks: checks(args.check.as_deref())?,
+            checks: checks(args.check.as_deref(), Check::usual())?,
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
             instructions: args.max_instructions,

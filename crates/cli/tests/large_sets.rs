@@ -1,4 +1,8 @@
 //! Sets of patches that are too large to be woven at once.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
 
 mod common;
 

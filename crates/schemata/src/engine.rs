@@ -391,7 +391,11 @@ impl<'a> Engine<'a> {
         let jobs = if fixed { 1 } else { self.options.jobs.max(1) };
         let prefix = format!("patches-{number}");
         // Nothing is run in the copy that was built.
-        let folder = self.context.scratch.path().join(own_name(&format!("{prefix}-next")));
+        let folder = self
+            .context
+            .scratch
+            .path()
+            .join(own_name(&format!("{prefix}-next")));
         let mut state = State::new(built.sandbox.clone(), folder, viewed);
         let maker = Maker::new(&self.context, batch.table.clone(), prefix, fixed);
         let mut workers = (0..jobs.min(batch.members.len()))

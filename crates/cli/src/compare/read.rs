@@ -1,73 +1,16 @@
 //! The versions that are compared, as sources and linked programs.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    fmt::Display,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use patchwright_compare::{changed_lines, holds_pointer, is_same_code, same_parameters};
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
+use patchwright_exec::{CancelToken, Scratch};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, find, parameters};
 use patchwright_symbolic::{Entry, LIBRARY_FILE, ParameterShape, library_source};
 
 use super::CompareArgs;
-
-/// Why the command cannot go on.
-#[derive(Debug)]
-pub enum Problem {
-    /// What the user gave is wrong: a message.
-    Input(String),
-    /// It was interrupted.
-    Interrupted,
-}
-
-impl Problem {
-    /// Something that the user can mend.
-    pub fn of(error: impl Display) -> Problem {
-        Problem::Input(error.to_string())
-    }
-}
-
-/// What reads C.
-pub struct Reader {
-    runner: Runner,
-    clang: Clang,
-    here: PathBuf,
-    folder: PathBuf,
-    flags: Vec<OsString>,
-}
-
-impl Reader {
-    fn parse(&mut self, file: PathBuf) -> Result<(TranslationUnit, String), Problem> {
-        let bytes = files::read(&file).map_err(Problem::of)?;
-        let path = file.to_string_lossy().into_owned();
-        let mut arguments: Vec<OsString> = vec!["cc".into()];
-        arguments.extend(self.flags.iter().cloned());
-        arguments.extend(["-c".into(), file.clone().into_os_string()]);
-        let command = CompileCommand {
-            directory: self.here.clone(),
-            arguments,
-            output: None,
-            included: None,
-            file,
-        };
-        let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
-        Ok((unit, path))
-    }
-
-    /// A file of our own, as a module.
-    pub fn module(&mut self, name: &str, text: &str) -> Result<Module, Problem> {
-        let file = self.folder.join(name);
-        files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
-        let (unit, path) = self.parse(file)?;
-        Ok(lower(&unit, &path))
-    }
-}
+use crate::encoded::{Problem, Reader, lengths};
 
 /// One of the versions.
 pub struct Version {
@@ -114,23 +57,9 @@ pub fn versions(
     scratch: &Scratch,
     cancel: CancelToken,
 ) -> Result<Versions, Problem> {
-    let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
-    let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
-    let clang = Clang::find(&mut runner).map_err(Problem::of)?;
-    let flags = match &args.cflags {
-        None => Vec::new(),
-        Some(flags) => shlex::split(flags)
-            .ok_or_else(|| Problem::Input(format!("`--cflags {flags}` has an open quote")))?,
-    };
-    let mut reader = Reader {
-        runner,
-        clang,
-        here: std::env::current_dir().map_err(Problem::of)?,
-        folder: scratch.create_folder("compare").map_err(Problem::of)?,
-        flags: flags.into_iter().map(OsString::from).collect(),
-    };
+    let mut reader = Reader::start(args.cflags.as_deref(), scratch, "compare", cancel)?;
     let library = reader.module(LIBRARY_FILE, library_source())?;
-    let lengths = lengths(args)?;
+    let lengths = lengths(&args.length)?;
     let mut version = |name: &OsString| version(args, &mut reader, name, &lengths);
     let mut both = [version(&args.old)?, version(&args.new)?];
     if let Err(name) = same_parameters(&both[0].shapes, &both[1].shapes) {
@@ -172,7 +101,7 @@ fn version(
             Path::new(name).display()
         )));
     }
-    let (unit, path) = reader.parse(file)?;
+    let (unit, path) = reader.parse(file, None)?;
     let sources = vec![Source {
         unit,
         path,
@@ -232,24 +161,4 @@ fn version(
         shapes,
         changed: Vec::new(),
     })
-}
-
-/// `--length`
-fn lengths(args: &CompareArgs) -> Result<BTreeMap<String, u64>, Problem> {
-    let mut found = BTreeMap::new();
-    for text in &args.length {
-        let pair = text.split_once('=');
-        let pair = pair.and_then(|(name, count)| Some((name, count.parse::<u64>().ok()?)));
-        match pair {
-            Some((name, count)) if count > 0 => {
-                found.insert(name.to_owned(), count);
-            }
-            _ => {
-                return Err(Problem::Input(format!(
-                    "`--length {text}`: write it as PARAMETER=COUNT, as in `--length p=8`"
-                )));
-            }
-        }
-    }
-    Ok(found)
 }

@@ -9,7 +9,8 @@ use patchwright_prove::{For, Given, execute, find, harness, shown};
 use patchwright_report::comparison::Observed;
 use patchwright_symbolic::{Check, InputKind, ParameterShape, Shape};
 
-use super::read::{Problem, Versions};
+use super::read::Versions;
+use crate::encoded::Problem;
 
 /// What stands between what the function prints and what the harness prints of what is left.
 const MARK: &str = "\n\u{1}\n";

@@ -7,10 +7,8 @@ use patchwright_exec::files;
 use patchwright_prove::{For, arguments, harness, standard_input};
 use patchwright_report::comparison::Comparison;
 
-use super::{
-    CompareArgs,
-    read::{Problem, Versions},
-};
+use super::{CompareArgs, read::Versions};
+use crate::encoded::Problem;
 
 /// Writes the tests and `manifest.json`, which is the report; a partition's number names its files.
 pub fn write(

@@ -2,14 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
-    fmt::Display,
     path::{Path, PathBuf},
     time::Instant,
 };
 
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
+use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_interpret::Ending;
 use patchwright_ir::Module;
 use patchwright_lower::lower;
@@ -22,22 +19,7 @@ use patchwright_symbolic::{
 };
 
 use super::ProveArgs;
-
-/// Why the command cannot go on.
-#[derive(Debug)]
-pub enum Problem {
-    /// What the user gave is wrong: a message.
-    Input(String),
-    /// It was interrupted.
-    Interrupted,
-}
-
-impl Problem {
-    /// Something that the user can mend.
-    pub fn of(error: impl Display) -> Problem {
-        Problem::Input(error.to_string())
-    }
-}
+use crate::encoded::{Problem, Reader, lengths};
 
 /// A reference implementation.
 pub struct Reference {
@@ -71,51 +53,11 @@ pub struct Program {
     reader: std::sync::Mutex<Reader>,
 }
 
-/// What reads C.
-struct Reader {
-    runner: Runner,
-    clang: Clang,
-    here: PathBuf,
-    folder: PathBuf,
-    flags: Vec<OsString>,
-}
-
 /// A file with the inputs of a counterexample, standard input and arguments.
 pub struct Test {
     pub file: String,
     pub input: Vec<u8>,
     pub arguments: String,
-}
-
-impl Reader {
-    fn parse(
-        &mut self,
-        file: PathBuf,
-        included: Option<PathBuf>,
-    ) -> Result<(TranslationUnit, String), Problem> {
-        let read = included.clone().unwrap_or_else(|| file.clone());
-        let bytes = files::read(&read).map_err(Problem::of)?;
-        let mut words: Vec<OsString> = vec!["cc".into()];
-        words.extend(self.flags.iter().cloned());
-        words.extend(["-c".into(), file.clone().into_os_string()]);
-        let command = CompileCommand {
-            directory: self.here.clone(),
-            arguments: words,
-            output: None,
-            included,
-            file,
-        };
-        let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
-        Ok((unit, read.to_string_lossy().into_owned()))
-    }
-
-    /// A file of our own, as a module.
-    fn module(&mut self, name: &str, text: &str) -> Result<Module, Problem> {
-        let file = self.folder.join(name);
-        files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
-        let (unit, path) = self.parse(file, None)?;
-        Ok(lower(&unit, &path))
-    }
 }
 
 /// Reads what the flags name.
@@ -125,21 +67,7 @@ pub fn program(
     cancel: CancelToken,
 ) -> Result<Program, Problem> {
     let started = Instant::now();
-    let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
-    let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
-    let clang = Clang::find(&mut runner).map_err(Problem::of)?;
-    let flags = match &args.cflags {
-        None => Vec::new(),
-        Some(flags) => shlex::split(flags)
-            .ok_or_else(|| Problem::Input(format!("`--cflags {flags}` has an open quote")))?,
-    };
-    let mut reader = Reader {
-        runner,
-        clang,
-        here: std::env::current_dir().map_err(Problem::of)?,
-        folder: scratch.create_folder("prove").map_err(Problem::of)?,
-        flags: flags.into_iter().map(OsString::from).collect(),
-    };
+    let mut reader = Reader::start(args.cflags.as_deref(), scratch, "prove", cancel)?;
     let library = reader.module(LIBRARY_FILE, library_source())?;
     let mut sources = Vec::new();
     for name in &args.sources {
@@ -151,7 +79,7 @@ pub fn program(
         });
     }
     trust(args, &reader.here, &mut sources)?;
-    let lengths = lengths(args)?;
+    let lengths = lengths(&args.length)?;
     let (entry, shapes) = match &args.function {
         None => {
             if !lengths.is_empty() || !args.assume.is_empty() {
@@ -210,26 +138,6 @@ pub fn program(
         shapes,
         reader: std::sync::Mutex::new(reader),
     })
-}
-
-/// `--length`
-fn lengths(args: &ProveArgs) -> Result<BTreeMap<String, u64>, Problem> {
-    let mut found = BTreeMap::new();
-    for text in &args.length {
-        let pair = text.split_once('=');
-        let pair = pair.and_then(|(name, count)| Some((name, count.parse::<u64>().ok()?)));
-        match pair {
-            Some((name, count)) if count > 0 => {
-                found.insert(name.to_owned(), count);
-            }
-            _ => {
-                return Err(Problem::Input(format!(
-                    "`--length {text}`: write it as PARAMETER=COUNT, as in `--length p=8`"
-                )));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// `--trusted`

@@ -1,0 +1,159 @@
+//! What `prove` and `compare` share: reading C to encode it, flags that mean the same, and the thread that encodes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt::Display,
+    path::PathBuf,
+};
+
+use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
+use patchwright_ir::Module;
+use patchwright_lower::lower;
+use patchwright_symbolic::Check;
+
+/// Why the command cannot go on.
+#[derive(Debug)]
+pub enum Problem {
+    /// What the user gave is wrong: a message.
+    Input(String),
+    /// It was interrupted.
+    Interrupted,
+}
+
+impl Problem {
+    /// Something that the user can mend.
+    pub fn of(error: impl Display) -> Problem {
+        Problem::Input(error.to_string())
+    }
+}
+
+/// What reads C.
+pub struct Reader {
+    runner: Runner,
+    clang: Clang,
+    flags: Vec<OsString>,
+    /// The folder that names of files are relative to.
+    pub here: PathBuf,
+    /// A folder for files of our own.
+    pub folder: PathBuf,
+}
+
+impl Reader {
+    /// Starts what reads, with the value of `--cflags`; files of our own go into a folder of this name.
+    pub fn start(
+        cflags: Option<&str>,
+        scratch: &Scratch,
+        folder: &str,
+        cancel: CancelToken,
+    ) -> Result<Reader, Problem> {
+        let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
+        let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
+        let clang = Clang::find(&mut runner).map_err(Problem::of)?;
+        let flags = match cflags {
+            None => Vec::new(),
+            Some(flags) => shlex::split(flags)
+                .ok_or_else(|| Problem::Input(format!("`--cflags {flags}` has an open quote")))?,
+        };
+        Ok(Reader {
+            runner,
+            clang,
+            flags: flags.into_iter().map(OsString::from).collect(),
+            here: std::env::current_dir().map_err(Problem::of)?,
+            folder: scratch.create_folder(folder).map_err(Problem::of)?,
+        })
+    }
+
+    /// Reads a file, or, where it is given, the file that `file` includes as its program. Also the path of what was
+    /// read.
+    pub fn parse(
+        &mut self,
+        file: PathBuf,
+        included: Option<PathBuf>,
+    ) -> Result<(TranslationUnit, String), Problem> {
+        let read = included.clone().unwrap_or_else(|| file.clone());
+        let bytes = files::read(&read).map_err(Problem::of)?;
+        let mut words: Vec<OsString> = vec!["cc".into()];
+        words.extend(self.flags.iter().cloned());
+        words.extend(["-c".into(), file.clone().into_os_string()]);
+        let command = CompileCommand {
+            directory: self.here.clone(),
+            arguments: words,
+            output: None,
+            included,
+            file,
+        };
+        let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
+        Ok((unit, read.to_string_lossy().into_owned()))
+    }
+
+    /// A file of our own, as a module.
+    pub fn module(&mut self, name: &str, text: &str) -> Result<Module, Problem> {
+        let file = self.folder.join(name);
+        files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
+        let (unit, path) = self.parse(file, None)?;
+        Ok(lower(&unit, &path))
+    }
+}
+
+/// The values of `--length`.
+pub fn lengths(flags: &[String]) -> Result<BTreeMap<String, u64>, Problem> {
+    let mut found = BTreeMap::new();
+    for text in flags {
+        let pair = text.split_once('=');
+        let pair = pair.and_then(|(name, count)| Some((name, count.parse::<u64>().ok()?)));
+        match pair {
+            Some((name, count)) if count > 0 => {
+                found.insert(name.to_owned(), count);
+            }
+            _ => {
+                return Err(Problem::Input(format!(
+                    "`--length {text}`: write it as PARAMETER=COUNT, as in `--length p=8`"
+                )));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The value of `--check`; without the flag what is usual.
+pub fn checks(flag: Option<&str>, usual: BTreeSet<Check>) -> Result<BTreeSet<Check>, Problem> {
+    let Some(text) = flag else {
+        return Ok(usual);
+    };
+    let mut found = BTreeSet::new();
+    for name in text.split(',').map(str::trim) {
+        match name {
+            "all" => found.extend(Check::ALL),
+            "none" => {}
+            _ => match Check::ALL.into_iter().find(|check| check.name() == name) {
+                Some(check) => {
+                    found.insert(check);
+                }
+                None => {
+                    let known: Vec<&str> = Check::ALL.iter().map(|check| check.name()).collect();
+                    return Err(Problem::Input(format!(
+                        "`--check {name}`: there is no such check; there are {}, all and none",
+                        known.join(", ")
+                    )));
+                }
+            },
+        }
+    }
+    Ok(found)
+}
+
+/// Does a job that goes as deep as the program's calls and terms do: on a thread with a stack for that.
+pub fn deep<T: Send>(job: impl FnOnce() -> Result<T, Problem> + Send) -> Result<T, Problem> {
+    const STACK: usize = 2 << 30;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, job);
+        match thread.map_err(Problem::of)?.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
