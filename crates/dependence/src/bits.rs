@@ -1,7 +1,7 @@
 //! Sets of small numbers.
 
 /// A set of numbers, as bits; it takes no memory while it is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {

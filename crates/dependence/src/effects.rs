@@ -25,8 +25,6 @@ pub struct Effects {
 #[derive(Debug)]
 pub(crate) struct Summary {
     routines: Vec<Effects>,
-    /// All that functions that are not known can reach.
-    unknown: Bits,
 }
 
 /// The analyses that what follows stands on.
@@ -36,6 +34,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) points_to: &'a PointsTo,
     pub(crate) calls: &'a CallGraph,
     pub(crate) private: &'a Private,
+    /// The parts of locations that stand for all (`classes`); `None` while each stands for itself.
+    pub(crate) representatives: Option<&'a Bits>,
 }
 
 /// An argument of a library function.
@@ -46,7 +46,7 @@ struct Given {
     aggregate: Option<Bits>,
 }
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
     fn pointers(&self, routine: RoutineId, operand: Operand) -> Sparse {
         self.points_to.of_operand(self.program, routine, operand)
     }
@@ -55,6 +55,22 @@ impl Facts<'_> {
     fn pointed(&self, routine: RoutineId, operand: Operand, size: Option<u64>) -> Bits {
         let pointers = self.pointers(routine, operand);
         self.points_to.touched(&pointers, size)
+    }
+
+    /// The members of a set that stand for others and themselves.
+    fn representing(&self, set: Bits) -> Bits {
+        match self.representatives {
+            Some(representatives) => set.intersection(representatives),
+            None => set,
+        }
+    }
+
+    /// The parts of a location, those that stand for others and themselves.
+    pub(crate) fn parts(&self, location: Location) -> impl Iterator<Item = LocationId> + use<'a> {
+        let representatives = self.representatives;
+        self.points_to
+            .parts(location)
+            .filter(move |part| representatives.is_none_or(|all| all.contains(part.0)))
     }
 
     /// The location stands for one object at a time.
@@ -85,6 +101,21 @@ impl Facts<'_> {
     /// What an instruction reads and writes itself; of a call, what the library functions do that
     /// it calls, and not the result that is an aggregate.
     pub(crate) fn of_instruction(
+        &self,
+        routine: RoutineId,
+        place: (BlockId, u32),
+        instruction: &Instruction,
+        unknown: &Bits,
+    ) -> Effects {
+        let all = self.of_all_parts(routine, place, instruction, unknown);
+        Effects {
+            reads: self.representing(all.reads),
+            writes: self.representing(all.writes),
+            overwrites: self.representing(all.overwrites),
+        }
+    }
+
+    fn of_all_parts(
         &self,
         routine: RoutineId,
         (block, position): (BlockId, u32),
@@ -287,15 +318,20 @@ impl Facts<'_> {
     }
 }
 
+/// All that functions that are not known can reach.
+pub(crate) fn reached_by_unknown(points_to: &PointsTo) -> Bits {
+    let kept = points_to.unknown();
+    let reached = points_to.held_in(&std::iter::once(kept.0).collect());
+    let mut unknown = points_to.touched(&reached, None);
+    unknown.insert(kept.0);
+    unknown
+}
+
 impl Summary {
-    pub(crate) fn of(facts: Facts<'_>) -> Summary {
-        let kept = facts.points_to.unknown();
-        let reached = facts.points_to.held_in(&std::iter::once(kept.0).collect());
-        let mut unknown = facts.points_to.touched(&reached, None);
-        unknown.insert(kept.0);
+    /// `unknown` is what functions that are not known can reach.
+    pub(crate) fn of(facts: Facts<'_>, unknown: &Bits) -> Summary {
         let mut summary = Summary {
             routines: vec![Effects::default(); facts.program.routines.len()],
-            unknown,
         };
         for routine in facts.program.routine_ids() {
             let Some(function) = facts.program.body(routine) else {
@@ -304,7 +340,7 @@ impl Summary {
             let mut all = Effects::default();
             for (block, position, instruction) in instructions(function) {
                 let place = (block, position);
-                let own = facts.of_instruction(routine, place, instruction, &summary.unknown);
+                let own = facts.of_instruction(routine, place, instruction, unknown);
                 all.reads.union(&own.reads);
                 all.writes.union(&own.writes);
                 if let Some(result) = result_place(facts, routine, instruction) {
@@ -316,7 +352,8 @@ impl Summary {
                 if let patchwright_ir::TerminatorKind::Return(Some(value)) = block.terminator.kind
                     && let Type::Aggregate { size } = function.result
                 {
-                    all.reads.union(&facts.pointed(routine, value, Some(size)));
+                    all.reads
+                        .union(&aggregate_source(facts, routine, value, size));
                 }
             }
             summary.routines[routine.index()] = all;
@@ -342,7 +379,7 @@ impl Summary {
                     };
                     for argument in arguments {
                         if let Type::Aggregate { size } = argument.ty {
-                            let read = facts.pointed(routine, argument.value, Some(size));
+                            let read = aggregate_source(facts, routine, argument.value, size);
                             changed |= summary.routines[routine.index()].reads.union(&read);
                         }
                     }
@@ -352,11 +389,6 @@ impl Summary {
                 return summary;
             }
         }
-    }
-
-    /// All that functions that are not known can reach.
-    pub(crate) fn unknown(&self) -> &Bits {
-        &self.unknown
     }
 
     /// What a call of a routine may read and write of what the caller can see.
@@ -405,7 +437,8 @@ pub(crate) fn result_place(
     };
     let mut effects = Effects::default();
     facts.write(&mut effects, routine, *address, result.size());
-    Some((effects.writes, effects.overwrites))
+    let (writes, overwrites) = (effects.writes, effects.overwrites);
+    Some((facts.representing(writes), facts.representing(overwrites)))
 }
 
 /// The locations that an aggregate operand of so many bytes is read from.
@@ -415,5 +448,5 @@ pub(crate) fn aggregate_source(
     operand: Operand,
     size: u64,
 ) -> Bits {
-    facts.pointed(routine, operand, Some(size))
+    facts.representing(facts.pointed(routine, operand, Some(size)))
 }

@@ -8,10 +8,12 @@ use rustc_hash::FxHashMap;
 use crate::{
     bits::Bits,
     call_graph::CallGraph,
+    classes::representatives,
     control::Control,
-    effects::{Effects, Facts, Summary, result_place},
+    effects::{Effects, Facts, Summary, reached_by_unknown, result_place},
     points_to::{Location, LocationId, PointsTo},
     private::Private,
+    slice::Ways,
     ssa::{Definition, Resource},
 };
 use build::Builder;
@@ -110,9 +112,11 @@ pub struct Graph<'p> {
     /// What each vertex depends on, and what depends on it.
     backward: Edges,
     forward: Edges,
-    pub(crate) unknown: Bits,
-    /// For each formal-in, the formal-outs of its routine that depend on it, by their positions.
-    pub(crate) summaries: Vec<Bits>,
+    unknown: Bits,
+    /// The parts of locations that stand for all.
+    representatives: Bits,
+    /// For each routine, which of its formal-outs depend on which formal-ins.
+    pub(crate) summaries: Vec<Ways>,
 }
 
 /// Edges by the vertex that they start at.
@@ -155,17 +159,22 @@ impl<'p> Graph<'p> {
         let points_to = PointsTo::of(program);
         let calls = CallGraph::of(program, &points_to);
         let private = Private::of(program, &points_to, &calls);
-        let (vertices, parts, sites, edges, unknown) = {
-            let facts = Facts {
+        let unknown = reached_by_unknown(&points_to);
+        let (vertices, parts, sites, edges, representatives) = {
+            let mut facts = Facts {
                 program,
                 points_to: &points_to,
                 calls: &calls,
                 private: &private,
+                representatives: None,
             };
-            let summary = Summary::of(facts);
+            let representatives = representatives(facts, &unknown);
+            facts.representatives = Some(&representatives);
+            let summary = Summary::of(facts, &unknown);
             let mut builder = Builder {
                 facts,
                 summary: &summary,
+                unknown: &unknown,
                 vertices: Vec::new(),
                 edges: Vec::new(),
                 parts: vec![Part::default(); program.routines.len()],
@@ -186,7 +195,7 @@ impl<'p> Graph<'p> {
             } = builder;
             edges.sort_unstable();
             edges.dedup();
-            (vertices, parts, sites, edges, summary.unknown().clone())
+            (vertices, parts, sites, edges, representatives)
         };
         let mut callers = vec![Vec::new(); program.routines.len()];
         for (index, site) in sites.iter().enumerate() {
@@ -207,6 +216,7 @@ impl<'p> Graph<'p> {
             sites,
             callers,
             unknown,
+            representatives,
         };
         graph.summarize();
         graph
@@ -351,6 +361,7 @@ impl<'p> Graph<'p> {
             points_to: &self.points_to,
             calls: &self.calls,
             private: &self.private,
+            representatives: Some(&self.representatives),
         }
     }
 
@@ -367,7 +378,7 @@ impl<'p> Graph<'p> {
         let resources: Vec<Resource> = match self.program.function(routine).local(local).kind {
             LocalKind::Register(_) => vec![local.0],
             LocalKind::Memory { .. } => self
-                .points_to
+                .facts()
                 .parts(Location::Local(routine, local))
                 .filter_map(|id| part.resources.get(&id.0).copied())
                 .collect(),

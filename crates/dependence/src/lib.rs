@@ -32,6 +32,7 @@
 
 mod bits;
 mod call_graph;
+mod classes;
 mod control;
 mod dynamic;
 mod effects;

@@ -5,7 +5,9 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{at, backward, forward, lines, output, program};
-use patchwright_dependence::{CallGraph, Graph, Location, PointsTo, reduce};
+use patchwright_dependence::{
+    CallGraph, Graph, Location, PointsTo, Slot, Vertex, VertexId, reduce,
+};
 use patchwright_ir::verify;
 
 #[test]
@@ -221,4 +223,35 @@ fn what_is_called_before_main_is_not_followed_and_named() {
     };
     assert_eq!(gap.name, "set");
     assert!(gap.reason.contains("before `main`"), "{}", gap.reason);
+}
+
+/// Objects that every instruction treats alike are handed through calls as one; slices are what they would be of the many.
+#[test]
+fn what_no_instruction_tells_apart_is_one_for_calls() {
+    let cases: String = (0..24)
+        .map(|number| format!("case {number}: return malloc(4);"))
+        .collect();
+    let program = program(&format!(
+        "void *malloc(unsigned long); int printf(const char *, ...);\n\
+         static int *get(int k) {{ switch (k) {{ {cases} }} return 0; }}\n\
+         static void use(int *p) {{\n\
+         *p = *p + 1; }}\n\
+         static int other = 3;\n\
+         int main(int argc, char **argv) {{\n\
+         int *p = get(argc);\n\
+         *p = argc;\n\
+         other = 4;\n\
+         use(p);\n\
+         printf(\"%d\", *p);\n\
+         return 0; }}\n"
+    ));
+    let graph = Graph::of(&program);
+    let handed = (0..graph.vertex_count() as u32).filter(|&number| {
+        let Vertex::FormalIn(routine, Slot::Memory(_)) = graph.vertex(VertexId(number)) else {
+            return false;
+        };
+        program.routine(routine).name == "use"
+    });
+    assert_eq!(handed.count(), 1);
+    assert_eq!(backward(&graph, 11), [2, 4, 7, 8, 10, 11].into());
 }

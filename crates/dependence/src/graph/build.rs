@@ -20,6 +20,7 @@ use crate::{
 pub(super) struct Builder<'a> {
     pub(super) facts: Facts<'a>,
     pub(super) summary: &'a Summary,
+    pub(super) unknown: &'a Bits,
     pub(super) vertices: Vec<Vertex>,
     pub(super) edges: Vec<(u32, u32, DependenceKind)>,
     pub(super) parts: Vec<Part>,
@@ -214,7 +215,7 @@ impl Builder<'_> {
             match frame.function.local(local).kind {
                 LocalKind::Register(_) => definitions.push((local.0, vertex)),
                 LocalKind::Memory { .. } => {
-                    for part in facts.points_to.parts(Location::Local(routine, local)) {
+                    for part in facts.parts(Location::Local(routine, local)) {
                         definitions.push((frame.resource(part.0), vertex));
                     }
                 }
@@ -224,7 +225,7 @@ impl Builder<'_> {
         if frame.function.variadic {
             let vertex = self.vertex(Vertex::FormalIn(routine, Slot::Rest));
             ins.push((Slot::Rest, VertexId(vertex)));
-            for part in facts.points_to.parts(Location::Rest(routine)) {
+            for part in facts.parts(Location::Rest(routine)) {
                 definitions.push((frame.resource(part.0), vertex));
             }
         }
@@ -379,7 +380,7 @@ impl Builder<'_> {
                 let resources: Vec<Resource> = match frame.function.local(*local).kind {
                     LocalKind::Register(_) => vec![local.0],
                     LocalKind::Memory { .. } if facts.has_one(frame.routine, location) => {
-                        let parts = facts.points_to.parts(location);
+                        let parts = facts.parts(location);
                         parts.map(|part| frame.resource(part.0)).collect()
                     }
                     LocalKind::Memory { .. } => Vec::new(),
@@ -392,8 +393,7 @@ impl Builder<'_> {
             _ => {}
         }
         let place = (block, position);
-        let unknown = self.summary.unknown();
-        let effects = facts.of_instruction(frame.routine, place, instruction, unknown);
+        let effects = facts.of_instruction(frame.routine, place, instruction, self.unknown);
         match site {
             None => {
                 for operand in instruction.operands() {
