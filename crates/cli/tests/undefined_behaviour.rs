@@ -226,3 +226,65 @@ fn that_a_build_takes_no_further_flags_is_said() {
     let told = "does not compile with -fsanitize=address,undefined, so patches are not looked at";
     assert!(messages.contains(told), "{messages}");
 }
+
+#[test]
+fn a_patch_that_compares_what_was_never_written_is_set_aside() {
+    // Two members of fresh memory are equal whatever pattern it holds, and no compiler sees that it is fresh.
+    let place = Place::new();
+    place.write_program(
+        "// case 3 => open\n\
+         // case 9 => open\n\
+         // case 12 => open\n\
+         // case -2 => open\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         struct seat { int row; int number; };\n\
+         static struct seat *fresh(void);\n\
+         static int wanted;\n\
+         static int taken(void) {\n\
+         \x20 struct seat *made = fresh();\n\
+         \x20 int same;\n\
+         \x20 same = made != NULL;\n\
+         \x20 made->number = wanted;\n\
+         \x20 made->row = wanted / 7;\n\
+         \x20 same += made->number == made->row - 100;\n\
+         \x20 free(made);\n\
+         \x20 return same;\n\
+         }\n\
+         __attribute__((noinline)) static struct seat *fresh(void) {\n\
+         \x20 struct seat *made = malloc(sizeof *made);\n\
+         \x20 if (made == NULL)\n\
+         \x20   exit(3);\n\
+         \x20 return made;\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+         \x20 wanted = n;\n\
+         \x20 puts(taken() ? \"taken\" : \"open\");\n\
+         \x20 return 0;\n\
+         }\n",
+    );
+    let output = place.run([
+        "repair",
+        "project/program.c",
+        "--json",
+        "--files",
+        "program.c:13",
+        "--max-patches",
+        "30",
+    ]);
+    let (report, messages) = (stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{report}{messages}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let patches = report["patches"].as_array().unwrap();
+    assert!(!patches.is_empty());
+    for patch in patches {
+        let diff = patch["diff"].as_str().unwrap();
+        let added = diff.lines().filter(|line| line.starts_with("+ "));
+        for line in added.filter(|line| line.contains("same =")) {
+            assert!(!line.contains("made->row"), "{diff}");
+        }
+    }
+    let set_aside = report["stats"]["undefined_by_sanitizers"].as_u64();
+    assert!(set_aside > Some(0), "{set_aside:?}");
+}

@@ -222,6 +222,17 @@ impl Analysis {
         doubts
     }
 
+    /// What the function of this name may use without a value in a patched unit, and does not here whatever way it takes. Unlike
+    /// [`Analysis::doubts`] it says nothing where both may, nor of what others are given.
+    pub fn new_use(&self, patched: &Analysis, function: &str) -> Option<Doubt> {
+        let (id, other) = (
+            self.module.function_named(function)?,
+            patched.module.function_named(function)?,
+        );
+        let (before, after) = (self.outcome(id)?, patched.outcome(other)?);
+        new_found(patched.module.function(other), &before, &after)
+    }
+
     /// What a patched function that stands in the same unit under the name `clone` may do that `function` does not; `None` if one of them is
     /// not there.
     pub fn doubt_of_clone(&self, function: &str, clone: &str) -> Option<Compared> {
@@ -459,15 +470,8 @@ impl Analysis {
 
 /// The first thing that `after` may do and `before` does not.
 fn new_doubt(function: &Function, before: &Outcome, after: &Outcome) -> Option<Doubt> {
-    for (text, found) in &after.found {
-        let known = before.found.get(text);
-        if known.is_none_or(|known| found.is_sure && !known.is_sure) {
-            return Some(Doubt {
-                function: function.name.clone(),
-                text: text.clone(),
-                line: line(function, found.origin),
-            });
-        }
+    if let Some(doubt) = new_found(function, before, after) {
+        return Some(doubt);
     }
     for (label, bytes) in &after.given {
         let known = before.given.get(label);
@@ -480,6 +484,19 @@ fn new_doubt(function: &Function, before: &Outcome, after: &Outcome) -> Option<D
         }
     }
     None
+}
+
+/// The first thing that `after` may use without a value and `before` does not.
+fn new_found(function: &Function, before: &Outcome, after: &Outcome) -> Option<Doubt> {
+    let (text, found) = after.found.iter().find(|(text, found)| {
+        let known = before.found.get(*text);
+        known.is_none_or(|known| found.is_sure && !known.is_sure)
+    })?;
+    Some(Doubt {
+        function: function.name.clone(),
+        text: text.clone(),
+        line: line(function, found.origin),
+    })
 }
 
 fn line(function: &Function, origin: OriginId) -> u32 {

@@ -196,3 +196,31 @@ fn two_versions_of_a_file_are_compared_function_by_function() {
     assert_eq!(doubts[0].function, "get");
     assert!(untouched.doubts(&untouched).is_empty());
 }
+
+#[test]
+fn what_is_new_in_a_function_is_told_without_what_others_are_given() {
+    let text = "struct s { int a, b; };
+                struct s *fresh(void);
+                static struct s *make(void) { return __builtin_malloc(sizeof(struct s)); }
+                int f(int n) { struct s *p = make(); int r = p != 0; p->a = n; p->b = n; return r + p->a; }
+                int g(int n, int *out) { *out = 1; return n; }
+                int h(int n, int m) { int x; if (n > 1) x = m; if (m) n = 2; if (n > 1) n += x; return n; }\n";
+    let said = |from: &str, to: &str, function: &str| {
+        assert!(text.contains(from), "{from}");
+        let (untouched, path) = read(text);
+        let (patched, other) = read(&text.replacen(from, to, 1));
+        let (untouched, patched) = (
+            Analysis::of(&untouched, &path),
+            Analysis::of(&patched, &other),
+        );
+        untouched
+            .new_use(&patched, function)
+            .map(|doubt| doubt.text)
+    };
+    assert!(said("p != 0", "p->a < p->b", "f").is_some());
+    assert!(said("p != 0", "p == 0", "f").is_none());
+    // Callers may rely on it, and this is not about them.
+    assert!(said("*out = 1;", "if (n) *out = 1;", "g").is_none());
+    // Both may, as far as the flow of control shows it.
+    assert!(said("if (m) n = 2", "if (m) n = 1", "h").is_none());
+}

@@ -69,10 +69,11 @@ impl Stamp {
     }
 
     /// Whether an entry that is like this now is the one that was remembered. What lies in a folder
-    /// is another question.
+    /// is another question, and which permissions it has. One that was removed and made again is the same one: nobody can tell, and
+    /// its number is the same or not as the file system likes.
     fn is_still(&self, now: &Stamp) -> bool {
         match self.is_folder() {
-            true => now.is_folder() && now.inode == self.inode,
+            true => now.is_folder(),
             false => now == self,
         }
     }
@@ -401,6 +402,41 @@ mod tests {
             assert_eq!(state(&copy), before);
             assert_eq!((restored.removed, restored.copied), (6, 7));
         }
+    }
+
+    #[test]
+    fn a_folder_that_is_removed_and_made_again_has_not_changed() {
+        let base = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(base.path()).unwrap();
+        let (project, copy) = (root.join("project"), root.join("copy"));
+        fs::create_dir_all(project.join("out")).unwrap();
+        fs::create_dir_all(project.join("data/deep")).unwrap();
+        fs::write(project.join("data/deep/a"), "a").unwrap();
+        let sandbox = Sandbox::create(&project, &copy, &project, &CopyOptions::default()).unwrap();
+        let before = state(&copy);
+        let mut snapshot = Snapshot::take(&sandbox).unwrap();
+        let again = |name: &str| {
+            // Beside the old one, so that it has another number for sure.
+            let mode = fs::metadata(copy.join(name)).unwrap().permissions();
+            fs::create_dir(copy.join("new")).unwrap();
+            fs::set_permissions(copy.join("new"), mode).unwrap();
+            fs::remove_dir_all(copy.join(name)).unwrap();
+            fs::rename(copy.join("new"), copy.join(name)).unwrap();
+        };
+        again("out");
+        assert!(!snapshot.has_changed(&sandbox).unwrap());
+        assert!(snapshot.changes(&sandbox).unwrap().is_empty());
+        let restored = snapshot.restore(&sandbox, &project).unwrap();
+        assert_eq!(restored, Restored::default());
+        assert_eq!(state(&copy), before);
+        // What lay in it counts.
+        again("data/deep");
+        assert!(snapshot.has_changed(&sandbox).unwrap());
+        let changes = snapshot.changes(&sandbox).unwrap();
+        let paths: Vec<&Path> = changes.paths().collect();
+        assert_eq!(paths, [Path::new("data/deep/a")]);
+        snapshot.restore(&sandbox, &project).unwrap();
+        assert_eq!(state(&copy), before);
     }
 
     #[test]

@@ -48,6 +48,7 @@ mod twins;
 mod two_places;
 pub mod unchangeable;
 mod undefined;
+mod unwritten;
 pub mod verify;
 pub mod whole;
 mod woven_build;

@@ -6,7 +6,8 @@
 //! * a build in which variables without a value hold a pattern, and fresh memory another one;
 //! * a build with sanitizers.
 //!
-//! And the compiler is asked what values are read that were certainly never written.
+//! And the compiler is asked what values are read that were certainly never written, and the analysis of definite values what may be
+//! (module `unwritten`).
 //!
 //! Both builds are the project's own, with more flags for the compiler ([`flagged_environment`]). Patches against which something
 //! speaks are set aside: the search goes on without them, and they are reported if there is nothing else.
@@ -24,6 +25,7 @@ use patchwright_exec::{
 use crate::{
     Event, RepairError, Surroundings,
     prepare::Prepared,
+    unwritten::Untouched,
     verify::{Candidate, CleanCopy},
 };
 
@@ -42,6 +44,7 @@ const PERTURB: &str = "MALLOC_PERTURB_";
 /// The circumstances in which patches are tested.
 pub(crate) struct Scrutiny {
     trials: Vec<Trial>,
+    untouched: Untouched,
 }
 
 /// Circumstances that do not matter to a correct program.
@@ -154,7 +157,10 @@ impl Scrutiny {
                 break;
             }
         }
-        Ok(Scrutiny { trials })
+        Ok(Scrutiny {
+            trials,
+            untouched: Untouched::default(),
+        })
     }
 
     /// What speaks against a candidate that passes every test. `copy` has it built; `beside` makes a further copy, by a name and the tree to
@@ -170,6 +176,9 @@ impl Scrutiny {
     ) -> Result<Option<String>, RepairError> {
         if let Some(said) = copy.reads_of_nothing(candidate)? {
             return Ok(Some(format!("the compiler says: {said}")));
+        }
+        if let Some(said) = copy.uses_what_is_unwritten(candidate, &self.untouched)? {
+            return Ok(Some(said));
         }
         for trial in &self.trials {
             let objection = match &trial.base {

@@ -19,6 +19,7 @@ use crate::{
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
     undefined::{MOST_UNDEFINED, Scrutiny},
+    unwritten::Untouched,
 };
 
 /// So many candidates that the verification rejects are named when that happens.
@@ -376,6 +377,18 @@ impl<'a> CleanCopy<'a> {
         let known = reads_of_nothing(&mut self.worker, prepared, file)?;
         exchanged.put_back()?;
         Ok(found.difference(&known).next().cloned())
+    }
+
+    /// What a candidate may use without a value, as far as the analysis of definite values sees it, and the untouched program does not.
+    ///
+    /// # Errors
+    /// When clang cannot be run, or files cannot be written.
+    pub(crate) fn uses_what_is_unwritten(
+        &mut self,
+        candidate: &Candidate<'_>,
+        untouched: &Untouched,
+    ) -> Result<Option<String>, RepairError> {
+        untouched.objection(&mut self.worker, self.prepared, candidate)
     }
 
     /// The copy's tree.

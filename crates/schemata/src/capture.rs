@@ -353,7 +353,9 @@ impl<'a> Walker<'a> {
                             | TypeKind::Float(_)
                             | TypeKind::Pointer(_)
                     );
-                    if variable.storage != Storage::Local || !scalar {
+                    // Nobody sees what the function of a `cleanup` does.
+                    let has_cleanup = self.text.function.details.cleanups.contains_key(&id);
+                    if variable.storage != Storage::Local || !scalar || has_cleanup {
                         return Err(Uncaptured::Declares);
                     }
                     self.check_type(variable.ty)?;

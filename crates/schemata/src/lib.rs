@@ -47,6 +47,7 @@ mod replacements;
 mod rounds;
 mod runs;
 mod scan;
+mod slid;
 mod stack;
 mod state;
 mod undefined;

@@ -77,11 +77,11 @@ pub(crate) struct Token {
 
 /// A definition, a declaration or a directive.
 pub(crate) struct Item {
-    span: Span,
+    pub(crate) span: Span,
     /// None for a directive.
     pub(crate) tokens: Vec<Token>,
     /// It is a function with its body.
-    body: bool,
+    pub(crate) body: bool,
     /// It has directives inside, so what it is depends on them.
     pub(crate) conditional: bool,
 }

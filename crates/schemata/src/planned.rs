@@ -11,8 +11,8 @@ use crate::Apart;
 use crate::compiler::Compiler;
 use crate::edits::{is_blank, trimmed};
 use crate::outside::{self, Addition, Brought, KnownNames};
-use crate::replacements;
 use crate::undefined::Suspicion;
+use crate::{replacements, slid};
 
 /// A source file that patches change.
 pub struct SourceFile {
@@ -261,7 +261,7 @@ pub fn planned_file(
     let functions = &source.unit.functions;
     let mut planned = PlannedFile::new(file);
     let edits = edits.iter().filter_map(|edit| trimmed(base, edit));
-    let edits: Vec<Edit> = edits.map(|edit| between_items(source, edit)).collect();
+    let edits = slid::put_right(base, functions, edits.collect());
     if edits
         .windows(2)
         .any(|pair| pair[1].span.start < pair[0].span.end)
@@ -342,30 +342,10 @@ pub fn planned_file(
 }
 
 /// The function in whose body, between the braces, the span lies.
-fn in_body(functions: &[Function], at: Span) -> Option<usize> {
+pub fn in_body(functions: &[Function], at: Span) -> Option<usize> {
     functions.iter().position(|function| {
         let body = function.body_span;
         body.start < at.start && at.end < body.end
             || at.is_empty() && body.start < at.start && at.start < body.end
     })
-}
-
-/// An insertion that is not whole where a difference has put it, moved to where it stands between definitions, if it can
-/// be; else as it is.
-fn between_items(source: &SourceFile, edit: Edit) -> Edit {
-    let base = &source.unit.source;
-    let functions = &source.unit.functions;
-    if !edit.span.is_empty() || lex::is_balanced(&edit.text, true) {
-        return edit;
-    }
-    let moved = outside::moved(base, edit.span.start, &edit.text);
-    let whole = moved.into_iter().find(|(offset, text)| {
-        lex::is_balanced(text, true)
-            && outside::is_between_items(base, functions, *offset)
-            && outside::brought(text).is_some()
-    });
-    match whole {
-        Some((offset, text)) => Edit::replace(Span::empty(offset), text),
-        None => edit,
-    }
 }

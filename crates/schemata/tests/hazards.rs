@@ -594,3 +594,50 @@ int main(void)
         assert_eq!(found.fates[0], Fate::Apart(Apart::CompiledTwice), "{flags}");
     }
 }
+
+#[test]
+fn what_is_called_when_a_variable_goes_is_called_once() {
+    let source = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+static int freed;
+
+static void done(int *p)
+{
+    freed += *p;
+}
+
+static int use(int n)
+{
+    {
+        __attribute__((cleanup(done))) int x = n;
+        x += 1;
+        if (n == 9)
+            return freed + 2;
+    }
+    return freed;
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    int first = use(n);
+    printf(\"%d %d\\n\", first, use(n));
+    return 0;
+}
+";
+    let subject = Subject::new(source, &[("4", "5 10\n"), ("9", "2 12\n")]);
+    let found = common::as_plainly(
+        &subject,
+        &[
+            &[("__attribute__((cleanup(done))) ", "")],
+            &[("x += 1;", "x += 2;")],
+            &[("x += 1;", "x += n;")],
+            &[("x += 1;\n        if (n == 9)", "if (n == 9)")],
+            &[("freed + 2", "freed + 3")],
+        ],
+    );
+    assert_eq!(found.fates, vec![Fate::Woven; 5]);
+    assert_eq!(found.open, []);
+}

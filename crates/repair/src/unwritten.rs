@@ -1,0 +1,125 @@
+//! What a patched function may use and nobody has written, where the untouched one does not: as `validate` finds it, on the IR.
+//!
+//! Tests say nothing about that: fresh memory that is compared with fresh memory is equal in every pattern. Only what is new in a
+//! function whose text the patch changes speaks against it. What the untouched function may do as well, where the patch changes a
+//! condition on the way, does not: there a build of its own decides in `validate`, and here it has.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use patchwright_csource::{Clang, ParseError, TranslationUnit, parse_variants};
+use patchwright_definite::Analysis;
+use patchwright_exec::{CompileCommand, Worker, all_sources, files};
+
+use crate::{RepairError, prepare::Prepared, verify::Candidate};
+
+/// The untouched sources that were read, in the ways in which they are compiled; none if that could not be done.
+#[derive(Default)]
+pub(crate) struct Untouched {
+    read: Mutex<BTreeMap<PathBuf, Arc<Vec<TranslationUnit>>>>,
+}
+
+impl Untouched {
+    /// What a candidate may use without a value; `worker` has it in its copy. `None` also where it is not understood.
+    ///
+    /// # Errors
+    /// When clang cannot be run, or files cannot be written.
+    pub(crate) fn objection(
+        &self,
+        worker: &mut Worker,
+        prepared: &Prepared,
+        candidate: &Candidate<'_>,
+    ) -> Result<Option<String>, RepairError> {
+        let (from, to) = (
+            prepared.worker.sandbox.run_root(),
+            worker.sandbox.run_root(),
+        );
+        let commands = prepared.commands.iter();
+        let commands: Vec<CompileCommand> =
+            commands.map(|command| command.rebase(from, to)).collect();
+        let mut sources = all_sources(&commands, &worker.sandbox);
+        let Some(commands) = sources.remove(candidate.file) else {
+            return Ok(None);
+        };
+        let patched = read(worker, &commands, candidate.text)?;
+        let untouched = self.untouched(worker, prepared, candidate.file, &commands)?;
+        if patched.len() != untouched.len() {
+            return Ok(None);
+        }
+        for (patched, untouched) in patched.iter().zip(untouched.iter()) {
+            if let Some(said) = new_in(untouched, patched, &commands) {
+                return Ok(Some(said));
+            }
+        }
+        Ok(None)
+    }
+
+    fn untouched(
+        &self,
+        worker: &mut Worker,
+        prepared: &Prepared,
+        file: &Path,
+        commands: &[CompileCommand],
+    ) -> Result<Arc<Vec<TranslationUnit>>, RepairError> {
+        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(file) {
+            return Ok(known.clone());
+        }
+        let text = files::read(&prepared.worker.sandbox.folder().join(file))?;
+        let exchanged = files::Exchanged::put(&worker.sandbox.folder().join(file), &text)?;
+        let units = read(worker, commands, &text);
+        exchanged.put_back()?;
+        let units = Arc::new(units?);
+        known.insert(file.to_path_buf(), units.clone());
+        Ok(units)
+    }
+}
+
+/// The trees of a source that holds `text`; none if clang does not accept it.
+fn read(
+    worker: &mut Worker,
+    commands: &[CompileCommand],
+    text: &[u8],
+) -> Result<Vec<TranslationUnit>, RepairError> {
+    let clang = Clang::find(&mut worker.runner)?;
+    match parse_variants(&clang, &mut worker.runner, commands, text) {
+        Ok(units) => Ok(units),
+        Err(ParseError::Run(error)) => Err(error.into()),
+        Err(error) => {
+            tracing::info!("{error}");
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// What a function with another text may use without a value, and does not so far.
+fn new_in(
+    untouched: &TranslationUnit,
+    patched: &TranslationUnit,
+    commands: &[CompileCommand],
+) -> Option<String> {
+    let path = commands.first()?.file.to_string_lossy();
+    let changed: Vec<&str> = patched
+        .functions
+        .iter()
+        .filter(|function| {
+            let before = untouched
+                .functions
+                .iter()
+                .find(|other| other.name == function.name);
+            before.is_some_and(|before| {
+                before.span.slice(&untouched.source) != function.span.slice(&patched.source)
+            })
+        })
+        .map(|function| function.name.as_str())
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let (untouched, patched) = (Analysis::of(untouched, &path), Analysis::of(patched, &path));
+    let doubt = changed
+        .into_iter()
+        .find_map(|function| untouched.new_use(&patched, function))?;
+    Some(format!("in `{}`, {}", doubt.function, doubt.text))
+}

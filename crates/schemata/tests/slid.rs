@@ -1,0 +1,89 @@
+//! Patches whose differences begin elsewhere than what was written.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{Found, Subject, as_plainly};
+use patchwright_schemata::Fate;
+
+const SOURCE: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+struct pair
+{
+    int first;
+};
+
+static int half(int);
+
+static int
+half(int n)
+{
+    n = n / 2;
+    return n;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct pair pair = {argc > 1 ? atoi(argv[1]) : 0};
+    printf(\"%d\\n\", half(pair.first));
+    return 0;
+}
+";
+
+fn subject() -> Subject {
+    Subject::new(SOURCE, &[("7", "3\n"), ("-8", "-4\n"), ("0", "0\n")])
+}
+
+fn all_are_woven(found: &Found) {
+    let mut wrong = String::new();
+    for (patch, fate) in found.fates.iter().enumerate() {
+        if *fate != Fate::Woven {
+            writeln!(wrong, "{patch}: {fate:?}").unwrap();
+        }
+    }
+    assert_eq!(wrong, "");
+}
+
+#[test]
+fn a_helper_is_woven_wherever_the_difference_says_that_it_begins() {
+    let helper = "static int\nless(int n)\n{\n    n = n - 1;\n    return n;\n}\n\n";
+    let changed = SOURCE.replacen("n = n / 2", "n = less(n)", 1);
+    let first = changed.replacen(
+        "static int\nhalf(int n)",
+        &format!("{helper}static int\nhalf(int n)"),
+        1,
+    );
+    // The helper takes the head and the braces of the function in front of which, or behind which, it stands.
+    let taken = "static int\nthird(int n)\n{\n    n = n / 3;\n    return n;\n}\n\n";
+    let prototype = "static int third(int);\n\nstatic int\nhalf(int n)";
+    let behind = SOURCE
+        .replacen("static int\nhalf(int n)", prototype, 1)
+        .replacen("n = n / 2", "n = third(n)", 1)
+        .replacen("int\nmain(", &format!("{taken}int\nmain("), 1);
+    // As a difference that finds the longest common lines shows it.
+    let inside = SOURCE.replacen(
+        "half(int n)\n{\n    n = n / 2;\n    return n;\n}",
+        "less(int n)\n{\n    n = n - 2;\n    return n;\n}\n\nstatic int\nhalf(int n)\n{\n    n = less(n);\n    return n + 2;\n}",
+        1,
+    );
+    let other_type = SOURCE
+        .replacen(
+            "struct pair\n{\n    int first;\n};",
+            "struct one\n{\n    int first;\n};\n\nstruct pair\n{\n    int first;\n};",
+            1,
+        )
+        .replacen(
+            "n = n / 2;",
+            "struct one one = {n / 4};\n    n = one.first;",
+            1,
+        );
+    let texts = [first, behind, inside, other_type];
+    let changes: Vec<[(&str, &str); 1]> =
+        texts.iter().map(|text| [(SOURCE, text.as_str())]).collect();
+    let changes: Vec<&[(&str, &str)]> = changes.iter().map(|change| change.as_slice()).collect();
+    all_are_woven(&as_plainly(&subject(), &changes));
+}
