@@ -821,7 +821,8 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                     child.kind.as_str(),
                     "ImplicitValueInitExpr" | "OpaqueValueExpr"
                 );
-                if !skip {
+                // Of a constant, what it is has no other place.
+                if !skip || node.kind == "ConstantExpr" {
                     children.push(self.expr(child));
                 }
             } else if child.kind == "CompoundStmt" {

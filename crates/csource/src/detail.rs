@@ -50,10 +50,14 @@ pub enum Detail {
         /// Index in its fields.
         index: usize,
     },
+    /// A member of a record that is defined where its type is named, in a cast: where it is, in bytes.
+    MemberAt(u64),
     /// `sizeof` of this type, or of an expression of it.
     SizeOf(TypeId),
     /// `_Alignof` of this type.
     AlignOf(TypeId),
+    /// `_Alignof` of an expression whose declaration says more than its type.
+    Alignment(u64),
     /// `offsetof`.
     OffsetOf {
         /// Its position among all of them in the unit.
@@ -474,6 +478,26 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// The alignment of an expression: declarations may ask for more or less than the type.
+    fn alignment(&self, operand: ExprId, ty: TypeId) -> Option<Detail> {
+        let (_, natural) = self.unit.types.size_and_align(ty)?;
+        match &self.exprs[operand.0 as usize].kind {
+            ExprKind::Paren(inner) => self.alignment(*inner, ty),
+            ExprKind::Variable(variable) => {
+                let asked = self.unit.declared[variable.0 as usize].align;
+                Some(Detail::Alignment(natural.max(asked.unwrap_or(1))))
+            }
+            ExprKind::Member { .. } => match self.details.of.get(&operand) {
+                Some(&Detail::Member { record, index }) => {
+                    let asked = self.unit.types.member_align(record, index)?;
+                    Some(Detail::Alignment(natural.max(asked.unwrap_or(1))))
+                }
+                _ => None,
+            },
+            _ => Some(Detail::AlignOf(ty)),
+        }
+    }
+
     /// `sizeof` and the like: the type they ask about.
     pub(crate) fn note_size(&mut self, node: &Node, operands: Vec<ExprId>) {
         let operand = operands.last().copied();
@@ -492,7 +516,10 @@ impl FunctionBuilder<'_, '_> {
         };
         self.noted = match node.name.as_str() {
             "sizeof" => Some(Detail::SizeOf(ty)),
-            "alignof" | "_Alignof" | "__alignof" => Some(Detail::AlignOf(ty)),
+            "alignof" | "_Alignof" | "__alignof" => match (&node.arg_type, operand) {
+                (None, Some(operand)) => self.alignment(operand, ty),
+                _ => Some(Detail::AlignOf(ty)),
+            },
             _ => None,
         };
     }

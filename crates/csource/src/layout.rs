@@ -1,11 +1,12 @@
 //! Sizes, alignments and offsets, as the ABI of x86-64 Linux has them.
 
 use patchwright_exec::{CompileCommand, Runner};
+use rustc_hash::FxHashMap;
 
 use crate::{
     clang::{Clang, ParseError},
     detail::Detail,
-    tree::Function,
+    tree::{ExprId, ExprKind, Function},
     types::{FloatKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
 };
 
@@ -37,6 +38,14 @@ impl TypeTable {
             TypeKind::Array(of, length) => {
                 let (size, align) = self.size_and_align(*of)?;
                 Some((size.checked_mul(length.unwrap_or(0))?, align))
+            }
+            TypeKind::Complex(of) => {
+                let (size, align) = self.size_and_align(*of)?;
+                Some((2 * size, align))
+            }
+            TypeKind::Vector(of, count) => {
+                let (size, _) = self.size_and_align(*of)?;
+                scalar(size.checked_mul(*count)?)
             }
             TypeKind::VariableArray(..) | TypeKind::Other(_) => None,
             // The compiler may fill it up.
@@ -124,17 +133,21 @@ impl TypeTable {
     }
 }
 
-/// Records that are defined inside of `sizeof` are not in the dump of the tree, and neither is the
-/// number of a `#pragma pack`: sizes are asked for, when there are any of them, and where attributes change a layout.
+/// Records that are defined inside of `sizeof` or of a cast are not in the dump of the tree, and neither is the
+/// number of a `#pragma pack`: sizes, and places of members, are asked for, when there are any of them, and where attributes change a
+/// layout.
 pub(crate) fn ask<'f>(
     clang: &Clang,
     runner: &mut Runner,
     command: &CompileCommand,
     types: &mut TypeTable,
-    functions: impl Iterator<Item = &'f Function>,
+    functions: impl Iterator<Item = &'f mut Function>,
 ) -> Result<(), ParseError> {
+    let mut functions: Vec<&mut Function> = functions.collect();
     let mut unknown = Vec::new();
-    for function in functions {
+    // Members whose record is known by its name only, by the record and their name.
+    let mut members: FxHashMap<(RecordId, String), Option<u64>> = FxHashMap::default();
+    for function in &functions {
         for detail in function.details.of.values() {
             if let Detail::SizeOf(ty) | Detail::AlignOf(ty) = detail
                 && let TypeKind::Record(record) = *types.kind(*ty)
@@ -143,13 +156,16 @@ pub(crate) fn ask<'f>(
                 unknown.push(record);
             }
         }
+        let all = (0..function.exprs.len()).map(|id| ExprId(id as u32));
+        members.extend(all.filter_map(|id| Some((unplaced(types, function, id)?, None))));
     }
-    if unknown.is_empty() && !types.has_layout_notes() {
+    if unknown.is_empty() && members.is_empty() && !types.has_layout_notes() {
         return Ok(());
     }
     // Of those that the source asks the size of, and then of all; there attributes behind a definition do not count yet.
     for complete in [false, true] {
-        if complete && !types.has_unknown_pack() {
+        let sought = members.values().any(Option::is_none);
+        if complete && !types.has_unknown_pack() && !sought {
             break;
         }
         let dump = clang.layouts(runner, command, complete)?;
@@ -163,13 +179,94 @@ pub(crate) fn ask<'f>(
             if unknown.contains(&record) {
                 types.set_told_size(record, size, align);
             }
+            for member in read_members(layout) {
+                if let Some(sought) = members.get_mut(&(record, member.name)) {
+                    *sought = Some(member.offset);
+                }
+            }
             types.tell_pack(record, size, align);
             if !complete {
                 types.check_layout(record, size, align);
             }
         }
     }
+    for function in &mut functions {
+        for id in (0..function.exprs.len()).map(|id| ExprId(id as u32)) {
+            if let Some(member) = unplaced(types, function, id)
+                && let Some(offset) = members.get(&member).copied().flatten()
+            {
+                function.details.of.insert(id, Detail::MemberAt(offset));
+            }
+        }
+    }
     Ok(())
+}
+
+/// The record and the name of a member whose declaration is not known.
+fn unplaced(types: &TypeTable, function: &Function, id: ExprId) -> Option<(RecordId, String)> {
+    let ExprKind::Member {
+        base, arrow, name, ..
+    } = &function.expr(id).kind
+    else {
+        return None;
+    };
+    if function.details.of.contains_key(&id) {
+        return None;
+    }
+    let base = function.expr(*base).ty;
+    let object = match arrow {
+        true => types.element(base)?,
+        false => base,
+    };
+    match *types.kind(object) {
+        TypeKind::Record(record) => Some((record, name.clone())),
+        _ => None,
+    }
+}
+
+/// A member of a record whose definition is not in the dump of the tree.
+pub(crate) struct ToldMember {
+    pub(crate) name: String,
+    /// As the compiler spells it.
+    pub(crate) ty: String,
+    /// Bytes.
+    pub(crate) offset: u64,
+}
+
+/// The members of all records.
+pub(crate) fn members(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    types: &TypeTable,
+) -> Result<FxHashMap<RecordId, Vec<ToldMember>>, ParseError> {
+    let dump = clang.layouts(runner, command, true)?;
+    let mut found = FxHashMap::default();
+    for layout in dump.split("*** Dumping AST Record Layout").skip(1) {
+        if let Some((name, ..)) = read(layout)
+            && let Some(record) = types.record_by_name(&name)
+        {
+            found.insert(record, read_members(layout).collect());
+        }
+    }
+    Ok(found)
+}
+
+/// The members of a record that are no bit-fields.
+fn read_members(layout: &str) -> impl Iterator<Item = ToldMember> {
+    layout.lines().filter_map(|line| {
+        let (offset, member) = line.split_once(" | ")?;
+        let member = member.strip_prefix("  ")?;
+        if member.starts_with(' ') {
+            return None;
+        }
+        let (ty, name) = member.rsplit_once(' ')?;
+        Some(ToldMember {
+            name: name.to_owned(),
+            ty: ty.to_owned(),
+            offset: offset.trim().parse().ok()?,
+        })
+    })
 }
 
 /// The name of a record, its size and its alignment.

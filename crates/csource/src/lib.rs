@@ -210,7 +210,10 @@ fn read(
     let constants = match detail {
         Detail::Statements => Vec::new(),
         Detail::Everything => {
-            let all = functions.iter().chain(&functions_in_headers);
+            let all = functions
+                .iter_mut()
+                .chain(&mut functions_in_headers)
+                .chain(initializers.iter_mut().map(|one| &mut one.arena));
             layout::ask(clang, runner, command, &mut types, all)?;
             let details = functions
                 .iter_mut()

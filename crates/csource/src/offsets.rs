@@ -3,13 +3,15 @@
 //! their values.
 
 use patchwright_exec::{CompileCommand, Runner};
+use rustc_hash::FxHashMap;
 
 use crate::{
     clang::{Clang, ParseError},
     detail::{Detail, Details},
+    layout::{self, ToldMember},
     questions,
     tree::ExprId,
-    types::{TypeKind, TypeTable},
+    types::{RecordId, TypeKind, TypeTable},
 };
 
 const PREFIX: &str = "__patchwright_offset_";
@@ -57,6 +59,15 @@ pub(crate) fn ask<'d>(
             }
         }
     }
+    for text in found.iter().filter(|text| text.contains("(unnamed ")) {
+        if let Some((ty, _)) = text[SPELLING.len()..].split_once(',') {
+            types.parse(ty.trim());
+        }
+    }
+    let told = match found.iter().any(|text| text.contains("(unnamed ")) {
+        true => layout::members(clang, runner, command, types)?,
+        false => FxHashMap::default(),
+    };
     for details in details {
         details.of.retain(|_, detail| match detail {
             Detail::OffsetOf {
@@ -68,7 +79,7 @@ pub(crate) fn ask<'d>(
                 if value.is_some() {
                     indices.clear();
                 } else if let Some(text) = found.get(*number as usize) {
-                    *value = path(types, text, indices);
+                    *value = path(types, &told, text, indices);
                 }
                 value.is_some()
             }
@@ -78,8 +89,14 @@ pub(crate) fn ask<'d>(
     Ok(())
 }
 
-/// The offset that members give, of an `offsetof` whose indices are no constants; the size of what each index counts is noted beside it.
-fn path(types: &mut TypeTable, text: &str, indices: &mut [(ExprId, u64)]) -> Option<u64> {
+/// The offset that members give, of an `offsetof` whose indices are no constants, or whose type is defined in it; the size of what each
+/// index counts is noted beside it. `told` has the members of records whose definition is not in the dump.
+fn path(
+    types: &mut TypeTable,
+    told: &FxHashMap<RecordId, Vec<ToldMember>>,
+    text: &str,
+    indices: &mut [(ExprId, u64)],
+) -> Option<u64> {
     let inside = text.strip_prefix(SPELLING)?.strip_suffix(')')?;
     let (ty, mut rest) = inside.split_once(',')?;
     let mut ty = types.parse(ty.trim());
@@ -105,7 +122,12 @@ fn path(types: &mut TypeTable, text: &str, indices: &mut [(ExprId, u64)]) -> Opt
         let TypeKind::Record(record) = *types.kind(ty) else {
             return None;
         };
-        let layout = types.layout(record)?;
+        let Some(layout) = types.layout(record) else {
+            let member = told.get(&record)?.iter().find(|one| one.name == name)?;
+            offset += member.offset;
+            ty = types.parse(&member.ty);
+            continue;
+        };
         let fields = types.record(record).fields.as_ref()?;
         let position = fields.iter().position(|field| field.name == name)?;
         offset += layout.offsets[position] / 8;

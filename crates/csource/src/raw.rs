@@ -191,6 +191,9 @@ pub(crate) struct Node {
     pub selected: bool,
     #[serde(default)]
     pub variadic: bool,
+    /// Its name in object files.
+    #[serde(rename = "mangledName", default)]
+    pub mangled: String,
     /// What an `AliasAttr` names.
     #[serde(default)]
     pub aliasee: String,

@@ -114,6 +114,10 @@ pub enum TypeKind {
     /// where that is known.
     VariableArray(TypeId, Option<LengthId>),
     Record(RecordId),
+    /// A complex number of parts of this type.
+    Complex(TypeId),
+    /// GNU C's vector: so many numbers of this type.
+    Vector(TypeId, u64),
     Function,
     /// What the table cannot express; the spelling is the compiler's.
     Other(String),
@@ -274,6 +278,16 @@ impl TypeTable {
     /// What attributes say of the layout of a record that is defined.
     pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&crate::detail::LayoutNotes> {
         self.layout_notes.get(&id)
+    }
+
+    /// The alignment that the declaration of a member asks for, if it does; `None` where something else may change it.
+    pub(crate) fn member_align(&self, id: RecordId, index: usize) -> Option<Option<u64>> {
+        let Some(notes) = self.layout_notes(id) else {
+            return Some(None);
+        };
+        let (packed, asked) = notes.fields.get(index).copied().unwrap_or((false, None));
+        let plain = !(notes.packed || notes.unknown || notes.pack.is_some() || packed);
+        plain.then_some(asked)
     }
 
     /// A record under `#pragma pack` has this size and alignment: so it can be told which `pack`

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Function, Hook, Module, ObjectId, Program, RoutineId, Target};
+use patchwright_ir::{Function, Hook, Linkage, Module, ObjectId, Program, RoutineId, Target};
 
 use crate::{
     allow::Allowance,
@@ -155,19 +155,25 @@ impl<'w> Machine<'w> {
     /// Gives each routine an address, and what models it.
     fn place_routines(&mut self) -> Result<(), LinkError> {
         for number in 0..self.program.routines.len() {
-            let address = self
-                .memory
-                .allocate(0, 16, Kind::Function(number as u32), true)
-                .map_err(|_| LinkError::TooLarge)?;
-            self.addresses.push(address);
             let routine = &self.program.routines[number];
+            let native = match routine.defined {
+                true => None,
+                false => libc::find(&routine.name),
+            };
+            let linkage = self.program.function(RoutineId(number as u32)).linkage;
+            // What is declared weak and defined nowhere is at no address.
+            let is_absent = !routine.defined && native.is_none() && linkage == Linkage::Weak;
             self.routines.push(Loaded {
                 name: routine.name.as_str().into(),
                 code: None,
-                native: match routine.defined {
-                    true => None,
-                    false => libc::find(&routine.name),
-                },
+                native,
+            });
+            self.addresses.push(match is_absent {
+                true => 0,
+                false => self
+                    .memory
+                    .allocate(0, 16, Kind::Function(number as u32), true)
+                    .map_err(|_| LinkError::TooLarge)?,
             });
         }
         match self.program.routine_named("main") {
@@ -188,7 +194,12 @@ impl<'w> Machine<'w> {
             let address = match self.program.objects[object.index()].defined {
                 false => {
                     let name = global.name.clone();
-                    libc::object(self, &name).ok_or(LinkError::NoObject { name })?
+                    let is_weak = global.linkage == Linkage::Weak;
+                    match libc::object(self, &name) {
+                        Some(address) => address,
+                        None if is_weak => 0,
+                        None => return Err(LinkError::NoObject { name }),
+                    }
                 }
                 true => {
                     let (size, align) = (global.size, global.align);

@@ -109,25 +109,32 @@ macro_rules! programs {
 }
 
 programs! {
+    absent_and_renamed
     assembly_refused
     assembly_without_instructions
     atomics
     attributes_with_effects
     bool_as_typedef
+    builtin_families
+    complex_numbers
+    conversions_to_unions
     functions_by_typedef
     hidden_tags_refused
     labels_as_values
     layouts
     literals_in_loops
     members_of_results
+    numbers_in_text
     offsets_with_indices
     old_style_definitions
+    places_and_alignments
     questions_about_types
     types_by_declaration
     value_not_known
     value_not_read
     values_of_constants
     variable_arrays
+    vectors
     wide_bit_field_refused
     wide_bit_fields
 }

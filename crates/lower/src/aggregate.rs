@@ -16,6 +16,9 @@ impl FunctionLowerer<'_, '_> {
             let value = self.unsupported_expr(id);
             return self.as_type(value, Type::Ptr);
         };
+        if let Some(address) = self.several(id) {
+            return address;
+        }
         let expr = source.expr(id);
         match &expr.kind {
             ExprKind::Paren(inner) => self.aggregate(*inner),
@@ -24,6 +27,17 @@ impl FunctionLowerer<'_, '_> {
                 cast: CastKind::LValueToRValue | CastKind::NoOp,
                 ..
             } => self.aggregate(*operand),
+            ExprKind::Cast {
+                operand,
+                cast: CastKind::Other,
+                ..
+            } if source.details.of.get(&id) == Some(&Detail::Operator("ToUnion".to_owned())) => {
+                let local = self.temporary_object(size, align, origin);
+                let address = self.local_address(local, origin);
+                let member = source.expr(*operand).ty;
+                self.initialize(address, member, *operand, origin);
+                address
+            }
             ExprKind::Binary {
                 operator: BinaryOperator::Comma,
                 left,

@@ -1,13 +1,21 @@
 //! Functions that the compiler itself knows.
 
-use patchwright_csource::ExprId;
-use patchwright_ir::{InstructionKind, Operand, TerminatorKind, Type};
+use patchwright_csource::{CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail};
+use patchwright_ir::{InstructionKind, Operand, Target, TerminatorKind, Type};
 use patchwright_semantics::BinaryOp;
 
 use crate::{
     function::FunctionLowerer,
     types::{Class, class},
 };
+
+/// What is known of the bytes behind a pointer.
+enum Bytes {
+    Known(u64),
+    Unknown,
+    /// A compiler may know them from the type of a member.
+    Behind,
+}
 
 impl<'a> FunctionLowerer<'_, 'a> {
     /// A call of a function that is no ordinary one; `None` if it is an ordinary one, else its
@@ -20,6 +28,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
     ) -> Option<Option<Operand>> {
         let origin = self.at_expr(id);
         let short = name.strip_prefix("__builtin_");
+        if let Some(value) = self.complex_function(id, short.unwrap_or(name), arguments) {
+            return Some(Some(value));
+        }
         if short.is_none() {
             if ["__sync_", "__atomic_", "__c11_atomic_"]
                 .iter()
@@ -83,19 +94,29 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 }
                 None
             }
-            ("object_size" | "dynamic_object_size", [_, kind]) => {
-                // Not known, as without optimisation.
+            ("object_size" | "dynamic_object_size", [pointer, kind]) => {
                 let kind = self.scope().integer(*kind).unwrap_or(0);
-                let bits = if kind & 2 == 0 { u64::MAX } else { 0 };
-                Some(self.constant(Type::U64, u128::from(bits), origin))
+                // Not known, as without optimisation, unless the object is named.
+                let unknown = if kind & 2 == 0 { u64::MAX } else { 0 };
+                Some(match self.bytes_behind(*pointer, kind & 1 == 1) {
+                    Bytes::Known(bytes) => self.constant(Type::U64, bytes.into(), origin),
+                    Bytes::Unknown => self.constant(Type::U64, unknown.into(), origin),
+                    Bytes::Behind => {
+                        let reason = "the size of a member behind a pointer";
+                        self.unsupported_value(origin, reason, Type::U64)
+                    }
+                })
             }
-            ("return_address" | "frame_address", _) => Some(self.constant(Type::Ptr, 0, origin)),
-            ("add_overflow" | "sub_overflow" | "mul_overflow", [a, b, result]) => {
-                let op = match &name[10..13] {
-                    "add" => BinaryOp::Add,
-                    "sub" => BinaryOp::Sub,
-                    _ => BinaryOp::Mul,
-                };
+            // Somewhere in the code, or on the stack: of what is there nothing can be read.
+            ("return_address", [level]) if self.scope().integer(*level) == Some(0) => {
+                let own = self.lowerer.declare(&self.source.name);
+                Some(self.address_constant(Target::Function(own), origin))
+            }
+            ("frame_address", [level]) if self.scope().integer(*level) == Some(0) => {
+                let local = self.temporary_object(16, 16, origin);
+                Some(self.local_address(local, origin))
+            }
+            (other, [a, b, result]) if let Some(op) = overflow_test(other) => {
                 Some(self.overflow(id, op, *a, *b, *result))
             }
             _ => {
@@ -131,6 +152,80 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let origin = self.at_expr(id);
         let ty = self.scalar(id).unwrap_or(Type::I32);
         Some(self.unsupported_value(origin, reason, ty))
+    }
+
+    /// How many bytes there are from a place to the end of the object, or of the part that is named last.
+    fn bytes_behind(&mut self, pointer: ExprId, of_part: bool) -> Bytes {
+        let source = self.source;
+        match &source.expr(pointer).kind {
+            ExprKind::Paren(inner)
+            | ExprKind::Cast {
+                operand: inner,
+                cast: CastKind::NoOp | CastKind::Pointer,
+                ..
+            } => self.bytes_behind(*inner, of_part),
+            ExprKind::Cast {
+                operand: object,
+                cast: CastKind::ArrayToPointer,
+                ..
+            }
+            | ExprKind::Unary {
+                operator: UnaryOperator::AddressOf,
+                operand: object,
+            } => match self.bytes_of(*object) {
+                Some(_) if of_part && self.is_behind_pointer(*object) => Bytes::Behind,
+                Some((whole, part)) => Bytes::Known(if of_part { part } else { whole }),
+                None if of_part && self.is_behind_pointer(*object) => Bytes::Behind,
+                None => Bytes::Unknown,
+            },
+            _ => Bytes::Unknown,
+        }
+    }
+
+    fn is_behind_pointer(&self, object: ExprId) -> bool {
+        match &self.source.expr(object).kind {
+            ExprKind::Paren(inner) => self.is_behind_pointer(*inner),
+            ExprKind::Member { base, arrow, .. } => *arrow || self.is_behind_pointer(*base),
+            _ => false,
+        }
+    }
+
+    /// The bytes from where an lvalue begins to the end of its object, and to that of the part that it is or is an element of.
+    fn bytes_of(&mut self, object: ExprId) -> Option<(u64, u64)> {
+        let source = self.source;
+        let expr = source.expr(object);
+        let size = |this: &Self, ty| Some(this.lowerer.unit.types.size_and_align(ty)?.0);
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.bytes_of(*inner),
+            ExprKind::Variable(_) | ExprKind::String => {
+                let bytes = size(self, expr.ty)?;
+                Some((bytes, bytes))
+            }
+            ExprKind::Member { base, arrow, .. } if !arrow => {
+                let (whole, _) = self.bytes_of(*base)?;
+                let Some(&Detail::Member { record, index }) = source.details.of.get(&object) else {
+                    return None;
+                };
+                let offset = self.lowerer.unit.types.layout(record)?.offsets[index] / 8;
+                Some((whole.checked_sub(offset)?, size(self, expr.ty)?))
+            }
+            ExprKind::Subscript { base, index } => {
+                let ExprKind::Cast {
+                    operand: array,
+                    cast: CastKind::ArrayToPointer,
+                    ..
+                } = source.expr(source.without_parens(*base)).kind
+                else {
+                    return None;
+                };
+                let (whole, _) = self.bytes_of(array)?;
+                let part = size(self, source.expr(array).ty)?;
+                let index = u64::try_from(self.scope().integer(*index)?).ok()?;
+                let offset = index.checked_mul(size(self, expr.ty)?)?;
+                Some((whole.saturating_sub(offset), part.saturating_sub(offset)))
+            }
+            _ => None,
+        }
     }
 
     fn pointer(&mut self, id: ExprId) -> Operand {
@@ -193,6 +288,23 @@ impl<'a> FunctionLowerer<'_, 'a> {
             b: back,
         });
         self.convert(differs, Type::I32, Type::Bool, origin)
+    }
+}
+
+/// The operator of a test for overflow: `add_overflow`, or one for a type, `sadd_overflow`, `umulll_overflow`.
+fn overflow_test(name: &str) -> Option<BinaryOp> {
+    let tested = name.strip_suffix("_overflow")?;
+    let of_any = matches!(tested, "add" | "sub" | "mul");
+    let operator = match of_any {
+        true => tested,
+        false => tested.strip_prefix(['s', 'u'])?.trim_end_matches('l'),
+    };
+    // The `l` of `mul` is no length.
+    match operator {
+        "add" => Some(BinaryOp::Add),
+        "sub" => Some(BinaryOp::Sub),
+        "mu" | "mul" => Some(BinaryOp::Mul),
+        _ => None,
     }
 }
 

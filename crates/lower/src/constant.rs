@@ -90,6 +90,7 @@ impl<'a> Scope<'_, 'a> {
                 let value = match self.detail(id)? {
                     Detail::SizeOf(ty) => types.size_and_align(*ty)?.0,
                     Detail::AlignOf(ty) => types.size_and_align(*ty)?.1,
+                    Detail::Alignment(bytes) => *bytes,
                     Detail::OffsetOf { value, indices, .. } if indices.is_empty() => (*value)?,
                     _ => return None,
                 };
@@ -363,11 +364,13 @@ impl<'a> Scope<'_, 'a> {
                 Some((Some(Target::Global(global)), 0))
             }
             ExprKind::Member { base, arrow, .. } => {
-                let Some(Detail::Member { record, index }) = self.detail(id) else {
-                    return None;
+                let bits = match self.detail(id)? {
+                    Detail::Member { record, index } => {
+                        self.lowerer.unit.types.layout(*record)?.offsets[*index]
+                    }
+                    Detail::MemberAt(offset) => 8 * offset,
+                    _ => return None,
                 };
-                let layout = self.lowerer.unit.types.layout(*record)?;
-                let bits = layout.offsets[*index];
                 let (target, addend) = if *arrow {
                     self.pointer(*base)?
                 } else {

@@ -9,7 +9,7 @@ use patchwright_ir::{Data, Relocation, Target};
 
 use crate::{
     constant::{Constant, Scope},
-    types::Class,
+    types::{Class, parts},
 };
 
 /// The bytes of an object while its initialiser is read.
@@ -134,11 +134,23 @@ pub(crate) fn initialize(
         },
         _ => {}
     }
+    if let Some(parts) = parts(&unit.types, ty)
+        && let Some(values) = scope.parts(value, parts)
+    {
+        let size = parts.of.size();
+        for (index, bits) in values.into_iter().enumerate() {
+            image.write(
+                at + index as u64 * size,
+                &bits.to_le_bytes()[..size as usize],
+            );
+        }
+        return Ok(());
+    }
     let Some(Detail::List { elements, member }) = scope.detail(value) else {
         return Err("an initialiser that is not known to be constant".to_owned());
     };
     match unit.types.kind(ty) {
-        TypeKind::Array(element, _) => {
+        TypeKind::Array(element, _) | TypeKind::Vector(element, _) | TypeKind::Complex(element) => {
             let (size, _) = unit
                 .types
                 .size_and_align(*element)

@@ -16,7 +16,6 @@ impl<'a> FunctionLowerer<'_, 'a> {
             ExprKind::Other { kind, .. } => match kind.as_str() {
                 "AddrLabelExpr" => "the address of a label".to_owned(),
                 "AtomicExpr" => "an atomic operation".to_owned(),
-                "ImaginaryLiteral" => "a complex number".to_owned(),
                 _ => format!("{what} that the compiler calls {kind}"),
             },
             ExprKind::Cast { .. } => match self.source.details.of.get(&id) {
@@ -344,7 +343,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 (Some(value), Some(ty)) => self.as_type(value, ty),
                 _ => self.unsupported_expr(id),
             },
-            ("CompoundLiteralExpr", _, _) => self.value_at(id),
+            ("CompoundLiteralExpr" | "ArraySubscriptExpr", _, _) => self.value_at(id),
             _ => self.unsupported_expr(id),
         }
     }
@@ -480,6 +479,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
     fn cast(&mut self, id: ExprId, operand: ExprId, cast: CastKind) -> Operand {
         let source = self.source;
         let origin = self.at_expr(id);
+        if self.parts_of(operand).is_some() && cast != CastKind::ToVoid {
+            return self.number_of_parts(id, operand, cast);
+        }
         match cast {
             CastKind::LValueToRValue => {
                 let Some(ty) = self.scalar(operand) else {

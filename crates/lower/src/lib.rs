@@ -40,6 +40,7 @@ mod expression;
 mod function;
 mod lengths;
 mod operator;
+mod parts;
 mod place;
 mod prune;
 mod statement;

@@ -33,8 +33,11 @@ impl FunctionLowerer<'_, '_> {
             UnaryOperator::Minus => UnaryOp::Neg,
             UnaryOperator::Complement => UnaryOp::Complement,
             UnaryOperator::Not => UnaryOp::Not,
-            UnaryOperator::Other => return self.unsupported_expr(id),
+            UnaryOperator::Other => return self.part(id, operand),
         };
+        if op == UnaryOp::Not && self.parts_of(operand).is_some() {
+            return self.is_zero(operand, origin);
+        }
         let a = self.rvalue(operand);
         let ty = self.type_of(a);
         let Some(result) = self.scalar(id) else {
@@ -153,6 +156,9 @@ impl FunctionLowerer<'_, '_> {
         let Some(result) = self.scalar(id) else {
             return self.unsupported_expr(id);
         };
+        if self.parts_of(left).is_some() || self.parts_of(right).is_some() {
+            return self.compare_complex(id, op, left, right);
+        }
         let wide = self.wide(op, left, right);
         let mut a = self.rvalue(left);
         let mut b = self.rvalue(right);

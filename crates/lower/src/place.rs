@@ -66,6 +66,13 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 operator: UnaryOperator::Extension,
                 operand,
             } => self.location(*operand),
+            ExprKind::Unary {
+                operator: UnaryOperator::Other,
+                operand,
+            } if self.parts_of(*operand).is_some() => {
+                let address = self.part_address(id, *operand, origin);
+                self.memory(id, address)
+            }
             ExprKind::Cast {
                 operand,
                 cast: CastKind::NoOp,
@@ -112,6 +119,12 @@ impl<'a> FunctionLowerer<'_, 'a> {
                         }
                         let address = self.local_address(local, origin);
                         self.initialize(address, ty, *list, origin);
+                        self.memory(id, address)
+                    }
+                    ("ArraySubscriptExpr", _, [vector, index])
+                        if self.parts_of(*vector).is_some() =>
+                    {
+                        let address = self.part_at(*vector, *index, origin);
                         self.memory(id, address)
                     }
                     ("ArraySubscriptExpr", _, [first, second]) => {
@@ -219,6 +232,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     )
                 })
             }
+            Some(&Detail::MemberAt(offset)) => Some((8 * offset, None)),
             _ => None,
         };
         let Some((bits, width)) = found else {
@@ -240,7 +254,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
 
     /// The address of a member; of an absolute address, as old definitions of `offsetof` take
     /// it, a constant.
-    fn member_address(
+    pub(crate) fn member_address(
         &mut self,
         base: Operand,
         offset: u64,
@@ -510,7 +524,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
         self.emit(InstructionKind::Zero { address, size }, origin);
         match unit.types.kind(ty) {
-            TypeKind::Array(element, _) => {
+            TypeKind::Array(element, _)
+            | TypeKind::Vector(element, _)
+            | TypeKind::Complex(element) => {
                 let Some((stride, _)) = unit.types.size_and_align(*element) else {
                     self.unsupported_effect(origin, "elements of unknown size");
                     return;

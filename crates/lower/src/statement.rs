@@ -518,6 +518,20 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 self.continue_in(second);
                 self.condition(right, then, otherwise);
             }
+            _ if self.parts_of(id).is_some() => {
+                let origin = self.at_expr(id);
+                let condition = self.is_zero(id, origin);
+                let ty = self.type_of(condition);
+                self.terminate(
+                    TerminatorKind::Branch {
+                        condition,
+                        ty,
+                        then: otherwise,
+                        otherwise: then,
+                    },
+                    origin,
+                );
+            }
             _ => {
                 let condition = self.rvalue(id);
                 let origin = self.at_expr(id);

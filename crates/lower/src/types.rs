@@ -74,9 +74,37 @@ pub(crate) fn class(types: &TypeTable, ty: TypeId) -> Class {
             Some((size, align)) => Class::Aggregate { size, align },
             None => Class::Unknown("a record whose layout is not known"),
         },
+        TypeKind::Complex(_) | TypeKind::Vector(..) => {
+            match (parts(types, ty), types.size_and_align(ty)) {
+                (Some(_), Some((size, align))) => Class::Aggregate { size, align },
+                _ => Class::Unknown("a complex number or vector of an unknown type"),
+            }
+        }
         TypeKind::Function => Class::Function,
         TypeKind::Other(_) => Class::Unknown("a type that the view of C cannot express"),
     }
+}
+
+/// The numbers that a value of a type consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// The type of each.
+    pub(crate) of: Type,
+    /// How many there are.
+    pub(crate) count: u64,
+    /// It is a complex number, of two; else a vector.
+    pub(crate) complex: bool,
+}
+
+/// The parts of a complex number or a vector.
+pub(crate) fn parts(types: &TypeTable, ty: TypeId) -> Option<Parts> {
+    let (of, count, complex) = match *types.kind(ty) {
+        TypeKind::Complex(of) => (of, 2, true),
+        TypeKind::Vector(of, count) => (of, count, false),
+        _ => return None,
+    };
+    let of = scalar(types, of)?;
+    Some(Parts { of, count, complex })
 }
 
 /// The type that values of a scalar type of C have in the IR; `None` for arrays, records and what is not known.

@@ -206,7 +206,8 @@ impl<'a> Lowerer<'a> {
                 continue;
             };
             let declaration = unit.declarations.get(name);
-            let Some(declaration) = declaration.filter(|known| !known.internal) else {
+            let Some(declaration) = declaration.filter(|known| !(known.internal || known.renamed))
+            else {
                 continue;
             };
             let function = &self.module.functions[id.index()];
@@ -224,14 +225,18 @@ impl<'a> Lowerer<'a> {
 
     /// The function called `name`, as the unit declares it.
     pub(crate) fn declare(&mut self, name: &str) -> FunctionId {
+        let written = name;
         let name = self.own_name(name);
         if let Some(&id) = self.functions.get(name) {
             return id;
         }
         let unit = self.unit;
         let declaration = unit.declarations.get(name);
-        let function = match declaration {
-            Some(declaration) => self.declared(declaration),
+        let function = match declaration.or_else(|| unit.declarations.get(written)) {
+            Some(declaration) => Function {
+                name: name.to_owned(),
+                ..self.declared(declaration)
+            },
             None => undeclared(name),
         };
         self.push_function(name, function)
@@ -246,8 +251,12 @@ impl<'a> Lowerer<'a> {
         parameters: Vec<Type>,
         variadic: bool,
     ) -> FunctionId {
+        let known = |name| self.unit.declarations.contains_key(name);
+        if known(name) || known(self.own_name(name)) {
+            return self.declare(name);
+        }
         let name = self.own_name(name);
-        if self.functions.contains_key(name) || self.unit.declarations.contains_key(name) {
+        if self.functions.contains_key(name) {
             return self.declare(name);
         }
         let mut function = undeclared(name);
@@ -370,7 +379,7 @@ impl<'a> Lowerer<'a> {
         self.module.globals.push(Global {
             name: match local {
                 true => format!("{}.{}", variable.name, id.0),
-                false => variable.name.clone(),
+                false => own.to_owned(),
             },
             linkage: if local || declared.internal {
                 Linkage::Internal

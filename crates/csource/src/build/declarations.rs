@@ -132,6 +132,14 @@ impl<'a> UnitBuilder<'a> {
             let target = alias.aliasee.clone();
             self.aliases.insert(node.name.clone(), target);
         }
+        // Headers of the system give functions other names that do the same.
+        if node.inner.iter().any(|n| n.kind == "AsmLabelAttr")
+            && !node.mangled.is_empty()
+            && node.mangled != node.name
+            && !file_of(node).is_some_and(|file| is_system(files.name(file)))
+        {
+            self.aliases.insert(node.name.clone(), node.mangled.clone());
+        }
         match node.kind.as_str() {
             "RecordDecl" => self.record(node),
             "EnumDecl" => self.enumeration(node),

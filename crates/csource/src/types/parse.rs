@@ -324,10 +324,43 @@ impl Parser<'_> {
         }
     }
 
+    /// The numbers of a vector, whose attribute comes next: `__attribute__((__vector_size__(4 * sizeof(int))))`.
+    fn vector_length(&mut self) -> Option<u64> {
+        self.at += 1;
+        let end = {
+            let before = self.at;
+            self.skip_parentheses()?;
+            std::mem::replace(&mut self.at, before)
+        };
+        let length = match self.tokens.get(self.at..self.at + 6)? {
+            [
+                Token::Punct('('),
+                Token::Punct('('),
+                Token::Word(name),
+                Token::Punct('('),
+                Token::Number(length),
+                Token::Punct('*'),
+            ] if name == "__vector_size__" => *length,
+            // Behind the number's type: what clang spreads a number to.
+            [
+                Token::Punct('('),
+                Token::Punct('('),
+                Token::Word(name),
+                Token::Punct('('),
+                Token::Number(length),
+                Token::Punct(')'),
+            ] if name == "ext_vector_type" => *length,
+            _ => return None,
+        };
+        self.at = end;
+        Some(length)
+    }
+
     fn specifiers(&mut self) -> Option<TypeId> {
         let mut qualifiers = Qualifiers::default();
         let mut words: Vec<String> = Vec::new();
         let mut named: Option<TypeId> = None;
+        let mut vector = None;
         loop {
             let token = self.peek().cloned();
             match token {
@@ -380,7 +413,11 @@ impl Parser<'_> {
                         | "_Float16" | "__bf16" | "__float128" | "_Float128" => {
                             words.push(word.clone());
                         }
-                        "typeof" | "__typeof__" | "__attribute__" => return None,
+                        "__attribute__" => {
+                            vector = Some(self.vector_length()?);
+                            continue;
+                        }
+                        "typeof" | "__typeof__" => return None,
                         _ if words.is_empty() && named.is_none() => {
                             named = Some(self.named(&word)?);
                         }
@@ -395,9 +432,24 @@ impl Parser<'_> {
             Some(ty) if words.is_empty() => ty,
             Some(_) => return None,
             None => {
+                let complex = words.iter().position(|word| word == "_Complex");
+                if let Some(at) = complex {
+                    words.remove(at);
+                    if words.is_empty() {
+                        words.push("double".to_owned());
+                    }
+                }
                 let kind = builtin(&words, self.table.dialect())?;
-                self.table.plain(kind)
+                let number = self.table.plain(kind);
+                match complex {
+                    Some(_) => self.table.plain(TypeKind::Complex(number)),
+                    None => number,
+                }
             }
+        };
+        let base = match vector {
+            Some(length) => self.table.plain(TypeKind::Vector(base, length)),
+            None => base,
         };
         Some(self.table.with_qualifiers(base, qualifiers))
     }
@@ -409,9 +461,7 @@ fn builtin(words: &[String], dialect: Dialect) -> Option<TypeKind> {
     let kind =
         |signed, unsigned_kind| TypeKind::Integer(if unsigned { unsigned_kind } else { signed });
     use IntegerKind::*;
-    Some(if count("_Complex") > 0 {
-        return None;
-    } else if count("void") > 0 {
+    Some(if count("void") > 0 {
         TypeKind::Void
     } else if count("_Bool") + count("bool") > 0 {
         TypeKind::Integer(Bool)

@@ -18,6 +18,27 @@ pub(super) enum Source<'a> {
 }
 
 impl Source<'_> {
+    /// The place of the next argument in a call.
+    fn position(&self) -> usize {
+        match self {
+            Source::Call(_, at) => *at,
+            Source::List(_) => 0,
+        }
+    }
+
+    /// The next argument is this one, counted from 1 for that at `first`.
+    fn select(&mut self, first: usize, number: usize) -> Run<()> {
+        match self {
+            Source::Call(_, at) if number > 0 => {
+                *at = first + number - 1;
+                Ok(())
+            }
+            _ => Err(Stop::Unsupported(
+                "a format with numbered arguments of a list".to_owned(),
+            )),
+        }
+    }
+
     pub(super) fn next(&mut self, machine: &mut Machine<'_>, ty: Type) -> Run<u128> {
         match self {
             Source::List(list) => machine.next_argument(*list, ty),
@@ -54,6 +75,29 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
+    /// Its argument is given by its number.
+    numbered: bool,
+}
+
+impl Spec {
+    fn flags(&mut self, text: &[u8], at: &mut usize) {
+        while let Some(&c) = text.get(*at) {
+            match c {
+                b'-' => self.minus = true,
+                b'+' => self.plus = true,
+                b' ' => self.space = true,
+                b'#' => self.alternate = true,
+                b'0' => self.zero = true,
+                b'\'' | b'I' => {}
+                _ => break,
+            }
+            *at += 1;
+        }
+    }
+}
+
+fn numbered_width() -> Stop {
+    Stop::Unsupported("a width or precision of a format that is a numbered argument".to_owned())
 }
 
 /// The text that a format gives.
@@ -62,6 +106,7 @@ pub(super) fn format(
     text: &[u8],
     source: &mut Source<'_>,
 ) -> Run<Vec<u8>> {
+    let first = source.position();
     let mut out = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -72,18 +117,7 @@ pub(super) fn format(
         }
         at += 1;
         let mut spec = Spec::default();
-        while let Some(&c) = text.get(at) {
-            match c {
-                b'-' => spec.minus = true,
-                b'+' => spec.plus = true,
-                b' ' => spec.space = true,
-                b'#' => spec.alternate = true,
-                b'0' => spec.zero = true,
-                b'\'' | b'I' => {}
-                _ => break,
-            }
-            at += 1;
-        }
+        spec.flags(text, &mut at);
         if text.get(at) == Some(&b'*') {
             at += 1;
             let width = source.next(machine, Type::I32)? as u64 as i64;
@@ -93,13 +127,25 @@ pub(super) fn format(
             spec.width = number(text, &mut at);
         }
         if text.get(at) == Some(&b'$') {
-            return Err(Stop::Unsupported(
-                "a format with numbered arguments".to_owned(),
-            ));
+            // What comes first was the argument's number; flags and width come behind it.
+            at += 1;
+            source.select(first, spec.width)?;
+            spec = Spec {
+                numbered: true,
+                ..Spec::default()
+            };
+            spec.flags(text, &mut at);
+            match text.get(at) {
+                Some(b'*') => return Err(numbered_width()),
+                _ => spec.width = number(text, &mut at),
+            }
         }
         if text.get(at) == Some(&b'.') {
             at += 1;
             if text.get(at) == Some(&b'*') {
+                if spec.numbered {
+                    return Err(numbered_width());
+                }
                 at += 1;
                 let precision = source.next(machine, Type::I32)? as u64 as i64;
                 spec.precision = usize::try_from(precision).ok();
@@ -401,6 +447,13 @@ fn hexadecimal(spec: &Spec, ty: Type, mantissa: u64, exponent: i32) -> String {
     let mut first = u128::from(normal >> (64 - before));
     let mut rest = u128::from(normal << before);
     let mut power = exponent + 64 - before;
+    // A subnormal `double` has no bit before the point.
+    if ty == Type::F64 && power < -1022 {
+        let by = (-1022 - power).min(64) as u32;
+        rest = (1 << 64 | rest) >> by;
+        first = 0;
+        power = -1022;
+    }
     let mut digits = String::new();
     match spec.precision {
         None => {

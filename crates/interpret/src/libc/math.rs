@@ -13,11 +13,11 @@ use crate::{
     machine::Machine,
 };
 
-fn double(value: f64) -> Run<u128> {
+pub(super) fn double(value: f64) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
 }
 
-fn single(value: f32) -> Run<u128> {
+pub(super) fn single(value: f32) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
 }
 
@@ -226,7 +226,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "__builtin_isnormal" => |_, a| int(i64::from(a.float(0)?.is_normal())),
         "__signbit" | "__signbitf" | "__signbitl" | "__builtin_signbit" | "__builtin_signbitf"
         | "__builtin_signbitl" => |_, a| int(i64::from(a.float(0)?.is_sign_negative())),
-        "__builtin_isgreater" => |_, a| int(i64::from(a.float(0)? > a.float(1)?)),
         "__builtin_isless" => |_, a| int(i64::from(a.float(0)? < a.float(1)?)),
         "__builtin_isunordered" => {
             |_, a| int(i64::from(a.float(0)?.is_nan() || a.float(1)?.is_nan()))
@@ -256,7 +255,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
 
 /// The result, and `errno` as the C library sets it: no number of numbers is a mistake of the arguments, and an infinite
 /// one of finite ones is too large, or a pole.
-fn reported(m: &mut Machine<'_>, given: &[f64], result: f64) -> f64 {
+pub(super) fn reported(m: &mut Machine<'_>, given: &[f64], result: f64) -> f64 {
     const EDOM: i32 = 33;
     const ERANGE: i32 = 34;
     if result.is_nan() && !given.iter().any(|x| x.is_nan()) {
@@ -282,13 +281,13 @@ fn wide_float(a: &Args<'_>) -> Run<f64> {
     a.float(last)
 }
 
-fn extended(a: &Args<'_>, index: usize) -> Run<u128> {
+pub(super) fn extended(a: &Args<'_>, index: usize) -> Run<u128> {
     let arg = a.get(index)?;
     Ok(wide::convert(arg.ty, Type::F80, arg.bits).unwrap_or(0))
 }
 
 /// A fraction from 0.5 to 1, and the exponent of 2.
-fn split(x: f64) -> (f64, i64) {
+pub(super) fn split(x: f64) -> (f64, i64) {
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
@@ -302,7 +301,7 @@ fn split(x: f64) -> (f64, i64) {
     (fraction, exponent - 1022)
 }
 
-fn scale(mut x: f64, mut by: i64) -> f64 {
+pub(super) fn scale(mut x: f64, mut by: i64) -> f64 {
     by = by.clamp(-5000, 5000);
     // In steps whose powers exist, and the last one rounds.
     while by > 1000 {

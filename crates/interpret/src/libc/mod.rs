@@ -3,12 +3,14 @@
 //! A model checks what it reads and writes through the memory of the machine, so that a wrong
 //! argument is undefined behaviour with a place. The locale is always "C", the time zone UTC.
 
+mod complex;
 mod ctype;
 mod decimal;
 mod error;
 mod format;
 mod getopt;
 mod math;
+mod math_more;
 mod misc;
 mod scan;
 mod stdio;
@@ -123,6 +125,8 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| stdlib::find(name))
         .or_else(|| ctype::find(name))
         .or_else(|| math::find(name))
+        .or_else(|| math_more::find(name))
+        .or_else(|| complex::find(name))
         .or_else(|| getopt::find(name))
         .or_else(|| error::find(name))
         .or_else(|| time::find(name))
@@ -130,6 +134,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| wide_print::find(name))
         .or_else(|| misc::find(name))
         .or_else(|| verify::find(name))
+        .or_else(|| find(name.strip_prefix("__builtin_")?))
 }
 
 /// The address of an object of the library.
