@@ -16,7 +16,7 @@ use patchwright_ir::{
 use rustc_hash::FxHashMap;
 
 use crate::bytes::{Bytes, END, Ranges};
-use crate::library::{self, Gives};
+use crate::library;
 use crate::summary::{Effect, Fresh, Summary};
 
 /// Where a pointer points.
@@ -234,7 +234,7 @@ impl<'a> Flow<'a> {
                         let summary = self.callees.summary(*callee);
                         let is_fresh = match called.is_defined() {
                             true => summary.is_some_and(|summary| summary.fresh.is_some()),
-                            false => library::gives(&called.name) == Gives::Fresh,
+                            false => library::gives_unwritten(&called.name),
                         };
                         if !is_fresh {
                             continue;

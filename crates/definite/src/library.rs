@@ -1,4 +1,7 @@
-//! What functions of the C library do with the memory that they are given.
+//! What functions of the C library do with the memory that they are given, as far as values that were never written
+//! are concerned.
+
+use patchwright_clib::{Extent, Fact, Size, facts, plain};
 
 /// What a call does with what an argument points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,63 +18,64 @@ pub(crate) enum Does {
     Nothing,
 }
 
-/// What a call gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gives {
-    /// New memory, in which nothing is written.
-    Fresh,
-    /// Anything else.
-    Other,
+/// What a call does to memory.
+pub(crate) struct Called {
+    facts: Vec<Fact>,
 }
 
-/// What the function called `name` does with what its argument with this number points to; `None` if it is not known by name.
-pub(crate) fn does(name: &str, argument: usize) -> Option<Does> {
-    let name = plain(name);
-    if name.contains("scanf") {
-        // What is read from, and the format.
-        let before = match name.trim_start_matches('v') {
-            "scanf" => 1,
-            _ => 2,
-        };
-        return Some(match argument < before {
-            true => Does::ReadsSome,
-            false => Does::MayWrite,
-        });
+impl Called {
+    /// The function called `name`; `None` if it is not known by name.
+    pub(crate) fn named(name: &str) -> Option<Called> {
+        let facts = facts(name).or_else(|| facts(plain(name)))?;
+        Some(Called { facts })
     }
-    if name.ends_with("printf") && name != "asprintf" && name != "vasprintf" {
-        let to = matches!(name, "sprintf" | "snprintf" | "vsprintf" | "vsnprintf");
-        return Some(match argument {
-            0 if to => Does::MayWrite,
-            _ => Does::ReadsSome,
-        });
+
+    /// What it does with what its argument with this number points to.
+    pub(crate) fn does(&self, argument: usize) -> Does {
+        let mut does = Does::Nothing;
+        for &fact in &self.facts {
+            let this = match fact {
+                Fact::Write(to, Extent::Exactly(Size::Of(size))) if to == argument => {
+                    return Does::Writes(size);
+                }
+                // A string has an end at least, and what is written is behind it.
+                Fact::Read(of, Extent::Text) if of == argument => return Does::Reads(1),
+                Fact::Write(to, _) | Fact::StoresNew(to) | Fact::StoresLibrary(to)
+                    if to == argument =>
+                {
+                    Does::MayWrite
+                }
+                Fact::Stores(to, what) if to == argument || what == argument => Does::MayWrite,
+                Fact::WriteFrom(from) if from <= argument => Does::MayWrite,
+                Fact::WritesList(list) if list == argument => Does::MayWrite,
+                Fact::Calls(function, given)
+                    if function == argument || given.contains(&Some(argument)) =>
+                {
+                    Does::MayWrite
+                }
+                Fact::Read(of, _) | Fact::ReadsList(of) if of == argument => Does::ReadsSome,
+                Fact::ReadFrom(from) if from <= argument => Does::ReadsSome,
+                _ => continue,
+            };
+            if does != Does::MayWrite {
+                does = this;
+            }
+        }
+        does
     }
-    Some(match (name, argument) {
-        ("memset", 0) => Does::Writes(2),
-        ("bzero", 0) => Does::Writes(1),
-        ("memcpy" | "memmove", 0) => Does::Writes(2),
-        ("memcpy" | "memmove", 1) => Does::ReadsSome,
-        ("strlen" | "atoi" | "atol" | "atof" | "puts", 0) => Does::Reads(1),
-        ("strcat" | "strncat", 0) => Does::Reads(1),
-        ("free", 0) => Does::Nothing,
-        ("va_end", 0) => Does::Nothing,
-        _ => return None,
-    })
+
+    /// Whether it touches nothing of the program's memory but what its arguments point to.
+    pub(crate) fn is_contained(&self) -> bool {
+        !self.facts.iter().any(|fact| {
+            matches!(
+                fact,
+                Fact::Calls(..) | Fact::State | Fact::StoresLibrary(_) | Fact::Unknown
+            )
+        })
+    }
 }
 
-/// What the function called `name` gives.
-pub(crate) fn gives(name: &str) -> Gives {
-    match plain(name) {
-        "malloc" | "aligned_alloc" | "memalign" | "valloc" | "alloca" => Gives::Fresh,
-        _ => Gives::Other,
-    }
-}
-
-/// The name without what compilers and libraries put round it.
-fn plain(name: &str) -> &str {
-    let name = name.strip_prefix("__builtin_").unwrap_or(name);
-    let checked = name
-        .strip_prefix("__")
-        .and_then(|name| name.strip_suffix("_chk"));
-    let name = checked.unwrap_or(name);
-    name.strip_prefix("__isoc99_").unwrap_or(name)
+/// Whether the function called `name` gives new memory in which nothing is written.
+pub(crate) fn gives_unwritten(name: &str) -> bool {
+    patchwright_clib::gives_unwritten(plain(name))
 }

@@ -1,14 +1,12 @@
 //! Who calls whom.
 
+use patchwright_clib::Fact;
 use patchwright_ir::{
     BlockId, Callee, Instruction, InstructionKind, Operand, Program, RoutineId, Target, Type, Value,
 };
 use rustc_hash::FxHashSet;
 
-use crate::{
-    library::effects_of,
-    points_to::{PointsTo, may_be_called},
-};
+use crate::points_to::{PointsTo, may_be_called};
 
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,8 +165,11 @@ impl CallGraph {
         site.bodies.iter().all(|&id| self.always_returns(id))
             && site.libraries.iter().all(|&id| {
                 let function = program.function(id);
-                let exits = effects_of(&function.name)
-                    .is_some_and(|effects| effects.contains(&crate::library::Effect::Exits));
+                let exits = patchwright_clib::facts(&function.name).is_some_and(|effects| {
+                    effects
+                        .iter()
+                        .any(|fact| matches!(fact, Fact::Exits | Fact::NeverReturns))
+                });
                 !exits && !function.no_return
             })
     }

@@ -1,11 +1,11 @@
 //! What each instruction and each routine reads and writes in memory.
 
+use patchwright_clib::Fact;
 use patchwright_ir::{BlockId, Instruction, InstructionKind, Operand, Program, RoutineId, Type};
 
 use crate::{
     bits::Bits,
     call_graph::{CallGraph, CallSite, instructions},
-    library::{Effect, effects_of},
     points_to::{Location, LocationId, PointsTo, Sparse},
     private::Private,
 };
@@ -215,7 +215,7 @@ impl<'a> Facts<'a> {
             {
                 effects.reads.union(aggregate);
             }
-            match effects_of(&self.program.routine(library).name) {
+            match patchwright_clib::facts(&self.program.routine(library).name) {
                 Some(known) => {
                     for effect in known {
                         self.library_effect(effect, arguments, effects);
@@ -229,7 +229,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn library_effect(&self, effect: Effect, arguments: &[Given], effects: &mut Effects) {
+    fn library_effect(&self, fact: Fact, arguments: &[Given], effects: &mut Effects) {
         let none = Bits::default();
         let argument = |index: usize| arguments.get(index).map_or(&none, |given| &given.pointed);
         let list = |index: usize| {
@@ -242,67 +242,74 @@ impl<'a> Facts<'a> {
             all
         };
         let (streams, library) = (self.points_to.streams(), self.points_to.library());
-        match effect {
-            Effect::Read(index) => {
+        match fact {
+            Fact::Read(index, _) => {
                 effects.reads.union(argument(index));
             }
-            Effect::Write(index)
-            | Effect::StoresNew(index)
-            | Effect::StoresLibrary(index)
-            | Effect::Stores(index, _) => {
+            Fact::Write(index, _)
+            | Fact::StoresNew(index)
+            | Fact::StoresLibrary(index)
+            | Fact::Stores(index, _) => {
                 effects.writes.union(argument(index));
             }
-            Effect::ReadFrom(index) => {
+            Fact::ReadFrom(index) => {
                 for given in arguments.iter().skip(index) {
                     effects.reads.union(&given.pointed);
                 }
             }
-            Effect::WriteFrom(index) => {
+            Fact::WriteFrom(index) => {
                 for given in arguments.iter().skip(index) {
                     effects.writes.union(&given.pointed);
                 }
             }
-            Effect::CopyPointers(to, from) => {
+            Fact::CopyPointers(to, from) => {
                 effects.writes.union(argument(to));
                 effects.reads.union(argument(from));
             }
-            Effect::Input => {
+            Fact::Input => {
                 effects.reads.insert(streams.0);
                 effects.writes.insert(streams.0);
             }
-            Effect::Output(index) => {
+            Fact::Output(index) => {
                 // Streams that `fopen` gave; what reads them later may see it.
                 let unknown = self.points_to.unknown();
                 if argument(index).contains(streams.0) || argument(index).contains(unknown.0) {
                     effects.writes.insert(streams.0);
                 }
             }
-            Effect::State => {
+            Fact::State => {
                 effects.reads.insert(library.0);
                 effects.writes.insert(library.0);
             }
-            Effect::ReadsState => {
+            Fact::ReadsState => {
                 effects.reads.insert(library.0);
             }
-            Effect::Errno => {
+            Fact::Errno => {
                 effects.writes.insert(self.points_to.errno().0);
             }
-            Effect::ReadsList(index) => {
+            Fact::ReadsList(index) => {
                 effects.reads.union(&list(index));
                 effects.writes.union(argument(index));
             }
-            Effect::WritesList(index) => {
+            Fact::WritesList(index) => {
                 let all = list(index);
                 effects.reads.union(&all);
                 effects.writes.union(&all);
             }
-            Effect::Gives(_)
-            | Effect::GivesNew
-            | Effect::GivesLibrary
-            | Effect::GivesStream
-            | Effect::GivesErrno
-            | Effect::Calls(..)
-            | Effect::Exits => {}
+            Fact::Gives(_)
+            | Fact::GivesNew(..)
+            | Fact::GivesLibrary
+            | Fact::GivesStream
+            | Fact::GivesErrno
+            | Fact::Calls(..)
+            | Fact::Classifies(_)
+            | Fact::Prints
+            | Fact::Varies
+            | Fact::Exits
+            | Fact::NeverReturns
+            | Fact::LeavesAtOnce
+            | Fact::System
+            | Fact::Unknown => {}
         }
     }
 

@@ -34,19 +34,6 @@ pub struct Cfg {
     ends_program: Vec<bool>,
 }
 
-/// Functions of the C library that do not return.
-const ENDS: [&str; 9] = [
-    "exit",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "abort",
-    "longjmp",
-    "siglongjmp",
-    "__builtin_unreachable",
-    "__builtin_trap",
-];
-
 impl Cfg {
     /// The node of the function's beginning.
     pub const ENTRY: usize = 0;
@@ -409,5 +396,5 @@ impl<'a> Builder<'a> {
 /// Whether an action calls a function that does not return, and does so whenever it is executed.
 fn ends_program(action: &Action) -> bool {
     action.kind == ActionKind::Statement
-        && matches!(&action.calls[..], [first, ..] if ENDS.contains(&first.as_str()))
+        && matches!(&action.calls[..], [first, ..] if patchwright_clib::never_returns(first))
 }

@@ -305,8 +305,7 @@ impl Walker<'_> {
         if let ExprKind::Call { callee, .. } = &self.function.expr(id).kind {
             let callee = self.function.stripped(*callee);
             if let ExprKind::Function(name) = &self.function.expr(callee).kind
-                && (matches!(name.as_str(), "_exit" | "_Exit" | "quick_exit" | "fexecve")
-                    || name.starts_with("exec"))
+                && patchwright_clib::leaves_at_once(name)
             {
                 return true;
             }

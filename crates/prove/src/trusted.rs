@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use patchwright_clib::{Statement, statement};
 use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit};
 use patchwright_text::Span;
 
@@ -16,30 +17,22 @@ pub struct Trusted {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// Functions that state what shall hold, and what is assumed.
-const STATEMENTS: &[&str] = &[
-    "__VERIFIER_assert",
-    "__VERIFIER_assume",
-    "__CPROVER_assert",
-    "__CPROVER_assume",
-    "__VERIFIER_error",
-    "__assert_fail",
-    "assume_abort_if_not",
-    "reach_error",
-    "assert",
-    "assume",
-    "abort",
-];
+/// Whether a function of this name states what shall hold, or what is assumed.
+fn states(name: &str) -> bool {
+    statement(name).is_some_and(|statement| statement != Statement::Any)
+}
 
-/// Functions that are reached only when something is wrong.
-const ERRORS: &[&str] = &["reach_error", "__VERIFIER_error", "__assert_fail", "abort"];
+/// Whether a function of this name is called only when something is wrong.
+fn is_error(name: &str) -> bool {
+    matches!(statement(name), Some(Statement::Error | Statement::GiveUp))
+}
 
 /// Whether a function says what shall hold, is trusted by its name, or is named as trusted.
 pub(crate) fn is_trusted(trusted: &Trusted, name: &str) -> bool {
     trusted.everything
         || trusted.functions.contains(name)
         || name.starts_with("AllRepair_correct_")
-        || STATEMENTS.contains(&name)
+        || states(name)
 }
 
 /// Spans of the source that AllRepair's comments mark as correct, or that `trusted` names by lines.
@@ -117,7 +110,7 @@ pub fn unchanged(unit: &TranslationUnit, trusted: &Trusted) -> HashSet<(String, 
 /// Whether a call states what shall hold or what is assumed.
 pub(crate) fn is_statement_call(function: &Function, callee: ExprId) -> bool {
     match &function.expr(function.stripped(callee)).kind {
-        ExprKind::Function(name) => STATEMENTS.contains(&name.as_str()),
+        ExprKind::Function(name) => states(name),
         _ => false,
     }
 }
@@ -135,7 +128,7 @@ pub(crate) fn is_in_assertion(unit: &TranslationUnit, place: Place) -> bool {
     let name = text
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .next();
-    name.is_some_and(|name| STATEMENTS.contains(&name) || name == "static_assert")
+    name.is_some_and(|name| states(name) || name == "static_assert")
 }
 
 /// Whether a statement does nothing but report an error: the condition in front of it is an assertion.
@@ -148,7 +141,7 @@ pub(crate) fn reports_error(function: &Function, id: StmtId) -> bool {
         StmtKind::Expression(expr) => match &function.expr(function.stripped(*expr)).kind {
             ExprKind::Call { callee, .. } => {
                 match &function.expr(function.stripped(*callee)).kind {
-                    ExprKind::Function(name) => ERRORS.contains(&name.as_str()),
+                    ExprKind::Function(name) => is_error(name),
                     _ => false,
                 }
             }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use patchwright_clib::Parameter;
 use patchwright_csource::{
     BinaryOperator, CastKind, Expr, ExprId, ExprKind, Function, Place, StmtId, StmtKind, Storage,
     TranslationUnit, UnaryOperator, VarId,
@@ -16,7 +17,7 @@ use patchwright_weave::{
     CONTROL_BREAK, CONTROL_CONTINUE, CONTROL_GOTO, CONTROL_RETURN, Captured, PlaceKind,
 };
 
-use crate::library::{self, Check, Parameter};
+use crate::library::{self, Check};
 use crate::scan;
 
 /// Why a text cannot be evaluated.
@@ -472,7 +473,7 @@ impl<'a> Walker<'a> {
         }
         self.check_type(expr.ty)?;
         if let Some(argument) = self.classified(id) {
-            return self.checked_call(&[(argument, Parameter::Character)], &|pieces, first| {
+            return self.checked_call(&[(argument, Parameter::Int)], &|pieces, first| {
                 let value = format!("__pw_p{first}");
                 pieces.checked_value(&out_of_table(&value), &value)
             });
@@ -638,7 +639,7 @@ impl<'a> Walker<'a> {
         for (index, (argument, parameter)) in arguments.iter().enumerate() {
             let place = self.function().expr(*argument).place;
             let span = place.editable().ok_or(Uncaptured::Macro)?;
-            let c_type = parameter.c_type();
+            let c_type = library::c_type(*parameter);
             let (before, after) = self.pieces.operand(c_type, first + index, index == 0);
             self.edits.push(Edit::insert(span.start, before));
             self.expr(*argument)?;
@@ -661,7 +662,7 @@ impl<'a> Walker<'a> {
         let start = whole.start as usize;
         let end = patchwright_csource::lex::step(source, start);
         let name = std::str::from_utf8(source.get(start..end)?).ok()?;
-        if !library::is_classification(name) {
+        if !patchwright_clib::is_character_class(name) {
             return None;
         }
         let (mut looks_up, mut argument) = (false, None);

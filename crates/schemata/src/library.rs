@@ -1,43 +1,15 @@
 //! Functions of the C library that an evaluation may call: what they do to memory can be told beforehand, and they have
 //! no other effect, not on `errno` either.
-//!
-//! Which bytes exactly they touch is a question that only evaluations have; crate `dependence` says to which objects
-//! the functions of the library do something.
+
+use patchwright_clib::{Extent, Fact, Parameter, Size, facts, parameters};
 
 /// A function and what is checked before it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Its name.
-    pub name: &'static str,
     /// What each argument is.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// All of these must hold.
-    pub checks: &'static [Check],
-}
-
-/// An argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parameter {
-    /// Memory that is only read.
-    Source,
-    /// Memory that is written.
-    Target,
-    /// An `int`.
-    Character,
-    /// A number of bytes.
-    Size,
-}
-
-impl Parameter {
-    /// The type of a variable that holds it.
-    pub fn c_type(self) -> &'static str {
-        match self {
-            Parameter::Source => "const void *",
-            Parameter::Target => "void *",
-            Parameter::Character => "int ",
-            Parameter::Size => "unsigned long ",
-        }
-    }
+    pub checks: Vec<Check>,
 }
 
 /// What must hold of arguments, which are counted from 0.
@@ -59,91 +31,42 @@ pub enum Check {
     Classified(usize),
 }
 
-use Check::{Classified, Read, Room, RoomBehind, Text, TextOf, Write};
-use Parameter::{Character, Size, Source, Target};
-
-/// Functions with the same parameters and checks.
-type Row = (
-    &'static [&'static str],
-    &'static [Parameter],
-    &'static [Check],
-);
-
-const TABLE: &[Row] = &[
-    (&["strlen"], &[Source], &[Text(0)]),
-    (&["strnlen"], &[Source, Size], &[TextOf(0, 1)]),
-    (
-        &[
-            "strcmp",
-            "strcasecmp",
-            "strstr",
-            "strspn",
-            "strcspn",
-            "strpbrk",
-        ],
-        &[Source, Source],
-        &[Text(0), Text(1)],
-    ),
-    (
-        &["strncmp", "strncasecmp"],
-        &[Source, Source, Size],
-        &[TextOf(0, 2), TextOf(1, 2)],
-    ),
-    (
-        &["strchr", "strrchr", "index", "rindex"],
-        &[Source, Character],
-        &[Text(0)],
-    ),
-    (&["memchr"], &[Source, Character, Size], &[Read(0, 2)]),
-    (
-        &["memcmp", "bcmp"],
-        &[Source, Source, Size],
-        &[Read(0, 2), Read(1, 2)],
-    ),
-    (
-        &["memcpy", "memmove"],
-        &[Target, Source, Size],
-        &[Read(1, 2), Write(0, 2)],
-    ),
-    (&["memset"], &[Target, Character, Size], &[Write(0, 2)]),
-    (&["bzero"], &[Target, Size], &[Write(0, 1)]),
-    (&["strcpy"], &[Target, Source], &[Text(1), Room(0, 1)]),
-    (
-        &["strncpy"],
-        &[Target, Source, Size],
-        &[TextOf(1, 2), Write(0, 2)],
-    ),
-    (
-        &["strcat"],
-        &[Target, Source],
-        &[Text(0), Text(1), RoomBehind(0, 1)],
-    ),
-    (
-        &[
-            "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isgraph", "islower", "isprint",
-            "ispunct", "isspace", "isupper", "isxdigit", "tolower", "toupper",
-        ],
-        &[Character],
-        &[Classified(0)],
-    ),
-    (&["abs"], &[Character], &[]),
-];
-
-/// What is known of a function.
+/// What is known of a function, if that is enough for calling it.
 pub fn known(name: &str) -> Option<Known> {
-    TABLE.iter().find_map(|(names, parameters, checks)| {
-        let name = names.iter().find(|known| **known == name)?;
-        Some(Known {
-            name,
-            parameters,
-            checks,
-        })
-    })
+    let parameters = parameters(name)?;
+    let mut checks = Vec::new();
+    for fact in facts(name)? {
+        checks.push(match fact {
+            Fact::Read(of, Extent::Text) => Check::Text(of),
+            Fact::Read(of, Extent::TextOf(size)) => Check::TextOf(of, size),
+            Fact::Read(of, Extent::Exactly(Size::Of(size))) => Check::Read(of, size),
+            Fact::Write(of, Extent::Exactly(Size::Of(size))) => Check::Write(of, size),
+            Fact::Write(of, Extent::CopyOf(text)) => Check::Room(of, text),
+            Fact::Write(of, Extent::CopyBehind(text)) => Check::RoomBehind(of, text),
+            Fact::Classifies(of) => Check::Classified(of),
+            Fact::Gives(_) | Fact::CopyPointers(..) => continue,
+            _ => return None,
+        });
+    }
+    // What is written over is looked at first.
+    checks.sort_by_key(|check| {
+        matches!(
+            check,
+            Check::Write(..) | Check::Room(..) | Check::RoomBehind(..)
+        )
+    });
+    Some(Known { parameters, checks })
 }
 
-/// Whether a macro of this name classifies characters by a table, and evaluates its argument once.
-pub fn is_classification(name: &str) -> bool {
-    name.starts_with("is") && known(name).is_some_and(|known| known.checks == [Classified(0)])
+/// The type of a variable that holds an argument.
+pub fn c_type(parameter: Parameter) -> &'static str {
+    match parameter {
+        Parameter::Source => "const void *",
+        Parameter::Target => "void *",
+        Parameter::Int => "int ",
+        Parameter::Long => "long ",
+        Parameter::Size => "unsigned long ",
+    }
 }
 
 #[cfg(test)]
@@ -151,29 +74,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checks_are_about_arguments_that_are_there() {
-        for (names, parameters, checks) in TABLE {
-            for check in *checks {
-                let fits = match *check {
-                    Text(of) => parameters[of] != Size,
-                    TextOf(of, size) | Read(of, size) => {
-                        parameters[of] == Source && parameters[size] == Size
-                    }
-                    Write(of, size) => parameters[of] == Target && parameters[size] == Size,
-                    Room(of, text) | RoomBehind(of, text) => {
-                        parameters[of] == Target && parameters[text] == Source
-                    }
-                    Classified(of) => parameters[of] == Character,
-                };
-                assert!(fits, "{names:?}");
-            }
-            // Whatever is written is noted.
-            let written = parameters.iter().filter(|of| **of == Target).count();
-            let noted = checks
-                .iter()
-                .filter(|check| matches!(check, Write(..) | Room(..) | RoomBehind(..)));
-            assert_eq!(written, noted.count(), "{names:?}");
+    fn a_call_is_checked_before_it_writes() {
+        let known = known("strcat").expect("it is known");
+        assert_eq!(
+            known.checks,
+            [Check::Text(0), Check::Text(1), Check::RoomBehind(0, 1)]
+        );
+    }
+
+    #[test]
+    fn a_function_with_another_effect_is_not_called() {
+        for name in [
+            "malloc", "puts", "strtol", "rand", "exit", "isatty", "nothing",
+        ] {
+            assert_eq!(known(name), None, "{name}");
         }
-        assert!(is_classification("isspace") && !is_classification("toupper"));
+        assert!(known("strlen").is_some() && known("abs").is_some());
     }
 }

@@ -5,6 +5,7 @@
 //! dropped. Functions of the system are not called because their name fits: only those that the source calls
 //! already, or that are known to have no effects beyond the memory that they are given.
 
+use patchwright_clib::{changes_system, never_returns};
 use patchwright_csource::{
     CTYPE_FUNCTIONS, CastKind, ExprId, ExprKind, StmtKind,
     detail::Declaration,
@@ -45,60 +46,10 @@ const SWAP_COST: u32 = 2;
 /// The function's name, and an argument.
 const ZEROED_COST: u32 = 2;
 
-/// Functions of the system that have no effects beyond the memory that they are given, by the beginning of their names.
-const HARMLESS: [&str; 9] = [
+/// How the names of the functions begin that are tried in place of others though the source does not call them: those
+/// for text, memory and characters.
+const FAMILIES: [&str; 9] = [
     "str", "mem", "is", "to", "ato", "wcs", "abs", "labs", "llabs",
-];
-
-/// Functions of the system that change more than the program: files, processes, the machine. They are never tried,
-/// whatever the source calls.
-const DRASTIC: &[&str] = &[
-    "abort",
-    "chmod",
-    "chown",
-    "chroot",
-    "creat",
-    "execl",
-    "execle",
-    "execlp",
-    "execv",
-    "execve",
-    "execvp",
-    "exit",
-    "fchmod",
-    "fchmodat",
-    "fchown",
-    "fchownat",
-    "fopen",
-    "fork",
-    "freopen",
-    "ftruncate",
-    "kill",
-    "killpg",
-    "lchown",
-    "link",
-    "linkat",
-    "longjmp",
-    "mkdir",
-    "mkdirat",
-    "mknod",
-    "mount",
-    "open",
-    "openat",
-    "popen",
-    "reboot",
-    "remove",
-    "rename",
-    "renameat",
-    "rmdir",
-    "symlink",
-    "symlinkat",
-    "system",
-    "truncate",
-    "umount",
-    "unlink",
-    "unlinkat",
-    "vfork",
 ];
 
 /// An argument of a call.
@@ -500,8 +451,9 @@ pub(crate) fn is_tried(new: &Declaration, callees: &Callees<'_>) -> bool {
     }
     let direct = callees.direct.contains(&new.name);
     if new.in_system_header {
-        let harmless = |start: &&str| new.name.starts_with(*start);
-        HARMLESS.iter().any(harmless) || direct && !DRASTIC.contains(&new.name.as_str())
+        let of_family = |start: &&str| new.name.starts_with(*start);
+        let drastic = changes_system(&new.name) || never_returns(&new.name);
+        !drastic && (direct || FAMILIES.iter().any(of_family))
     } else {
         direct || (callees.linked)(&new.name)
     }

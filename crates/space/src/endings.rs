@@ -9,18 +9,6 @@ use patchwright_csource::{
 };
 use rustc_hash::FxHashSet;
 
-/// Functions that do not return, whether or not their declarations say so.
-const NO_RETURN: [&str; 8] = [
-    "exit",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "abort",
-    "longjmp",
-    "__builtin_unreachable",
-    "__builtin_trap",
-];
-
 /// The statements behind which control must not get.
 ///
 /// Nothing can leave a loop by `break` if the loop is one of them, nor by `continue` if its body is.
@@ -143,7 +131,7 @@ fn never_returns(unit: &TranslationUnit, function: &Function, callee: ExprId) ->
     match &function.expr(function.stripped(callee)).kind {
         ExprKind::Function(name) => {
             let declared = unit.declarations.get(name);
-            NO_RETURN.contains(&name.as_str()) || declared.is_some_and(|known| known.no_return)
+            patchwright_clib::never_returns(name) || declared.is_some_and(|known| known.no_return)
         }
         _ => false,
     }

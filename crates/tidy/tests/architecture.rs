@@ -8,27 +8,28 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clib", &[]),
     ("solve", &[]),
-    ("flow", &["text"]),
+    ("flow", &["text", "clib"]),
     ("changes", &["flow"]),
     ("semantics", &[]),
     ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
     ("exec", &["text", "probe-abi"]),
     ("csource", &["text", "exec"]),
-    ("lower", &["text", "semantics", "csource", "ir"]),
-    ("definite", &["csource", "ir", "lower"]),
-    ("interpret", &["semantics", "ir"]),
-    ("symbolic", &["solve", "semantics", "ir"]),
-    ("dependence", &["ir", "interpret"]),
+    ("lower", &["text", "clib", "semantics", "csource", "ir"]),
+    ("definite", &["clib", "csource", "ir", "lower"]),
+    ("interpret", &["clib", "semantics", "ir"]),
+    ("symbolic", &["clib", "solve", "semantics", "ir"]),
+    ("dependence", &["clib", "ir", "interpret"]),
     ("probe", &["semantics", "probe-abi"]),
     ("probe-image", &["semantics", "probe-abi"]),
     ("weave", &["text", "probe-abi"]),
-    ("space", &["text", "csource", "semantics"]),
+    ("space", &["text", "clib", "csource", "semantics"]),
     ("patches", &["text"]),
     (
         "localize",
-        &["text", "exec", "csource", "probe-image", "weave"],
+        &["text", "clib", "exec", "csource", "probe-image", "weave"],
     ),
     (
         "repair",
@@ -48,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "prove",
         &[
             "text",
+            "clib",
             "solve",
             "semantics",
             "ir",
@@ -77,6 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "schemata",
         &[
             "text",
+            "clib",
             "exec",
             "csource",
             "definite",
@@ -97,6 +100,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "text",
+            "clib",
             "semantics",
             "probe-abi",
             "flow",
@@ -125,6 +129,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bench",
         &[
             "text",
+            "clib",
             "semantics",
             "probe-abi",
             "flow",

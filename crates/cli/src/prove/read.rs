@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use patchwright_clib::{Statement, statement};
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_interpret::Ending;
 use patchwright_ir::Module;
@@ -26,16 +27,6 @@ pub struct Reference {
     pub source: Source,
     pub entry: Entry,
 }
-
-/// Names of functions that state what shall hold.
-const ASSERTIONS: &[&str] = &[
-    "__assert_fail",
-    "__VERIFIER_assert",
-    "__CPROVER_assert",
-    "reach_error",
-    "__VERIFIER_error",
-    "abort",
-];
 
 /// The function that assumes what `--assume` says and then calls the one that is proved.
 const ASSUMING: &str = "patchwright_assuming";
@@ -324,7 +315,12 @@ impl Program {
 
     /// Some function that states what shall hold is declared.
     pub fn has_assertion(&self) -> bool {
-        self.declares(|name| ASSERTIONS.contains(&name))
+        self.declares(|name| {
+            matches!(
+                statement(name),
+                Some(Statement::Assert | Statement::Error | Statement::GiveUp)
+            )
+        })
     }
 
     /// Some function that must not be reached has the name that verifiers know: then `abort` is a way to end.

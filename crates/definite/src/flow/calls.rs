@@ -4,7 +4,7 @@ use patchwright_ir::{Callee, FunctionId, OriginId, TempId, Type};
 
 use super::{Argument, Flow, Pointer, State, constant, disturb, escape, write};
 use crate::bytes::{Bytes, END};
-use crate::library::{self, Does, Gives};
+use crate::library::{self, Called, Does};
 use crate::summary::Summary;
 
 impl Flow<'_> {
@@ -40,12 +40,13 @@ impl Flow<'_> {
             "" => " by a function".to_owned(),
             name => format!(" by `{name}`"),
         };
+        let library = Called::named(name);
         for (number, (pointer, ty, _)) in arguments.iter().enumerate() {
             let Pointer::Into(object, at) = *pointer else {
                 continue;
             };
-            let does = match library::does(name, number) {
-                Some(does) => does,
+            let does = match &library {
+                Some(library) => library.does(number),
                 None if matches!(ty, Type::Aggregate { .. }) => Does::ReadsSome,
                 None if *ty != Type::Ptr => Does::Nothing,
                 None if self.callees.is_constant(name, number) => Does::ReadsSome,
@@ -82,13 +83,13 @@ impl Flow<'_> {
                 }
             }
         }
-        if name.is_empty() || library::does(name, 0).is_none() {
+        if !library.is_some_and(|library| library.is_contained()) {
             disturb(state);
         }
         if let Some(dst) = dst {
-            match library::gives(name) {
-                Gives::Fresh => self.allocate(state, dst, Bytes::default()),
-                Gives::Other => self.point(dst, Pointer::Unknown),
+            match library::gives_unwritten(name) {
+                true => self.allocate(state, dst, Bytes::default()),
+                false => self.point(dst, Pointer::Unknown),
             }
         }
         !called.is_some_and(|called| called.no_return)

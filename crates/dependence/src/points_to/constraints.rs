@@ -1,5 +1,6 @@
 //! What the instructions of a program say about its pointers.
 
+use patchwright_clib::Fact;
 use patchwright_ir::{
     BlockId, Callee, Function, Instruction, InstructionKind, LocalId, LocalKind, ObjectId, Operand,
     Program, RoutineId, Target, TerminatorKind, Type, Value,
@@ -14,7 +15,6 @@ use super::{
     shape::{Move, Shape},
     sparse::Sparse,
 };
-use crate::library::{Effect, effects_of};
 
 /// What becomes of a set when it grows.
 #[derive(Clone, Debug)]
@@ -520,8 +520,8 @@ impl<'p> Solver<'p> {
             self.enter(callee, call);
         } else {
             let name = &self.program.routine(callee).name;
-            match effects_of(name) {
-                Some(effects) => self.library_call(&effects, call),
+            match patchwright_clib::facts(name) {
+                Some(facts) => self.library_call(&facts, call),
                 None => self.unknown_call(call),
             }
         }
@@ -585,40 +585,42 @@ impl<'p> Solver<'p> {
         self.constrain(unknown, Complex::Call(number));
     }
 
-    fn library_call(&mut self, effects: &[Effect], call: &IndirectCall) {
+    fn library_call(&mut self, facts: &[Fact], call: &IndirectCall) {
         let argument =
             |index: usize| -> NodeId { call.arguments.get(index).map_or(0, |&(_, node)| node) };
         let (routine, block, position) = call.place;
-        for &effect in effects {
-            match effect {
+        for &fact in facts {
+            match fact {
                 // An object keeps its parts when it moves; else the value may point into the argument.
-                Effect::Gives(index) if effects.contains(&Effect::GivesNew) => {
+                Fact::Gives(index)
+                    if facts.iter().any(|fact| matches!(fact, Fact::GivesNew(..))) =>
+                {
                     self.copy(call.to, argument(index));
                 }
-                Effect::Gives(index) => self.shift(call.to, argument(index), Move::Step(1)),
-                Effect::GivesNew => {
+                Fact::Gives(index) => self.shift(call.to, argument(index), Move::Step(1)),
+                Fact::GivesNew(..) => {
                     let id = self.location(Location::Allocated(routine, block, position));
                     self.add_start(call.to, id);
                 }
-                Effect::GivesLibrary => self.add_start(call.to, LIBRARY),
-                Effect::GivesStream => self.add_start(call.to, STREAMS),
-                Effect::GivesErrno => self.add_start(call.to, ERRNO),
-                Effect::CopyPointers(to, from) => {
+                Fact::GivesLibrary => self.add_start(call.to, LIBRARY),
+                Fact::GivesStream => self.add_start(call.to, STREAMS),
+                Fact::GivesErrno => self.add_start(call.to, ERRNO),
+                Fact::CopyPointers(to, from) => {
                     self.copy_objects(argument(to), argument(from), call.bytes);
                 }
-                Effect::StoresNew(index) => {
+                Fact::StoresNew(index) => {
                     let id = self.location(Location::Allocated(routine, block, position));
                     let node = self.node();
                     self.add_start(node, id);
                     self.store(argument(index), node);
                 }
                 // The end of a number that was read, or the rest of a string.
-                Effect::Stores(to, what) => {
+                Fact::Stores(to, what) => {
                     let within = self.node();
                     self.shift(within, argument(what), Move::Step(1));
                     self.store(argument(to), within);
                 }
-                Effect::StoresLibrary(index) => {
+                Fact::StoresLibrary(index) => {
                     let node = self.node();
                     self.add_start(node, LIBRARY);
                     self.store(argument(index), node);
@@ -626,8 +628,8 @@ impl<'p> Solver<'p> {
                     let library = self.stored_in(LIBRARY);
                     self.load(library, argument(index));
                 }
-                Effect::Calls(function, given) => {
-                    let arguments = given.map(|index| (Type::Ptr, argument(index)));
+                Fact::Calls(function, given) => {
+                    let arguments = given.map(|index| (Type::Ptr, index.map_or(0, argument)));
                     let number = self.calls.len() as u32;
                     self.calls.push(IndirectCall {
                         place: call.place,

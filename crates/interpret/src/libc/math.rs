@@ -236,7 +236,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             |_, _| Ok(wide::parse_float(Type::F80, "inf").unwrap_or(0))
         }
         "__builtin_nan" | "nan" => |_, _| double(f64::NAN),
-        "__builtin_nanf" => |_, _| single(f32::NAN),
+        "__builtin_nanf" | "nanf" => |_, _| single(f32::NAN),
         "__builtin_fpclassify" => |_, a| {
             let x = wide_float(a)?;
             let arm = match x.classify() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use patchwright_clib::{Statement, statement};
 use patchwright_ir::{RoutineId, Type, wide};
 
 use super::{Native, int};
@@ -50,7 +51,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
 /// A number that may be anything, if the routine is called like a function that gives one.
 pub(crate) fn any(machine: &mut Machine<'_>, routine: u32) -> Option<Run<u128>> {
     let name = machine.routines[routine as usize].name.clone();
-    if !name.starts_with("__VERIFIER_nondet_") && !name.starts_with("nondet_") {
+    if statement(&name) != Some(Statement::Any) {
         return None;
     }
     let ty = machine.result_of(RoutineId(routine));

@@ -12,24 +12,6 @@ use crate::selectors::{decayed_array, declared_length};
 /// Most demands of one function.
 const MOST_DEMANDS: usize = 12;
 
-/// Functions of the library that take a number of bytes: their name, and which argument it is.
-const COUNTED: [(&str, usize); 14] = [
-    ("memcpy", 2),
-    ("memmove", 2),
-    ("memset", 2),
-    ("memcmp", 2),
-    ("memchr", 2),
-    ("bcopy", 2),
-    ("bzero", 1),
-    ("strncpy", 2),
-    ("strncat", 2),
-    ("strncmp", 2),
-    ("fread", 2),
-    ("fwrite", 2),
-    ("read", 2),
-    ("write", 2),
-];
-
 /// What a place where tests crash demands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Demand {
@@ -228,9 +210,9 @@ impl Finder<'_> {
                 // What it does with numbers is not seen here.
                 let is_foreign = !self.unit.functions.iter().any(|known| known.name == name)
                     && arguments.iter().any(|&one| self.followed(one).is_some());
-                let counted = COUNTED.iter().find(|(counted, _)| *counted == name);
+                let counted = patchwright_clib::byte_count(name);
                 for (number, &argument) in arguments.iter().enumerate() {
-                    if counted.is_some_and(|(_, place)| *place == number) {
+                    if counted == Some(number) {
                         let arrays = arguments.iter().filter_map(|&other| self.bytes(other));
                         let count = self.operand(argument);
                         let length = arrays.min_by_key(|length| length.value);

@@ -1,5 +1,6 @@
 //! Assertions, assumptions, values that may be anything, and the ends of a program.
 
+use patchwright_clib::{Statement, statement};
 use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
@@ -21,14 +22,19 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "exit" | "_exit" | "_Exit" | "quick_exit" => usual(exit),
         "__patchwright_choice" => always(choice),
         "__patchwright_constant" => always(constant),
-        "rand" | "random" | "time" | "clock" | "getpid" => usual(returned),
-        _ if name.starts_with("__VERIFIER_nondet_")
-            || name.starts_with("nondet_")
-            || name.starts_with("__CPROVER_nondet_") =>
-        {
-            usual(returned)
-        }
+        "time" => usual(time),
+        _ if patchwright_clib::is_unpredictable(name) => usual(returned),
+        _ if statement(name) == Some(Statement::Any) => usual(returned),
         _ => None,
+    }
+}
+
+/// Where the time is also stored, the call is one of a function that is not encoded.
+fn time(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let stored = call.argument(0).map(|(_, pointer)| pointer);
+    match stored.is_some_and(|pointer| encoder.terms.as_constant(pointer) == Some(0)) {
+        true => returned(encoder, call, world),
+        false => Ok(None),
     }
 }
 

@@ -1,0 +1,53 @@
+//! The functions by which a program says to a verifier what shall hold.
+
+/// What a call says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// The argument is true.
+    Assert,
+    /// Only executions are meant in which the argument is true.
+    Assume,
+    /// This call is not reached.
+    Error,
+    /// The program gives up: that is an error where it has no function of its own for errors.
+    GiveUp,
+    /// The value is any one of the type.
+    Any,
+}
+
+/// What a function of this name says; `None` if it is an ordinary one. The names are those of `<assert.h>`, of the
+/// competition on software verification, of CBMC, and of AllRepair's programs.
+pub fn statement(name: &str) -> Option<Statement> {
+    Some(match name {
+        "__VERIFIER_assert" | "__CPROVER_assert" | "assert" => Statement::Assert,
+        "__VERIFIER_assume" | "__CPROVER_assume" | "assume_abort_if_not" | "assume" => {
+            Statement::Assume
+        }
+        "__assert_fail"
+        | "__assert"
+        | "__assert_perror_fail"
+        | "reach_error"
+        | "__VERIFIER_error" => Statement::Error,
+        "abort" => Statement::GiveUp,
+        _ if ["__VERIFIER_nondet_", "__CPROVER_nondet_", "nondet_"]
+            .iter()
+            .any(|start| name.starts_with(start)) =>
+        {
+            Statement::Any
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_say_in_several_ways_what_shall_hold() {
+        assert_eq!(statement("__CPROVER_assume"), Some(Statement::Assume));
+        assert_eq!(statement("nondet_uint"), Some(Statement::Any));
+        assert_eq!(statement("reach_error"), Some(Statement::Error));
+        assert_eq!(statement("printf"), None);
+    }
+}
