@@ -358,7 +358,10 @@ impl<'w> Machine<'w> {
     /// The handlers of `atexit`, then the destructors, then the streams.
     fn exit(&mut self, mut status: i32) -> Ending {
         self.frames.clear();
-        let mut destructors = self.hooks(|module| &module.destructors);
+        let mut destructors = match self.library.at_once {
+            true => Vec::new(),
+            false => self.hooks(|module| &module.destructors),
+        };
         loop {
             // A destructor may register more handlers.
             let ended = match self.library.at_exit.pop() {

@@ -118,6 +118,7 @@ programs! {
     builtin_families
     complex_numbers
     conversions_to_unions
+    ends_at_once
     functions_by_typedef
     hidden_tags_refused
     labels_as_values
@@ -129,6 +130,7 @@ programs! {
     old_style_definitions
     places_and_alignments
     questions_about_types
+    signals
     types_by_declaration
     value_not_known
     value_not_read

@@ -37,7 +37,13 @@ fn understand(text: &str, operands: &[ExprId]) -> Option<Assembly> {
     let [template] = template.as_slice() else {
         return None;
     };
-    if !template.trim().is_empty() {
+    // Comments are no instructions.
+    let code = |line: &str| {
+        line.split('#')
+            .next()
+            .is_some_and(|code| !code.trim().is_empty())
+    };
+    if template.lines().any(code) {
         return None;
     }
     let empty = Vec::new();
@@ -82,7 +88,8 @@ fn sections(text: &str) -> Option<Vec<Vec<String>>> {
                     match chars.next()? {
                         '"' => break,
                         '\\' => match chars.next()? {
-                            'n' | 't' => string.push(' '),
+                            'n' => string.push('\n'),
+                            't' => string.push(' '),
                             other => string.push(other),
                         },
                         other => string.push(other),
@@ -107,6 +114,16 @@ fn sections(text: &str) -> Option<Vec<Vec<String>>> {
                         _ => {}
                     }
                 }
+            }
+            '/' if chars.next_if_eq(&'*').is_some() => {
+                let mut before = ' ';
+                while !(before == '*' && chars.peek() == Some(&'/')) {
+                    before = chars.next()?;
+                }
+                chars.next();
+            }
+            '/' if chars.next_if_eq(&'/').is_some() => {
+                while chars.next_if(|&c| c != '\n').is_some() {}
             }
             '(' | '[' => depth += 1,
             ')' if depth == 0 => return Some(found),
@@ -151,6 +168,12 @@ mod tests {
                 4,
                 Some(vec![None, Some(3)]),
             ),
+            (
+                "asm volatile (\n \"# nothing is done\" /* it seems */\n : \"=r\" (x) // out\n : /*in*/ \"0\" (y))",
+                2,
+                Some(vec![Some(1)]),
+            ),
+            ("asm(\"# one\\n\\tnop\")", 0, None),
             ("asm(\"\" : \"=r\"(x))", 1, None),
             ("asm(\"nop\")", 0, None),
             ("asm goto(\"\" :::: l)", 0, None),

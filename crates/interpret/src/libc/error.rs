@@ -60,7 +60,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 String::from_utf8_lossy(&expression),
             );
             super::stream::complain(m, text.as_bytes())?;
-            Err(Stop::Abort)
+            super::signals::abort(m)
         },
         _ => return None,
     })

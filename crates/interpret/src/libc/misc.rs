@@ -1,4 +1,4 @@
-//! Locale, messages, signals, descriptors and files.
+//! Locale, messages, descriptors and files.
 
 use patchwright_semantics::Ty;
 
@@ -8,6 +8,9 @@ use crate::{
     machine::Machine,
     world::{OpenHow, Status},
 };
+
+/// What the process is called by.
+pub(super) const PROCESS: i64 = 4242;
 
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -39,28 +42,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
             translation(name)
         }
         "textdomain" | "bindtextdomain" | "bind_textdomain_codeset" => |_, a| word(a.word(0)?),
-        "signal" | "sysv_signal" | "__sysv_signal" => |m, a| {
-            let old = m.library.signals.insert(a.int(0)?, a.word(1)?);
-            word(old.unwrap_or(0))
-        },
-        "sigaction" => |m, a| {
-            if a.word(2)? != 0 {
-                m.memory.write(a.word(2)?, 152)?.fill(0);
-                let old = m.library.signals.get(&a.int(0)?).copied().unwrap_or(0);
-                m.memory.store(Ty::U64, a.word(2)?, old)?;
-            }
-            if a.word(1)? != 0 {
-                let new = m.memory.load(Ty::U64, a.word(1)?)?;
-                m.library.signals.insert(a.int(0)?, new);
-            }
-            int(0)
-        },
-        "sigemptyset" | "sigfillset" => |m, a| {
-            m.memory.write(a.word(0)?, 128)?.fill(0);
-            int(0)
-        },
-        "sigaddset" | "sigdelset" | "sigprocmask" | "pthread_sigmask" => |_, _| int(0),
-        "sigismember" => |_, _| int(0),
         "read" | "__read_chk" => |m, a| {
             let size = a.word(2)?.min(1 << 20) as usize;
             let mut buffer = vec![0; size];
@@ -157,7 +138,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
                 Err(errno) => m.fails(errno),
             }
         },
-        "getpid" | "getppid" | "getpgrp" => |_, _| int(4242),
+        "getpid" | "getppid" | "getpgrp" => |_, _| int(PROCESS),
         "getuid" | "geteuid" | "getgid" | "getegid" => |_, _| int(1000),
         "getpagesize" => |_, _| int(4096),
         "sysconf" => |_, a| {
@@ -180,28 +161,8 @@ pub(super) fn find(name: &str) -> Option<Native> {
         | "pthread_mutex_unlock"
         | "pthread_mutex_init"
         | "pthread_mutex_destroy" => |_, _| int(0),
-        "raise" | "kill" => |m, a| {
-            let signal = if a.0.len() == 2 { a.int(1)? } else { a.int(0)? };
-            raise(m, signal)
-        },
-        "alarm" => |_, _| int(0),
         _ => return None,
     })
-}
-
-fn raise(m: &mut Machine<'_>, signal: i64) -> Run<u128> {
-    match m.library.signals.get(&signal).copied() {
-        // SIG_IGN
-        Some(1) => int(0),
-        Some(handler) if handler > 1 => {
-            let argument = (patchwright_ir::Type::I32, u128::from(signal as u64));
-            m.call_address(handler, &[argument])?;
-            int(0)
-        }
-        _ if matches!(signal, 17 | 18 | 23 | 28) => int(0),
-        _ if signal == 6 => Err(crate::fault::Stop::Abort),
-        _ => Err(crate::fault::Stop::Exit(128 + signal as i32)),
-    }
 }
 
 fn translation(name: &str) -> Native {

@@ -13,6 +13,7 @@ mod math;
 mod math_more;
 mod misc;
 mod scan;
+pub(crate) mod signals;
 mod stdio;
 mod stdlib;
 mod stream;
@@ -94,12 +95,16 @@ pub(crate) fn word(value: u64) -> Run<u128> {
 pub(crate) struct Jump {
     pub(crate) frame: u64,
     pub(crate) pc: usize,
+    /// The signals that were blocked, where `sigsetjmp` keeps them.
+    pub(crate) blocked: Option<u64>,
 }
 
 /// What the models keep.
 #[derive(Default)]
 pub(crate) struct Library {
     pub(crate) at_exit: Vec<u64>,
+    /// The program ends without what it wants done at its end.
+    pub(crate) at_once: bool,
     pub(crate) jumps: Vec<Jump>,
     pub(crate) streams: Vec<stream::Stream>,
     pub(crate) stream_at: FxHashMap<u64, usize>,
@@ -112,7 +117,7 @@ pub(crate) struct Library {
     pub(crate) token: u64,
     pub(crate) getopt: getopt::State,
     pub(crate) errors: u32,
-    pub(crate) signals: FxHashMap<i64, u64>,
+    pub(crate) signals: signals::Signals,
     pub(crate) mask: u32,
     /// How many names `tmpnam` has made up.
     pub(crate) names: u32,
@@ -132,6 +137,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| time::find(name))
         .or_else(|| wide_chars::find(name))
         .or_else(|| wide_print::find(name))
+        .or_else(|| signals::find(name))
         .or_else(|| misc::find(name))
         .or_else(|| verify::find(name))
         .or_else(|| find(name.strip_prefix("__builtin_")?))

@@ -3,7 +3,7 @@
 use patchwright_ir::{Type, wide};
 use patchwright_semantics::Ty;
 
-use super::{Args, Jump, Native, int, word};
+use super::{Args, Jump, Native, int, signals, word};
 use crate::{
     fault::{Run, Stop, Undefined, undefined},
     machine::Machine,
@@ -205,10 +205,10 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "exit" => |_, a| Err(Stop::Exit(a.int(0)? as i32)),
         "_exit" | "_Exit" | "quick_exit" => |m, a| {
             m.library.at_exit.clear();
+            m.library.at_once = true;
             m.library.streams.iter_mut().for_each(|s| s.forget());
             Err(Stop::Exit(a.int(0)? as i32))
         },
-        "abort" => |_, _| Err(Stop::Abort),
         "atexit" => |m, a| {
             let handler = a.word(0)?;
             m.library.at_exit.push(handler);
@@ -240,9 +240,11 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let Some(frame) = m.frames.last() else {
                 return int(0);
             };
+            let keeps = a.0.len() == 2 && a.int(1)? != 0;
             let jump = Jump {
                 frame: frame.serial,
                 pc: frame.pc,
+                blocked: keeps.then_some(m.library.signals.blocked),
             };
             let handle = m.library.jumps.len() as u64;
             m.library.jumps.push(jump);
@@ -251,6 +253,10 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         "longjmp" | "_longjmp" | "siglongjmp" | "__builtin_longjmp" => |m, a| {
             let handle = m.memory.load(Ty::U64, a.word(0)?)?;
+            let jump = m.library.jumps.get(handle as usize).copied();
+            if let Some(blocked) = jump.and_then(|jump| jump.blocked) {
+                signals::block(m, blocked)?;
+            }
             Err(Stop::Jump(handle, a.int(1)? as i32))
         },
         "__builtin_clz" => |_, a| bits(a, 32, |x| u64::from((x as u32).leading_zeros())),

@@ -13,6 +13,8 @@ int main(void) {
   __asm__("" : "=r"(y) : "0"(x + 6));
   __asm__ volatile ("" : "=r" (u) : "0" (-1), "r" (next()), "m" (x));
   asm("" : "=r"(p) : [in] "0"(&y));
+  asm volatile("# only a comment"
+               : /* out */ "+r"(p));
   *p += HIDE(10);
   printf("%d %d %u %d\n", x, y, u, calls);
   return HIDE(y) - 1;
