@@ -8,6 +8,8 @@ mod names;
 mod signatures;
 mod uses;
 
+use std::path::Path;
+
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
@@ -24,10 +26,21 @@ use crate::{
     types::{TypeId, TypeKind, TypeTable},
 };
 
+/// The text that a dump is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    /// Of the file.
+    pub(crate) source: &'a [u8],
+    pub(crate) macros: &'a MacroTable,
+    /// Where the compiler stands, from which it names files.
+    pub(crate) folder: &'a Path,
+}
+
 /// Everything that is known of the file-level declarations while functions are converted.
 pub(crate) struct UnitBuilder<'a> {
     pub(crate) source: &'a [u8],
     pub(crate) macros: &'a MacroTable,
+    folder: &'a Path,
     pub(crate) types: TypeTable,
     pub(crate) variables: Vec<Variable>,
     pub(crate) globals: Vec<VarId>,

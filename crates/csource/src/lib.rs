@@ -164,13 +164,17 @@ fn read(
     let built = on_deep_stack(|| {
         let is_system = |file: &str| file.starts_with("/usr/") || file.starts_with('<');
         let convert = |hidden: &_| {
-            build::UnitBuilder::convert(
-                &dump, dialect, hidden, &is_main, &source, &macros, &is_system,
+            let text = build::Text {
+                source: &source,
+                macros: &macros,
+                folder: &command.directory,
+            };
+            build::UnitBuilder::convert(&dump, dialect, hidden, &is_main, text, &is_system).map_err(
+                |error| ParseError::Dump {
+                    path: command.file.clone(),
+                    message: error.to_string(),
+                },
             )
-            .map_err(|error| ParseError::Dump {
-                path: command.file.clone(),
-                message: error.to_string(),
-            })
         };
         let mut builder = convert(&Default::default())?;
         let hidden = builder.hidden_tags(preprocessed);

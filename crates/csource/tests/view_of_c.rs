@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{function, read, try_read};
+use common::{function, read, read_with_header, try_read};
 use patchwright_csource::{ExprKind, Place, Refusal, StmtKind, TranslationUnit, locations, scopes};
 use patchwright_text::apply_edits;
 
@@ -180,6 +180,21 @@ fn a_function_with_assembly_or_a_computed_goto_is_refused() {
     );
     assert_eq!(function(&unit, "f").refusal, Some(Refusal::InlineAssembly));
     assert_eq!(function(&unit, "g").refusal, Some(Refusal::ComputedGoto));
+}
+
+#[test]
+fn assembly_without_instructions_is_understood_where_headers_have_it() {
+    let unit = read_with_header(
+        "#include \"unit.h\"\nint f(int *p) { PUBLISH(p); return *hidden(p); }\n",
+        "#define barrier() __asm__ __volatile__(\"\" ::: \"memory\")\n\
+         #define PUBLISH(p) do { *(p) = 1; \\\n  barrier(); } while (0)\n\
+         static inline int *hidden(int *p) {\n  int *q;\n\
+           __asm__(\"# the same\" : /* out */ \"=r\"(q) : \"0\"(p));\n  return q; }\n",
+    );
+    assert_eq!(function(&unit, "f").details.assembly.len(), 1);
+    let hidden = unit.functions_in_headers.iter();
+    let understood: usize = hidden.map(|one| one.details.assembly.len()).sum();
+    assert_eq!(understood, 1);
 }
 
 #[test]

@@ -8,8 +8,15 @@ impl FunctionBuilder<'_, '_> {
     /// What assembly does, if its template has no instruction; `operands` are its outputs and inputs.
     pub(super) fn assembly(&self, node: &Node, operands: &[ExprId]) -> Option<Assembly> {
         let begin = &node.range.as_ref()?.begin;
-        let text = match self.unit.text_at(begin) {
-            Some(text) => text.to_owned(),
+        let is_assembly = |text: &String| text.trim_start_matches('_').starts_with("asm");
+        let elsewhere = || self.unit.text_elsewhere(begin).filter(is_assembly);
+        let text = match self
+            .unit
+            .text_at(begin)
+            .map(str::to_owned)
+            .or_else(elsewhere)
+        {
+            Some(text) => text,
             None => {
                 // It comes from a macro of a header: from the one that is used here, if its body has it.
                 let name = self.unit.text_at_use(begin)?;

@@ -3,12 +3,11 @@
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{FunctionBuilder, UnitBuilder, names::Ordinary, spelled};
+use super::{FunctionBuilder, Text, UnitBuilder, names::Ordinary, spelled};
 use crate::{
     Dialect,
     dump::{Dump, DumpError},
     locate,
-    macros::MacroTable,
     raw::{Location, Node},
     tree::*,
     types::{Field, IntegerKind, TypeKind, TypeTable},
@@ -25,14 +24,14 @@ impl<'a> UnitBuilder<'a> {
         dialect: Dialect,
         hidden: &FxHashSet<String>,
         is_main: &dyn Fn(&str) -> bool,
-        source: &'a [u8],
-        macros: &'a MacroTable,
+        text: Text<'a>,
         is_system: &dyn Fn(&str) -> bool,
     ) -> Result<Self, DumpError> {
         let mut files = locate::Files::default();
-        let mut builder = UnitBuilder::new(dialect, source, macros);
+        let mut builder = UnitBuilder::new(dialect, text);
         builder.types.hide(hidden);
-        if macros
+        if text
+            .macros
             .definitions("bool")
             .iter()
             .any(|one| one.body.trim() == "_Bool")
@@ -55,15 +54,7 @@ impl<'a> UnitBuilder<'a> {
         })?;
         if files.only(is_main).is_none() && files.names().iter().any(|name| is_main(name)) {
             // It came to light behind some functions: once more, with no file that is the main one.
-            return UnitBuilder::convert(
-                dump,
-                dialect,
-                hidden,
-                &|_| false,
-                source,
-                macros,
-                is_system,
-            );
+            return UnitBuilder::convert(dump, dialect, hidden, &|_| false, text, is_system);
         }
         if let Some(&behind) = last_own.and_then(|last| known_variables.get(last + 1)) {
             // They stand behind an included file.
@@ -76,10 +67,11 @@ impl<'a> UnitBuilder<'a> {
         Ok(builder)
     }
 
-    fn new(dialect: Dialect, source: &'a [u8], macros: &'a MacroTable) -> Self {
+    fn new(dialect: Dialect, text: Text<'a>) -> Self {
         UnitBuilder {
-            source,
-            macros,
+            source: text.source,
+            macros: text.macros,
+            folder: text.folder,
             types: TypeTable::new(dialect),
             variables: Vec::new(),
             globals: Vec::new(),
@@ -311,6 +303,20 @@ impl<'a> UnitBuilder<'a> {
         let rest = self.source.get(offset? as usize..)?;
         let end = rest.iter().position(|&c| c == b';' || c == b'{');
         std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
+    }
+
+    /// What stands in another file at a location, from there on.
+    pub(super) fn text_elsewhere(&self, location: &Location) -> Option<String> {
+        let (file, offset) = match &location.spelling {
+            Some(bare) => (bare.file_id, bare.offset),
+            None => (location.file_id, location.offset),
+        };
+        let name = self.files.get(file? as usize)?;
+        let text = std::fs::read(self.folder.join(name)).ok()?;
+        let rest = text.get(offset? as usize..)?;
+        let end = rest.iter().position(|&c| c == b';' || c == b'{');
+        let text = std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]);
+        text.ok().map(str::to_owned)
     }
 
     /// What stands in the main file where the outermost macro round a location is used, from there on.

@@ -16,8 +16,25 @@ pub fn read_ways(source: &str, options: &[&str]) -> Vec<TranslationUnit> {
     try_read(source, options).expect("the source is valid")
 }
 
+/// `source`, which includes `unit.h`.
+pub fn read_with_header(source: &str, header: &str) -> TranslationUnit {
+    let read = try_read_beside(source, &[""], Some(header));
+    read.expect("the source is valid").remove(0)
+}
+
 pub fn try_read(source: &str, options: &[&str]) -> Result<Vec<TranslationUnit>, ParseError> {
+    try_read_beside(source, options, None)
+}
+
+fn try_read_beside(
+    source: &str,
+    options: &[&str],
+    header: Option<&str>,
+) -> Result<Vec<TranslationUnit>, ParseError> {
     let folder = tempfile::tempdir().expect("a folder");
+    if let Some(header) = header {
+        std::fs::write(folder.path().join("unit.h"), header).expect("written");
+    }
     let file = folder.path().join("unit.c");
     std::fs::write(&file, source).expect("written");
     let cancel = CancelToken::new().expect("a pipe");

@@ -56,7 +56,7 @@ pub(super) fn scan(
         ended: false,
     };
     let mut assigned = 0;
-    let mut converted = false;
+    let mut complete = true;
     let mut at = 0;
     while at < format.len() {
         let c = format[at];
@@ -67,6 +67,7 @@ pub(super) fn scan(
         }
         if c != b'%' {
             if !scan.expect(machine, c)? {
+                complete = false;
                 break;
             }
             continue;
@@ -115,12 +116,13 @@ pub(super) fn scan(
         }
         let done = scan.item(machine, conversion, length, width, set, suppress)?;
         if !done {
+            complete = false;
             break;
         }
-        converted = true;
         assigned += i64::from(!suppress && conversion != b'%');
     }
-    Ok(if assigned == 0 && scan.ended && !converted {
+    // What is read and not assigned does not count.
+    Ok(if assigned == 0 && scan.ended && !complete {
         -1
     } else {
         assigned

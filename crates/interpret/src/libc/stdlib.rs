@@ -412,10 +412,19 @@ pub(super) fn float(text: &[u8], ty: Type) -> (u128, usize) {
             };
         if negative { bits ^ flip } else { bits }
     };
+    // `nan(TEXT)`: which of them it is, which is not kept.
+    let tag = |name: &str, rest: &[u8]| {
+        let is_word = |&c: &u8| c.is_ascii_alphanumeric() || c == b'_';
+        let length = rest.iter().skip(1).take_while(|c| is_word(c)).count();
+        match rest.first() == Some(&b'(') && rest.get(length + 1) == Some(&b')') {
+            true if name == "nan" => length + 2,
+            _ => 0,
+        }
+    };
     for (name, length) in [("infinity", 8), ("inf", 3), ("nan", 3)] {
         if word_at(name) {
             let bits = wide::parse_float(ty, &name[..3]).unwrap_or(0);
-            return (sign(bits), at + length);
+            return (sign(bits), at + length + tag(name, &rest[length..]));
         }
     }
     if rest.len() > 2
