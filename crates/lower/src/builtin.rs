@@ -137,6 +137,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let result = match self.class(id) {
                     Class::Void => Type::Void,
                     Class::Scalar(ty) => ty,
+                    Class::Aggregate { size, .. } => Type::Aggregate { size },
                     _ => {
                         let value = self.unsupported_effect_of(id, "a builtin function");
                         return Some(value);
