@@ -139,4 +139,5 @@ programs! {
     vectors
     wide_bit_field_refused
     wide_bit_fields
+    wide_text
 }

@@ -75,6 +75,42 @@ pub(super) fn find(name: &str) -> Option<Native> {
             m.put_bytes(to, &[c as u8])?;
             word(1)
         },
+        "mbstowcs" => |m, a| {
+            let (to, from, most) = (a.word(0)?, a.word(1)?, a.word(2)?);
+            let mut count = 0;
+            while to == 0 || count < most {
+                let byte = m.memory.read(from + count, 1)?[0];
+                if byte >= 128 {
+                    return m.fails(84);
+                }
+                if to != 0 {
+                    m.memory.store(Ty::I32, to + 4 * count, u64::from(byte))?;
+                }
+                if byte == 0 {
+                    break;
+                }
+                count += 1;
+            }
+            word(count)
+        },
+        "wcstombs" => |m, a| {
+            let (to, from, most) = (a.word(0)?, a.word(1)?, a.word(2)?);
+            let mut count = 0;
+            while to == 0 || count < most {
+                let c = m.memory.load(Ty::U32, from + 4 * count)?;
+                if c >= 128 {
+                    return m.fails(84);
+                }
+                if to != 0 {
+                    m.put_bytes(to + count, &[c as u8])?;
+                }
+                if c == 0 {
+                    break;
+                }
+                count += 1;
+            }
+            word(count)
+        },
         "wcwidth" => |_, a| {
             let c = a.int(0)?;
             int(match c {
