@@ -539,6 +539,10 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_schemata: bool,
 
+    /// Weave patches into one program also where they are so few that building each by itself takes less time
+    #[arg(long, conflicts_with = "no_schemata", help_heading = "Validation")]
+    pub weave_few: bool,
+
     /// Execute every woven patch by itself, instead of one of those that a test cannot tell apart
     #[arg(long, help_heading = "Validation")]
     pub no_dedup: bool,

@@ -201,6 +201,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         stop_after: args.stop_after.map(|number| number as usize),
         prioritize: !args.no_prioritize,
         schemata: !args.no_schemata,
+        by_cost: !args.weave_few,
         dedup: !args.no_dedup,
         virtualize: !args.no_virtualize,
         prove_endless: !args.no_prove_endless,

@@ -143,7 +143,7 @@ fn patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds
             .map(|patch| (word(patch, "id"), word(patch, "verdict")))
             .collect()
     };
-    let (woven, plain) = (report(&[]), report(&["--no-schemata"]));
+    let (woven, plain) = (report(&["--weave-few"]), report(&["--no-schemata"]));
     assert_eq!(verdicts(&woven), verdicts(&plain));
     assert_eq!(verdicts(&woven)[0].1, "plausible");
     // What may use a variable without a value is built by itself.

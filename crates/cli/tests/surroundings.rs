@@ -171,7 +171,7 @@ fn patches_are_woven_where_no_copy_can_appear_at_the_projects_path() {
         &place,
         "echo 0 >/proc/sys/user/max_user_namespaces\necho 0 >/proc/sys/user/max_mnt_namespaces\n\
          exec \"$P\" validate project project/patches.jsonl --build 'cc -o max max.c' --driver driver \
-         --tests 1 2 -j 2 --json --state state --unprotected",
+         --tests 1 2 -j 2 --json --weave-few --state state --unprotected",
     );
     assert_eq!(
         output.status.code(),

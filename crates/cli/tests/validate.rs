@@ -23,8 +23,12 @@ fn line(id: &str, patch: &str) -> String {
 
 fn run(place: &Place, arguments: &[&str], input: &str) -> Output {
     let state = place.root.join("state");
+    let weave = match arguments.contains(&"--no-schemata") {
+        true => &[][..],
+        false => &["--weave-few"],
+    };
     let mut child = place
-        .patchwright([&["validate"], arguments].concat())
+        .patchwright([&["validate"], arguments, weave].concat())
         .env("XDG_CACHE_HOME", &state)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -216,8 +216,11 @@ impl Batcher<'_> {
             }
         };
         let text = without_line_directives(&plain.text);
-        self.stats.compilations += 1;
-        let diagnostics = source.compiler.check(self.worker, &text, Depth::Syntax)?;
+        let mut diagnostics = Vec::new();
+        for (_, compiler) in source.compilers() {
+            self.stats.compilations += 1;
+            diagnostics.extend(compiler.check(self.worker, &text, Depth::Syntax)?);
+        }
         let lines = LineMap::new(&text);
         let mut refused: Vec<(u32, Apart)> = Vec::new();
         let mut unassigned = false;
@@ -280,7 +283,8 @@ impl Batcher<'_> {
         if !refused.is_empty() {
             return Ok(Err(Refused::Patches(refused)));
         }
-        let read = if self.dedup {
+        // What is tried and undone would have to be so in each way.
+        let read = if self.dedup && source.others.are_none() {
             self.read_woven(source, &text)?
         } else {
             None
@@ -425,8 +429,11 @@ impl Batcher<'_> {
         woven: &mut [WovenPlace],
     ) -> Result<Rejected, EngineError> {
         let text = without_line_directives(&finished.text);
-        self.stats.compilations += 1;
-        let diagnostics = source.compiler.check(self.worker, &text, Depth::Full)?;
+        let mut diagnostics = Vec::new();
+        for (_, compiler) in source.compilers() {
+            self.stats.compilations += 1;
+            diagnostics.extend(compiler.check(self.worker, &text, Depth::Full)?);
+        }
         let lines = LineMap::new(&text);
         let (mut hit, mut has_errors, mut dropped) = (Vec::new(), false, false);
         for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error) {

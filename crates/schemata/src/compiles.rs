@@ -85,6 +85,7 @@ impl Planner<'_, '_> {
                 );
                 verdicts.extend(said.verdicts);
             }
+            let is_once = source.others.are_none();
             for (number, clone) in users {
                 let patch = plan.patches[number].patch;
                 let fate = match &verdicts[clone] {
@@ -100,6 +101,8 @@ impl Planner<'_, '_> {
                         line: *line,
                         message: message.clone(),
                     },
+                    // The linker would have to be asked about each way.
+                    Compiles::Undeclared(_) if !is_once => Fate::Apart(Apart::CompiledTwice),
                     Compiles::Undeclared(names) => {
                         let call = |name: &String| UndeclaredCall {
                             patch,
@@ -159,7 +162,7 @@ impl Planner<'_, '_> {
             }
             for own in &planned.files {
                 let source = &plan.sources[own.file];
-                let depth = match source.compiler.warnings_are_errors() {
+                let depth = match source.warnings_are_errors() {
                     true => Depth::Full,
                     false if planned.adds() => Depth::Syntax,
                     false => continue,
@@ -238,7 +241,7 @@ impl Planner<'_, '_> {
     ) -> Result<BTreeMap<usize, Compiles>, EngineError> {
         let mut found = BTreeMap::new();
         for (file, source) in plan.sources.iter().enumerate() {
-            if source.compiler.warnings_are_errors() {
+            if source.warnings_are_errors() {
                 continue;
             }
             let (mut clones, mut users) = (Vec::new(), Vec::new());
@@ -325,12 +328,16 @@ impl Planner<'_, '_> {
         text: &NewText,
     ) -> Result<bool, EngineError> {
         let own: &Path = &source.relative;
-        let before = source.compiler.expand(self.worker, &[])?;
-        let after = source
-            .compiler
-            .expand(self.worker, &[(own, &text.to_vec())])?;
-        let both = before.zip(after);
-        Ok(both.is_some_and(|(before, after)| before.is_same_program(&after)))
+        let text = text.to_vec();
+        for (_, compiler) in source.compilers() {
+            let before = compiler.expand(self.worker, &[])?;
+            let after = compiler.expand(self.worker, &[(own, &text)])?;
+            let both = before.zip(after);
+            if !both.is_some_and(|(before, after)| before.is_same_program(&after)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Of the patches that change the head of a function, or a declaration, or leave brackets unbalanced, those that surely do
@@ -349,7 +356,13 @@ impl Planner<'_, '_> {
                 let wanted = match &fates[number] {
                     None => adding.contains(&number),
                     Some(Fate::Apart(reason)) => {
-                        matches!(reason, Apart::OutsideOfFunctions | Apart::Unbalanced)
+                        matches!(
+                            reason,
+                            Apart::OutsideOfFunctions
+                                | Apart::Special
+                                | Apart::Unbalanced
+                                | Apart::NotTwice
+                        )
                     }
                     Some(_) => false,
                 };
@@ -405,10 +418,14 @@ impl Planner<'_, '_> {
         if let Some(said) = known.get(&(file, digest)) {
             return Ok(said.clone());
         }
-        self.stats.compilations += 1;
-        let found = source.compiler.check(self.worker, &text.to_vec(), depth)?;
-        let undeclared = found.iter().any(Diagnostic::is_undeclared_function);
-        let error = found.into_iter().find(|diagnostic| diagnostic.is_error);
+        let bytes = text.to_vec();
+        let (mut error, mut undeclared) = (None, false);
+        for (_, compiler) in source.compilers() {
+            self.stats.compilations += 1;
+            let found = compiler.check(self.worker, &bytes, depth)?;
+            undeclared |= found.iter().any(Diagnostic::is_undeclared_function);
+            error = error.or(found.into_iter().find(|diagnostic| diagnostic.is_error));
+        }
         let said = Said {
             error: error.map(|error| (error.line.unwrap_or(0), error.message)),
             undeclared,
@@ -450,27 +467,48 @@ impl SaidOfClones {
         clones: &[FunctionClone],
     ) -> Result<Self, EngineError> {
         let mut compilations = 0;
-        let verdicts = Isolation {
-            worker: &mut *worker,
-            compiler: &source.compiler,
-            source: &source.unit.source,
-            functions: &source.unit.functions,
-            clones,
-            compilations: &mut compilations,
+        let mut verdicts: Vec<Compiles> = Vec::new();
+        for (_, compiler) in source.compilers() {
+            let said = Isolation {
+                worker: &mut *worker,
+                compiler,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones,
+                compilations: &mut compilations,
+            }
+            .check()?;
+            if verdicts.is_empty() {
+                verdicts = said;
+                continue;
+            }
+            // It compiles if it does so in each way.
+            for (known, said) in verdicts.iter_mut().zip(said) {
+                let is_worse = *known == Compiles::Yes || matches!(said, Compiles::No { .. });
+                if is_worse && !matches!(known, Compiles::No { .. }) {
+                    *known = said;
+                }
+            }
         }
-        .check()?;
         let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
+        let compile: Vec<usize> = compile.collect();
         let host = worker.sandbox.folder().join(&source.relative);
-        let doubts = Doubts {
-            worker,
-            clang,
-            command: &source.command,
-            host: &host,
-            source: &source.unit.source,
-            functions: &source.unit.functions,
-            clones,
+        let mut doubts: BTreeMap<usize, Suspicion> = BTreeMap::new();
+        for (command, _) in source.compilers() {
+            let found = Doubts {
+                worker: &mut *worker,
+                clang,
+                command,
+                host: &host,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                clones,
+            }
+            .find(&compile)?;
+            for (clone, suspicion) in found {
+                doubts.entry(clone).or_default().add(&suspicion);
+            }
         }
-        .find(&compile.collect::<Vec<usize>>())?;
         Ok(SaidOfClones {
             verdicts,
             doubts,

@@ -1,5 +1,6 @@
 //! From patches to verdicts.
 
+mod culprits;
 mod kept;
 mod reach;
 mod undeclared;
@@ -22,6 +23,7 @@ use crate::batch::{self, Batch, Batched, Batcher};
 use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
 use crate::missing;
+use crate::placing::Width;
 use crate::plan::{Plan, Planner};
 use crate::planned::PlannedPatch;
 use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserved_size};
@@ -37,6 +39,9 @@ const MOST_HALVINGS: usize = 4;
 
 /// Most trials to find out to whom an error in woven texts belongs.
 const MOST_TRIALS: usize = 32;
+
+/// How often patches of a batch are looked for whose weaving changes the program.
+const MOST_SEARCHES: usize = 3;
 
 /// What the engine works with.
 #[derive(Clone)]
@@ -219,12 +224,14 @@ impl<'a> Engine<'a> {
             .chunks(self.options.batch.max(1))
             .map(|members| Pending {
                 members: members.to_vec(),
-                halvings: 0,
-                checked: false,
+                ..Pending::default()
             })
             .collect();
         let mut number = 0;
-        let (mut widths, mut trials) = (BTreeMap::new(), MOST_TRIALS);
+        let mut tried = Tried {
+            widths: BTreeMap::new(),
+            trials: MOST_TRIALS,
+        };
         while let Some(pending) = batches.pop_front() {
             sink(Event::Phase("weaving patches"));
             let Batched { batch, apart, left } = Batcher {
@@ -235,8 +242,8 @@ impl<'a> Engine<'a> {
                 dedup: self.options.dedup,
                 unobserved: &self.unobserved,
                 checked: pending.checked,
-                widths: &mut widths,
-                trials: &mut trials,
+                widths: &mut tried.widths,
+                trials: &mut tried.trials,
             }
             .batch(&pending.members)?;
             for (member, reason) in apart {
@@ -245,6 +252,7 @@ impl<'a> Engine<'a> {
             if !left.is_empty() {
                 batches.push_front(Pending {
                     members: left,
+                    untold: pending.untold.clone(),
                     ..pending
                 });
             }
@@ -260,13 +268,7 @@ impl<'a> Engine<'a> {
                 Ok(executed) => executed,
                 Err(error) => {
                     worker.sandbox.remove()?;
-                    self.split(
-                        &batch,
-                        &error,
-                        (pending.halvings, pending.checked),
-                        &mut batches,
-                        sink,
-                    );
+                    self.split(&batch, &error, &pending, &mut batches, sink);
                     continue;
                 }
             };
@@ -275,7 +277,15 @@ impl<'a> Engine<'a> {
                 self.set_apart(member, Apart::ExecutedByBuild, sink);
             }
             sink(Event::Phase("running tests"));
-            self.run_batch(worker, &batch, &executed, number, tests, sink)?;
+            let built = Built {
+                worker,
+                batch,
+                executed,
+                number,
+            };
+            if let Some(left) = self.run_batch(base, built, pending, tests, &mut tried, sink)? {
+                batches.push_front(left);
+            }
         }
         Ok(())
     }
@@ -330,7 +340,7 @@ impl<'a> Engine<'a> {
         &mut self,
         batch: &Batch,
         error: &BuildError,
-        (halvings, checked): (usize, bool),
+        pending: &Pending,
         batches: &mut VecDeque<Pending>,
         sink: &mut dyn FnMut(Event),
     ) {
@@ -342,11 +352,14 @@ impl<'a> Engine<'a> {
         let guilty = missing::guilty(&self.plan, &batch.members, &undefined_references(&output));
         let others = batch.members.iter().copied();
         let others: Vec<usize> = others.filter(|member| !guilty.contains(member)).collect();
+        let (halvings, checked) = (pending.halvings, pending.checked);
         let mut push = |members: &[usize], halvings, checked| {
             batches.push_front(Pending {
                 members: members.to_vec(),
                 halvings,
                 checked,
+                untold: pending.untold.clone(),
+                ..*pending
             });
         };
         if !guilty.is_empty() {
@@ -373,15 +386,30 @@ impl<'a> Engine<'a> {
         push(low, halvings + 1, checked);
     }
 
+    /// Runs a built batch in the tests. If it has to be woven once more, without patches whose weaving changes the program, what is
+    /// left comes back.
     fn run_batch(
         &mut self,
-        built: Worker,
-        batch: &Batch,
-        executed: &[u32],
-        number: usize,
+        base: &mut Worker,
+        built: Built,
+        pending: Pending,
         tests: &[usize],
+        tried: &mut Tried,
         sink: &mut dyn FnMut(Event),
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<Pending>, EngineError> {
+        let Built {
+            worker: built,
+            batch,
+            executed,
+            number,
+        } = built;
+        let batch = &batch;
+        // Not of `self`, which goes on working meanwhile.
+        let (context, probe, unobserved) = (
+            self.context.clone(),
+            self.probe.clone(),
+            self.unobserved.clone(),
+        );
         let suite = self.context.project.tests.as_ref();
         let suite: &TestSuite = suite.ok_or(EngineError::NoTests)?;
         let leaves = self.context.leaves;
@@ -397,7 +425,7 @@ impl<'a> Engine<'a> {
             .path()
             .join(own_name(&format!("{prefix}-next")));
         let mut state = State::new(built.sandbox.clone(), folder, viewed);
-        let maker = Maker::new(&self.context, batch.table.clone(), prefix, fixed);
+        let maker = Maker::new(&context, batch.table.clone(), prefix, fixed);
         let mut workers = (0..jobs.min(batch.members.len()))
             .map(|index| maker.make(index, state.tree()))
             .collect::<Result<Vec<RoundWorker>, _>>()?;
@@ -408,14 +436,23 @@ impl<'a> Engine<'a> {
             untold: BTreeMap::new(),
             outcomes: std::mem::take(&mut self.outcomes),
         };
+        for (patch, member) in (0..).zip(&batch.members) {
+            if let Some(untold) = pending.untold.get(member) {
+                told.untold.insert(patch, *untold);
+            }
+        }
         let undefined = batch::undefined(&self.plan, &batch.members);
         for patch in executed {
-            told.open[*patch as usize] = true;
+            told.open[patch as usize] = true;
         }
-        let second = tests.iter().filter(|_| leaves && self.options.twice);
+        let mut left = None;
+        let mut searches = !leaves && pending.searches < MOST_SEARCHES;
+        let twice = leaves && self.options.twice;
+        let second = tests.iter().filter(|_| twice);
         let runs = tests.iter().map(|test| (*test, false));
         let mut outcome = Ok(());
-        for (test, again) in runs.chain(second.map(|test| (*test, true))) {
+        let runs = runs.chain(second.map(|test| (*test, true)));
+        for (at, (test, again)) in runs.enumerate().skip(pending.from) {
             let live: Vec<u32> = (0..batch.members.len() as u32)
                 .filter(|patch| told.is_live(*patch, self.options.keep_going && !again))
                 .collect();
@@ -431,8 +468,8 @@ impl<'a> Engine<'a> {
                 environment: &suite.environment,
                 limits: &known.limits(limits, self.options.prove_endless).for_woven(),
                 passes: known.verdict.is_pass(),
-                probe: &self.probe,
-                unobserved: &self.unobserved,
+                probe: &probe,
+                unobserved: &unobserved,
                 pristine: &pristine,
                 maker: &maker,
                 leftovers: None,
@@ -441,7 +478,17 @@ impl<'a> Engine<'a> {
                 virtualize: self.options.virtualize,
                 undefined: &undefined,
             };
-            let mut tell = |result| self.tell(batch, (test, again), result, &mut told, sink);
+            let mut differ = false;
+            let mut tell = |result: RoundResult| {
+                let is_all = |patches: &[u32]| patches.len() == live.len();
+                match &result {
+                    RoundResult::Open {
+                        patches,
+                        reason: OpenReason::WovenDiffers,
+                    } if searches && is_all(patches) => differ = true,
+                    _ => self.tell(batch, (test, again), result, &mut told, sink),
+                }
+            };
             let leftovers = match leaves {
                 true => rounds.untouched(&mut workers[0], &stats, &mut |changes, from| {
                     state.keep(changes, from, &mut lock(&stats))
@@ -452,7 +499,7 @@ impl<'a> Engine<'a> {
                 Ok(Ok(leftovers)) => leftovers,
                 Ok(Err(reason)) => {
                     // Nor can anything be said of the tests after it.
-                    let patches = live;
+                    let patches = live.clone();
                     tell(RoundResult::Open { patches, reason });
                     break;
                 }
@@ -462,7 +509,7 @@ impl<'a> Engine<'a> {
                 }
             };
             rounds.leftovers = leaves.then_some(&leftovers);
-            outcome = run_rounds(&rounds, &mut workers, live, &stats, &mut tell);
+            outcome = run_rounds(&rounds, &mut workers, live.clone(), &stats, &mut tell);
             if outcome.is_ok() {
                 let advanced = state.advance(&leftovers.changes, &mut workers);
                 outcome = advanced.map_err(EngineError::from);
@@ -470,6 +517,51 @@ impl<'a> Engine<'a> {
             if outcome.is_err() {
                 break;
             }
+            if !differ {
+                continue;
+            }
+            // Somebody's weaving changes the program.
+            let member = |patch: &u32| batch.members[*patch as usize];
+            let members: Vec<usize> = live.iter().map(member).collect();
+            self.stats = std::mem::take(&mut *lock(&stats));
+            let culprits = self.culprits(base, &members, test, tried, sink);
+            *lock(&stats) = std::mem::take(&mut self.stats);
+            let culprits = match culprits {
+                Ok(culprits) => culprits,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            };
+            sink(Event::Phase("running tests"));
+            if culprits.is_empty() {
+                searches = false;
+                let (patches, reason) = (live, OpenReason::WovenDiffers);
+                let result = RoundResult::Open { patches, reason };
+                self.tell(batch, (test, again), result, &mut told, sink);
+                continue;
+            }
+            for &culprit in &culprits {
+                let patch = self.plan.patches[culprit].patch;
+                let reason = OpenReason::ChangesProgram;
+                sink(Event::Open {
+                    patch,
+                    test,
+                    reason,
+                });
+            }
+            let others = members.iter().filter(|member| !culprits.contains(member));
+            let untold = std::mem::take(&mut told.untold).into_iter();
+            left = Some(Pending {
+                members: others.copied().collect(),
+                from: at,
+                untold: untold
+                    .map(|(patch, untold)| (member(&patch), untold))
+                    .collect(),
+                searches: pending.searches + 1,
+                ..Pending::default()
+            });
+            break;
         }
         // No other test has spoken against them.
         let untold = std::mem::take(&mut told.untold);
@@ -492,7 +584,7 @@ impl<'a> Engine<'a> {
             worker.sandbox.remove()?;
         }
         state.remove()?;
-        outcome
+        outcome.map(|()| left)
     }
 
     /// Tells what became of patches in a test, which may be run `again`.
@@ -558,13 +650,38 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// A woven program.
+struct Built {
+    /// Where it was built.
+    worker: Worker,
+    batch: Batch,
+    /// Its patches that the build itself has executed.
+    executed: Vec<u32>,
+    number: usize,
+}
+
+/// What was found out while patches were woven.
+struct Tried {
+    /// See [`Batcher::widths`].
+    widths: BTreeMap<usize, Width>,
+    /// See [`Batcher::trials`].
+    trials: usize,
+}
+
 /// Patches that are to be woven together.
+#[derive(Default)]
 struct Pending {
     members: Vec<usize>,
     /// How often their batch has been halved.
     halvings: usize,
     /// See [`Batcher::checked`].
     checked: bool,
+    /// They have been run in so many tests.
+    from: usize,
+    /// Of these the first test that could not be told, and why.
+    untold: BTreeMap<usize, (usize, OpenReason)>,
+    /// How often patches were looked for whose weaving changes the program.
+    searches: usize,
 }
 
 /// What was told of the patches of a batch.

@@ -133,12 +133,16 @@ pub enum Apart {
     NotUnderstood,
     /// It changes text outside of the bodies of functions, or adds there what would mean something to others.
     OutsideOfFunctions,
+    /// It adds what does something by itself, or is found by others: a constructor, an alias, a section, assembly.
+    Special,
     /// It changes a function that cannot be woven.
     Function(Refusal),
     /// It moves text that says on which line it stands, and that cannot be an alternative.
     LineNumbers,
-    /// Its function has directives or brackets that are not balanced, or text that cannot stand in a file twice.
+    /// Its function has directives or brackets that are not balanced.
     Unbalanced,
+    /// Its function has text that cannot stand in a file twice, as assembly.
+    NotTwice,
     /// It uses a function that is not declared: the linker decides.
     Undeclared,
     /// It changes calculations of a function that the compiler rounds otherwise where others stand round them.
@@ -165,9 +169,15 @@ impl Apart {
             Apart::CompiledTwice => "changes a source that is compiled in several ways",
             Apart::NotUnderstood => "changes a source whose syntax tree cannot be read",
             Apart::OutsideOfFunctions => "changes text outside of functions",
+            Apart::Special => {
+                "adds what does something by itself (a constructor, an alias, a section, assembly)"
+            }
             Apart::Function(refusal) => refusal.reason(),
             Apart::LineNumbers => "moves text that says on which line it stands",
             Apart::Unbalanced => "has directives or brackets that are not balanced",
+            Apart::NotTwice => {
+                "has text that cannot stand in a file twice (assembly, some directives)"
+            }
             Apart::Undeclared => "uses a function that is not declared",
             Apart::Rounding => {
                 "changes a function whose calculations depend on how they are compiled"

@@ -46,7 +46,11 @@ struct Way {
 pub fn may_be_of_functions(reason: &Apart) -> bool {
     matches!(
         reason,
-        Apart::Nothing | Apart::NotASource | Apart::OutsideOfFunctions | Apart::Unbalanced
+        Apart::Nothing
+            | Apart::NotASource
+            | Apart::OutsideOfFunctions
+            | Apart::Unbalanced
+            | Apart::NotTwice
     )
 }
 
@@ -173,6 +177,9 @@ impl Planner<'_, '_> {
                 Err(_) => return Ok(None),
             };
             let own = &plan.sources[file];
+            if !own.others.are_none() {
+                return Ok(None);
+            }
             let Some(own) = self.expanded_file(file, own, before, &after)? else {
                 return Ok(None);
             };

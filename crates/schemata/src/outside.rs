@@ -68,6 +68,26 @@ const REFUSED_WORDS: &[&str] = &[
     "main",
 ];
 
+/// Attributes of a definition that change nothing of what others see.
+const HARMLESS_ATTRIBUTES: &[&str] = &[
+    "aligned",
+    "always_inline",
+    "cold",
+    "deprecated",
+    "format",
+    "gnu_inline",
+    "hot",
+    "malloc",
+    "noinline",
+    "nonnull",
+    "noreturn",
+    "packed",
+    "returns_nonnull",
+    "sentinel",
+    "unused",
+    "warn_unused_result",
+];
+
 /// A token of an item; whatever stands in brackets is one token.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
@@ -151,13 +171,16 @@ fn word(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
+/// Whether a text has what does something by itself, or is found by others whatever its name is.
+pub fn is_special(text: &[u8]) -> bool {
+    let words = lex::words(text);
+    let mut words = words.iter();
+    words.any(|word| REFUSED_WORDS.contains(&word.as_str()))
+}
+
 /// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
 pub fn brought(text: &[u8]) -> Option<Brought> {
-    let words = lex::words(text);
-    if words
-        .iter()
-        .any(|word| REFUSED_WORDS.contains(&word.as_str()))
-    {
+    if is_special(text) {
         return None;
     }
     let mut brought = Brought::default();
@@ -249,8 +272,42 @@ fn directive(text: &[u8], brought: &mut Brought) -> Option<()> {
     Some(())
 }
 
+/// An item's tokens without its attributes; `None` if others could see one of these.
+fn without_attributes(text: &[u8], item: &[Token]) -> Option<Vec<Token>> {
+    let mut kept = Vec::with_capacity(item.len());
+    let mut tokens = item.iter();
+    while let Some(token) = tokens.next() {
+        let word = token.span.slice(text).unwrap_or_default();
+        if !matches!(word, b"__attribute__" | b"__attribute") {
+            kept.push(*token);
+            continue;
+        }
+        let list = tokens.next()?.span.slice(text)?;
+        let (mut at, mut depth) = (0, 0);
+        while at < list.len() {
+            let next = lex::step(list, at).min(list.len());
+            match list[at] {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                first if depth == 2 && lex::is_word(first) => {
+                    let name = std::str::from_utf8(&list[at..next]).ok()?;
+                    let name = name.strip_prefix("__").unwrap_or(name);
+                    let name = name.strip_suffix("__").unwrap_or(name);
+                    if !HARMLESS_ATTRIBUTES.contains(&name) {
+                        return None;
+                    }
+                }
+                _ => {}
+            }
+            at = next;
+        }
+    }
+    Some(kept)
+}
+
 /// Notes what a declaration (up to its `;`) or the definition of a function (up to its body) brings.
 fn declaration(text: &[u8], item: &[Token], body: bool, brought: &mut Brought) -> Option<()> {
+    let item = &without_attributes(text, item)?[..];
     let slice = |token: &Token| token.span.slice(text).unwrap_or_default();
     let is = |word: &str| item.iter().any(|token| slice(token) == word.as_bytes());
     let word_at = |index: usize| {
@@ -259,7 +316,7 @@ fn declaration(text: &[u8], item: &[Token], body: bool, brought: &mut Brought) -
         is_word.then(|| String::from_utf8_lossy(slice(token)).into_owned())
     };
     let is_static = is("static");
-    if is("__attribute__") || (is("inline") || is("__inline")) && !is_static {
+    if (is("inline") || is("__inline")) && !is_static {
         return None;
     }
     let mut define = |name: String, external: bool| {

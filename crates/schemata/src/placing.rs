@@ -143,7 +143,10 @@ fn function_places(
         .iter()
         .flat_map(|own| own.edits)
         .flat_map(|edit| scan::jumps(&edit.text));
-    let finder = Finder::new(&source.unit, known, aims.collect());
+    let aims: BTreeSet<String> = aims.collect();
+    let ways = source.in_ways(function).into_iter();
+    let finders = ways.map(|(unit, known)| Finder::new(unit, known, aims.clone()));
+    let finder = Finders(finders.collect());
     // For each patch its edits in groups, each with its run.
     let mut runs: Vec<Vec<(Run, Vec<Edit>)>> = patches
         .iter()
@@ -248,6 +251,24 @@ fn function_places(
     places
 }
 
+/// Finds places in a function that hold in each way in which its file is compiled; the first is that of the file's unit.
+struct Finders<'a>(Vec<Finder<'a>>);
+
+impl Finders<'_> {
+    /// The place for edits that are one alternative.
+    fn find(&self, edits: &[Edit]) -> Run {
+        let mut runs = self.0.iter().map(|finder| finder.find(edits));
+        match runs.next() {
+            Some(first) if runs.all(|run| run == first) => first,
+            _ => self.whole_body(),
+        }
+    }
+
+    fn whole_body(&self) -> Run {
+        self.0[0].whole_body()
+    }
+}
+
 /// Edits that can be alternatives of places of their own. A `goto` and the label that it needs stand in one alternative, whose
 /// labels nobody else sees.
 fn groups(edits: &[Edit]) -> Vec<Vec<Edit>> {
@@ -266,7 +287,7 @@ fn groups(edits: &[Edit]) -> Vec<Vec<Edit>> {
 }
 
 /// Groups of edits whose runs do not touch each other.
-fn disjoint(finder: &Finder<'_>, groups: Vec<Vec<Edit>>) -> Vec<(Run, Vec<Edit>)> {
+fn disjoint(finder: &Finders<'_>, groups: Vec<Vec<Edit>>) -> Vec<(Run, Vec<Edit>)> {
     let mut found: Vec<(Run, Vec<Edit>)> = Vec::new();
     for mut edits in groups {
         let mut run = finder.find(&edits);
@@ -329,7 +350,7 @@ fn crossing(sorted: &[Run]) -> Option<(Run, Run)> {
 }
 
 /// One run in place of two.
-fn join(finder: &Finder<'_>, a: Run, b: Run) -> Run {
+fn join(finder: &Finders<'_>, a: Run, b: Run) -> Run {
     let span = Span::new(a.span.start.min(b.span.start), a.span.end.max(b.span.end));
     if a.kind == PlaceKind::Statements && b.kind == PlaceKind::Statements {
         return Run {

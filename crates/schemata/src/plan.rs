@@ -17,7 +17,7 @@ use crate::large::has_large_array;
 use crate::linked::Symbols;
 use crate::macros::{Untouched, may_be_of_functions};
 use crate::outside::{self, Brought, KnownNames};
-use crate::planned::{PlannedFile, PlannedPatch, SourceFile, planned_file};
+use crate::planned::{Others, PlannedFile, PlannedPatch, SourceFile, planned_file};
 use crate::preprocessed::Preprocessed;
 use crate::{Apart, EngineError, Event, Fate, Stats};
 
@@ -33,6 +33,9 @@ pub struct Plan {
     /// These patches: they can be woven if they link.
     pub unlinked: Vec<PlannedPatch>,
 }
+
+/// A source that is compiled in more ways besides the first is not woven: each is asked about every patch.
+const MOST_WAYS: usize = 4;
 
 /// Looks at every patch; says in `fates` what becomes of those that are not woven.
 pub struct Planner<'a, 'h> {
@@ -182,7 +185,7 @@ impl Planner<'_, '_> {
             breaks(&edit.text) != breaks(old) && tells_lines(edit.span.start)
         });
         // Warnings are about what is left out, too.
-        if is_told || source.compiler.warnings_are_errors() {
+        if is_told || source.warnings_are_errors() {
             return Ok(false);
         }
         let left_out = match &mut source.left_out {
@@ -217,7 +220,10 @@ impl Planner<'_, '_> {
                 names.allow(brought, &edits.replaced, text, functions, addition.offset)
             });
             let Some(mut brought) = brought else {
-                return Ok(Err(Apart::OutsideOfFunctions));
+                return Ok(Err(match outside::is_special(&addition.text) {
+                    true => Apart::Special,
+                    false => Apart::OutsideOfFunctions,
+                }));
             };
             all.defined.append(&mut brought.defined);
             all.external.append(&mut brought.external);
@@ -288,7 +294,17 @@ impl Planner<'_, '_> {
         let Some((command, others)) = commands.split_first() else {
             return Ok(Err(Apart::NotASource));
         };
-        if !others.iter().all(|other| says_the_same(command, other)) {
+        let mut distinct: Vec<&CompileCommand> = Vec::new();
+        for other in others {
+            let is_same = |known: &&CompileCommand| {
+                known.directory == other.directory
+                    && known.without_products() == other.without_products()
+            };
+            if !distinct.iter().chain([&command]).any(is_same) {
+                distinct.push(other);
+            }
+        }
+        if distinct.len() > MOST_WAYS {
             return Ok(Err(Apart::CompiledTwice));
         }
         let host = self.worker.sandbox.folder().join(relative);
@@ -299,22 +315,40 @@ impl Planner<'_, '_> {
             return Ok(Err(Apart::NotUnderstood));
         }
         let runner = &mut self.worker.runner;
-        let unit = match patchwright_csource::parse_variants(self.clang, runner, &commands, text) {
-            Ok(mut units) if units.len() == 1 => units.remove(0),
-            // Its text is not the same each time.
-            Ok(_) => return Ok(Err(Apart::CompiledTwice)),
-            Err(patchwright_csource::ParseError::Run(error)) => return Err(error.into()),
-            Err(error) => {
-                tracing::info!("{}: {error}", relative.display());
-                return Ok(Err(Apart::NotUnderstood));
-            }
+        let mut units =
+            match patchwright_csource::parse_variants(self.clang, runner, &commands, text) {
+                Ok(units) => units.into_iter(),
+                Err(patchwright_csource::ParseError::Run(error)) => return Err(error.into()),
+                Err(error) => {
+                    tracing::info!("{}: {error}", relative.display());
+                    return Ok(Err(Apart::NotUnderstood));
+                }
+            };
+        let Some(unit) = units.next() else {
+            return Ok(Err(Apart::NotUnderstood));
         };
         let compiler = Compiler::new(self.worker, command, relative)?;
-        let telling_lines = match unit.mentions_line {
+        let mut more = Others {
+            compilers: Vec::new(),
+            units: units.collect(),
+        };
+        let is_once = |other: &CompileCommand| says_the_same(command, other);
+        if !more.units.is_empty() || !distinct.iter().all(|other| is_once(other)) {
+            for other in distinct {
+                let compiler = Compiler::new(self.worker, other, relative)?;
+                more.compilers.push((other.clone(), compiler));
+            }
+        }
+        let mentions = unit.mentions_line || more.units.iter().any(|unit| unit.mentions_line);
+        let telling_lines = match mentions {
+            true if !more.are_none() => None,
             true => self.telling_lines(&compiler, text)?,
             false => Some(Vec::new()),
         };
-        let rounds_by_surroundings = compiler.rounds_by_surroundings(self.worker)?;
+        let mut rounds_by_surroundings = compiler.rounds_by_surroundings(self.worker)?;
+        for (_, other) in &more.compilers {
+            rounds_by_surroundings |= other.rounds_by_surroundings(self.worker)?;
+        }
         plan.sources.push(SourceFile {
             relative: relative.to_path_buf(),
             includers: includers(&commands, &self.worker.sandbox),
@@ -322,6 +356,7 @@ impl Planner<'_, '_> {
             compiler,
             lines: LineMap::new(&unit.source),
             unit,
+            others: more,
             telling_lines,
             rounds_by_surroundings,
             names: None,

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use patchwright_csource::{Function, TranslationUnit, lex, types::TypeKind};
+use patchwright_csource::{
+    Function, TranslationUnit, lex, types::TypeKind, variants::is_same_function,
+};
 use patchwright_exec::CompileCommand;
 use patchwright_text::{Edit, LineMap, Span};
 
@@ -26,6 +28,8 @@ pub struct SourceFile {
     pub compiler: Compiler,
     /// What is known of it.
     pub unit: TranslationUnit,
+    /// The other ways in which the build compiles it, with other macros or flags.
+    pub others: Others,
     /// Its lines.
     pub lines: LineMap,
     /// The lines that say on which line they stand (`__LINE__`, `assert`); `None` when the preprocessor does not tell.
@@ -39,16 +43,58 @@ pub struct SourceFile {
     pub left_out: Option<Vec<Span>>,
 }
 
+/// Other ways of compiling a source. Woven for all of them, it is one text, so patches of it are looked at in each.
+#[derive(Default)]
+pub struct Others {
+    /// The commands, and their compilers.
+    pub compilers: Vec<(CompileCommand, Compiler)>,
+    /// Trees that are not that of [`SourceFile::unit`]: there are no more than commands.
+    pub units: Vec<TranslationUnit>,
+}
+
+impl Others {
+    /// Whether it is compiled in one way.
+    pub fn are_none(&self) -> bool {
+        self.compilers.is_empty()
+    }
+}
+
 impl SourceFile {
-    /// Whether a function has floating values, before or after these edits.
+    /// A function as each way has it, that of [`SourceFile::unit`] first; fewer than ways if some have none there.
+    pub fn in_ways(&self, function: usize) -> Vec<(&TranslationUnit, &Function)> {
+        let own = &self.unit.functions[function];
+        let others = self.others.units.iter().filter_map(|unit| {
+            let mut functions = unit.functions.iter();
+            let same = functions.find(|other| is_same_function(own, other))?;
+            Some((unit, same))
+        });
+        std::iter::once((&self.unit, own)).chain(others).collect()
+    }
+
+    /// All compilers, with their commands.
+    pub fn compilers(&self) -> impl Iterator<Item = (&CompileCommand, &Compiler)> {
+        let others = self.others.compilers.iter();
+        std::iter::once((&self.command, &self.compiler))
+            .chain(others.map(|(command, compiler)| (command, compiler)))
+    }
+
+    /// Whether warnings are errors, in some way.
+    pub fn warnings_are_errors(&self) -> bool {
+        let mut compilers = self.compilers();
+        compilers.any(|(_, compiler)| compiler.warnings_are_errors())
+    }
+
+    /// Whether a function has floating values, before or after these edits, in some way.
     fn calculates(&self, own: &FunctionEdits) -> bool {
-        let types = &self.unit.types;
-        let is_floating =
-            |expr: &patchwright_csource::Expr| matches!(types.kind(expr.ty), TypeKind::Float(_));
-        let function = &self.unit.functions[own.function];
         let said = own.edits.iter().flat_map(|edit| lex::words(&edit.text));
         let mut said = said.filter(|word| matches!(word.as_str(), "float" | "double"));
-        function.exprs.iter().any(is_floating) || said.next().is_some()
+        let mut ways = self.in_ways(own.function).into_iter();
+        let is_floating = ways.any(|(unit, function)| {
+            let types = function.exprs.iter().map(|expr| expr.ty);
+            let mut kinds = types.map(|ty| unit.types.kind(ty));
+            kinds.any(|kind| matches!(kind, TypeKind::Float(_)))
+        });
+        is_floating || said.next().is_some()
     }
 }
 
@@ -158,6 +204,13 @@ impl PlannedFile {
     /// Refuses functions that cannot be woven, as they are or as they become.
     pub fn refuse(&self, source: &SourceFile) -> Result<(), Apart> {
         let functions = &source.unit.functions;
+        let is_known = |own: &FunctionEdits| {
+            source.in_ways(own.function).len() == source.others.units.len() + 1
+        };
+        let is_simple = self.additions.is_empty() && self.functions.iter().all(is_known);
+        if !source.others.are_none() && !is_simple {
+            return Err(Apart::CompiledTwice);
+        }
         for own in &self.functions {
             if let Some(refusal) = functions[own.function].refusal {
                 return Err(Apart::Function(refusal));
@@ -171,10 +224,15 @@ impl PlannedFile {
             let text = crate::runs::alternative(&source.unit.source, body, &own.edits);
             let inside = Span::new(1, text.len() as u32 - 1);
             let inside = inside.slice(&text).unwrap_or_default();
-            if !lex::is_balanced_in_branches(inside)
-                || patchwright_weave::can_duplicate(&text).is_err()
-            {
+            if !lex::is_balanced_in_branches(inside) {
                 return Err(Apart::Unbalanced);
+            }
+            match patchwright_weave::can_duplicate(&text) {
+                Ok(()) => {}
+                Err(patchwright_weave::Refusal::UnbalancedConditionals) => {
+                    return Err(Apart::Unbalanced);
+                }
+                Err(_) => return Err(Apart::NotTwice),
             }
         }
         Ok(())

@@ -118,6 +118,8 @@ pub enum OpenReason {
     Undefined,
     /// It has passed all tests, and fails this one when they are run once more.
     FailsAgain,
+    /// Where it is woven, the program does something else in this test with nothing selected.
+    ChangesProgram,
 }
 
 impl OpenReason {
@@ -135,6 +137,7 @@ impl OpenReason {
             OpenReason::EndsRunner => "ends what runs it",
             OpenReason::Undefined => "may use something that has no value",
             OpenReason::FailsAgain => "fails a test when all are run once more",
+            OpenReason::ChangesProgram => "changes the program by being woven into it",
         }
     }
 }
@@ -267,6 +270,28 @@ impl Rounds<'_> {
             verdict: run.verdict,
             patches: worker.channel.patches_at(&report.visited),
         }))
+    }
+
+    /// Runs the original program in the test as the first round of these patches does; whether it does what the untouched program does.
+    ///
+    /// # Errors
+    /// As for [`Rounds::run`].
+    pub fn does_the_same(
+        &self,
+        worker: &mut RoundWorker,
+        live: &[u32],
+        stats: &Mutex<Stats>,
+    ) -> Result<bool, EngineError> {
+        let observed_before = unobserved_size(self.unobserved);
+        match self.dedup {
+            true => worker.channel.set_tree(None, live, BUDGET),
+            false => worker.channel.set_visits(),
+        }
+        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
+            return Ok(false);
+        };
+        let is_same = run.verdict.is_pass() == self.passes || is_limit(&run);
+        Ok(is_same && unobserved_size(self.unobserved) == observed_before)
     }
 
     /// Runs the untouched program in the test and finds out what it leaves behind. If that is anything, `keep` is told of

@@ -341,6 +341,14 @@ fn what_others_would_see_is_built_apart() {
             false,
         ),
         (
+            "an attribute that others see",
+            with(
+                "static int __attribute__((visibility(\"default\"))) more(int n) { return n; }\n",
+                "more(text[i]) >= '0'",
+            ),
+            false,
+        ),
+        (
             "a name of another object",
             with(
                 "int environ_of_nobody;\nextern int rounds_of_all;\nint puts(const char *s) { return rounds_of_all + *s; }\n",
@@ -374,6 +382,29 @@ fn what_others_would_see_is_built_apart() {
         ),
     ]);
     assert_eq!(fates[0], Fate::Apart(Apart::OutsideOfFunctions));
+    assert_eq!(fates[2], Fate::Apart(Apart::Special));
+}
+
+#[test]
+fn a_helper_with_attributes_is_woven() {
+    compare(&[
+        (
+            "in front",
+            with(
+                "__attribute__((noinline, unused))\nstatic int digit(char c)\n{\n    return c >= '0' && c <= '9';\n}\n\n",
+                "digit(text[i])",
+            ),
+            true,
+        ),
+        (
+            "of a declaration",
+            with(
+                "static int first(const char *) __attribute__((__nonnull__(1)));\nstatic int first(const char *t) { return *t; }\n",
+                "first(text) >= '0'",
+            ),
+            true,
+        ),
+    ]);
 }
 
 #[test]

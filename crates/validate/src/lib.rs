@@ -39,6 +39,7 @@ pub mod woven;
 
 mod audit;
 mod board;
+mod cost;
 mod phases;
 mod promising;
 mod run;
@@ -69,6 +70,8 @@ pub struct ValidateOptions {
     pub prioritize: bool,
     /// Build patches together, woven into one program, where that can be done.
     pub schemata: bool,
+    /// Of a set so small that building each patch by itself takes less time, as far as can be told beforehand, weave none.
+    pub by_cost: bool,
     /// Of woven patches that a test cannot tell apart, execute one.
     pub dedup: bool,
     /// Tests that run a woven program themselves start it once and fork it for each execution, where it can be.
@@ -128,6 +131,7 @@ impl Default for ValidateOptions {
             stop_after: None,
             prioritize: true,
             schemata: true,
+            by_cost: false,
             dedup: true,
             virtualize: true,
             prove_endless: true,
@@ -143,6 +147,18 @@ impl Default for ValidateOptions {
             trust_test_changes: false,
             audit: None,
             journal: None,
+        }
+    }
+}
+
+impl ValidateOptions {
+    /// Whether plausible patches that are built by themselves pass their tests twice: where some test is known to be unsteady, or
+    /// what a test does depends on what those before it have left (`leaves`). Elsewhere a second run tells what the first one told.
+    pub(crate) fn runs_twice(&self, baseline: &patchwright_exec::Baseline, leaves: bool) -> bool {
+        match self.confirm {
+            Confirm::Never => false,
+            Confirm::Each => true,
+            Confirm::Together | Confirm::Classes => leaves || baseline.flaky().next().is_some(),
         }
     }
 }

@@ -45,6 +45,13 @@ impl Phases {
         record.current = Some((name, Instant::now(), processor_time()));
     }
 
+    /// The processor time of a phase that has ended; none if it has not begun.
+    pub fn processor(&self, name: &str) -> Duration {
+        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let phase = record.known.iter().find(|phase| phase.name == name);
+        phase.map_or(Duration::ZERO, |phase| phase.processor)
+    }
+
     /// The last phase ends.
     pub fn finish(&self) -> Vec<Phase> {
         let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -243,6 +243,13 @@ impl<'a> Plain<'a> {
         if let Some(promise) = promise {
             order.retain(|test| promise.differs.contains(test));
         }
+        // What its tests leave behind where the untouched program's leave nothing, they meet when they are run again.
+        let is_once =
+            promise.is_none() && self.options.confirm != Confirm::Never && !self.runs_twice();
+        let before = match is_once {
+            true => Some(Snapshot::take(&worker.sandbox)?),
+            false => None,
+        };
         let killer = self.run_tests(
             worker,
             suite,
@@ -272,7 +279,9 @@ impl<'a> Plain<'a> {
         }
         if let Some(promise) = promise {
             checked.tests.clone_from(&promise.results);
-        } else if self.options.confirm != Confirm::Never {
+        } else if self.runs_twice()
+            || before.is_some_and(|before| before.has_changed(&worker.sandbox).unwrap_or(true))
+        {
             let mut again = Vec::new();
             if let Some(killer) = self.run_tests(worker, suite, &order, false, &mut again)? {
                 checked.verdict = PatchVerdict::Unstable(killer);
@@ -280,6 +289,12 @@ impl<'a> Plain<'a> {
             checked.executions += again.len();
         }
         Ok(())
+    }
+
+    fn runs_twice(&self) -> bool {
+        let untouched = &self.prepared.untouched;
+        self.options
+            .runs_twice(&untouched.baseline, untouched.leaves)
     }
 
     fn build(&self, worker: &mut Worker) -> Result<BuildLog, BuildError> {

@@ -61,6 +61,12 @@ pub struct UntouchedTests {
     pub changed: BTreeSet<PathBuf>,
 }
 
+/// The phase in which the untouched program is built.
+pub(crate) const BUILDING: &str = "building the program";
+
+/// The phase in which its tests are run, twice.
+pub(crate) const TESTING: &str = "running the tests of the untouched program";
+
 /// The options for a worker that copies `source`.
 pub(crate) fn worker_options<'a>(
     project: &'a Project,
@@ -104,7 +110,7 @@ pub fn prepare<'a>(
             skipped.display()
         )));
     }
-    events(Event::Phase("building the program"));
+    events(Event::Phase(BUILDING));
     let commands = match changed.sources.is_empty() && !changed.headers {
         false if options.schemata => recorded(&mut pristine, project, changed, surroundings)?,
         _ => None,
@@ -129,7 +135,7 @@ pub fn prepare<'a>(
     let untouched = match known {
         Some(untouched) => untouched,
         None => {
-            events(Event::Phase("running the tests of the untouched program"));
+            events(Event::Phase(TESTING));
             let total = 2 * suite.tests.len();
             let mut leaves = false;
             let baseline = Baseline::measure(

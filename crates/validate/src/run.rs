@@ -12,12 +12,15 @@ use patchwright_schemata::Behaviour;
 
 use crate::audit::{self, Audit};
 use crate::board::Board;
+use crate::cost::{Cost, changed_sources};
 use crate::error::ValidateError;
 use crate::journal::Journal;
 use crate::outcome::{Tests, Validation};
 use crate::phases::Phases;
 use crate::plain::{Checked, Plain};
-use crate::prepare::{Changed, Prepared, UntouchedTests, prepare, worker_options};
+use crate::prepare::{
+    BUILDING, Changed, Prepared, TESTING, UntouchedTests, prepare, worker_options,
+};
 use crate::promising::{Conduct, Promising};
 use crate::rebuild;
 use crate::schedule::Schedule;
@@ -95,7 +98,7 @@ pub fn validate(
     let preparing = started.elapsed();
     let started = Instant::now();
     if board.begin(&ready.0.untouched.baseline).is_continue() {
-        run_tasks(project, set, ready, &board, journal.as_ref())?;
+        run_tasks(project, set, ready, &board, journal.as_ref(), &phases)?;
     }
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
@@ -158,6 +161,7 @@ fn run_tasks(
     (prepared, worker, snapshot): (Prepared, Worker, Snapshot),
     board: &Board<'_>,
     journal: Option<&Journal>,
+    phases: &Phases,
 ) -> Result<(), ValidateError> {
     let (options, surroundings) = (board.options, board.surroundings);
     let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
@@ -182,7 +186,24 @@ fn run_tasks(
         .enumerate()
         .map(|(number, entry)| Task { number, entry })
         .collect();
+    let open = || distinct.iter().filter(|task| !board.is_settled(task.entry));
+    let cost = Cost {
+        build: phases.processor(BUILDING),
+        tests: phases.processor(TESTING) / 2,
+        sources: prepared.commands.as_ref().map_or(1, Vec::len),
+        changed: changed_sources(set, open().map(|task| task.entry)),
+        patches: open().count(),
+    };
+    let is_woven = options.schemata && (!options.by_cost || cost.is_less_woven());
+    if options.schemata && !is_woven {
+        tracing::info!("nothing is woven: {cost:?}");
+        let few: Vec<usize> = open().map(|task| task.entry).collect();
+        for entry in few {
+            board.set_apart(entry, "so few patches are built in less time");
+        }
+    }
     let mut run = Run {
+        is_woven,
         project,
         set,
         prepared: &prepared,
@@ -219,6 +240,8 @@ fn run_tasks(
 
 /// What portions of a set are validated with.
 struct Run<'r> {
+    /// Patches are woven together where that can be done.
+    is_woven: bool,
     project: &'r Project,
     set: &'r PatchSet,
     prepared: &'r Prepared,
@@ -249,7 +272,7 @@ impl Run<'_> {
         let (options, surroundings) = (self.board.options, self.board.surroundings);
         let (board, set, schedule) = (self.board, self.set, self.schedule);
         let mut promising = Promising::default();
-        if options.schemata && tasks.iter().any(|task| !board.is_settled(task.entry)) {
+        if self.is_woven && tasks.iter().any(|task| !board.is_settled(task.entry)) {
             let woven = Woven {
                 project: self.project,
                 prepared: self.prepared,

@@ -21,7 +21,7 @@ use crate::prepare::Prepared;
 use crate::promising::Conduct;
 use crate::rebuild::is_only_included;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
-use crate::{Confirm, Event, Surroundings, ValidateOptions};
+use crate::{Event, Surroundings, ValidateOptions};
 
 /// Validates patches in woven programs.
 pub struct Woven<'a> {
@@ -84,7 +84,7 @@ impl Woven<'_> {
             prove_endless: options.prove_endless,
             keep_going: options.keep_going,
             // As plain validation does.
-            twice: options.confirm != Confirm::Never,
+            twice: options.runs_twice(&prepared.untouched.baseline, prepared.untouched.leaves),
             ..Options::default()
         };
         let total = patches.len();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{CALC, DRIVER, Place, in_calc, replace};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{
-    Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, rebuild::Rebuild,
+    Confirm, Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, rebuild::Rebuild,
 };
 
 fn words(outcome: &Validation) -> Vec<&'static str> {
@@ -369,7 +369,13 @@ fn a_patch_whose_tests_change_their_mind_is_unstable() {
         memory.display()
     );
     let outcome = place
-        .run(&[("moody", in_calc(TWICE, &code))], &place.quick())
+        .run(
+            &[("moody", in_calc(TWICE, &code))],
+            &ValidateOptions {
+                confirm: Confirm::Each,
+                ..place.quick()
+            },
+        )
         .unwrap();
     let _ = fs::remove_file(&memory);
     let Some(PatchVerdict::Unstable(killer)) = &outcome.patches[0].verdict else {

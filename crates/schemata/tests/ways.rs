@@ -1,0 +1,177 @@
+//! A source that is compiled in several ways is woven, and patches have the verdicts of their own builds in all of them.
+#![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::{patch, validate_project};
+use patchwright_exec::{Project, ProjectFlags, Scratch};
+use patchwright_patches::{Applier, FolderTree, Reading};
+use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_text::unified_diff;
+
+/// Two programs of one text. What `SCALE` is decides about types and values; `WIDE` leaves some of it out.
+const SOURCE: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef WIDE
+typedef long number;
+#define SCALE 100000L
+#else
+typedef int number;
+#define SCALE 10
+#endif
+
+static number scaled(number n)
+{
+    number r = n * SCALE;
+    if (r > 50)
+        r = r + 1;
+#ifdef WIDE
+    r = r - 2;
+#endif
+    return r;
+}
+
+#ifdef WIDE
+static number extra(number n)
+{
+    return n + 3;
+}
+#endif
+
+static number both(number n)
+{
+    return n + 1;
+}
+
+int main(int argc, char **argv)
+{
+    number n = argc > 1 ? atoi(argv[1]) : 0;
+    n = both(scaled(n));
+#ifdef WIDE
+    n = extra(n);
+#endif
+    printf(\"%ld\\n\", (long)n);
+    return 0;
+}
+";
+
+const BUILD: &str = "cc -w -O1 -DWIDE -o wide prog.c && cc -w -O1 -o narrow prog.c";
+
+const SCRIPT: &str = "#!/bin/sh\ntest \"$(./$1 3)\" = \"$2\" && test \"$(./$1 7)\" = \"$3\"\n";
+
+/// The tests that fail, by a build of its own; `None` if there is none.
+fn plain(folder: &Path, text: &str) -> Option<Vec<bool>> {
+    fs::write(folder.join("prog.c"), text).unwrap();
+    let shell = |script: &str| {
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", script]).current_dir(folder).output();
+        output.unwrap().status.success()
+    };
+    shell(BUILD).then(|| {
+        ["wide", "narrow"]
+            .map(|test| !shell(&format!("./test.sh {test}")))
+            .to_vec()
+    })
+}
+
+#[test]
+fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
+    let changes = [
+        ("r > 50", "r > 5"),
+        ("r > 50", "r > 60"),
+        ("r + 1", "r + 2"),
+        ("n * SCALE", "n * SCALE + 1"),
+        ("n + 1", "n + 1 + (SCALE > 10)"),
+        ("n + 1", "n + 1 + (sizeof n > 4 ? 0 : 1)"),
+        ("r = r - 2", "r = r - 3"),
+        ("n = both(scaled(n))", "n = scaled(both(n))"),
+        ("n + 1", "n + undeclared_name"),
+        ("n + 1", "(n & 7L) == n + 100 ? 0 : n + 1"),
+        ("if (r > 50)", "if (r > 29)"),
+        ("    return r;", "    r += SCALE == 10;\n    return r;"),
+        ("n + 3", "n + 4"),
+        ("number r = n * SCALE;", "number r = SCALE; r = r * n;"),
+        ("r = r + 1;", "{ int k = 0; for (; k < 1; k++) r++; }"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("prog.c"), SOURCE).unwrap();
+    let driver = root.join("test.sh");
+    let script = SCRIPT.replace(
+        "#!/bin/sh\n",
+        "#!/bin/sh\ncase $1 in wide) set wide 300003 700003 ;; *) set narrow 31 72 ;; esac\n",
+    );
+    fs::write(&driver, &script).unwrap();
+    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
+    let own = folder.path().join("plain");
+    fs::create_dir(&own).unwrap();
+    fs::copy(&driver, own.join("test.sh")).unwrap();
+    assert_eq!(plain(&own, SOURCE), Some(vec![false, false]));
+    let flags = ProjectFlags {
+        build: Some(BUILD.into()),
+        driver: Some("test.sh".into()),
+        tests: vec!["wide".into(), "narrow".into()],
+        ..Default::default()
+    };
+    let project = Project::load(&root, &flags).unwrap();
+    let temporary = folder.path().join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let tree = FolderTree::new(&project.root);
+    let applier = Applier::new(&tree, Reading::default());
+    let texts: Vec<String> = changes
+        .iter()
+        .map(|(from, to)| {
+            assert!(SOURCE.contains(from), "{from}");
+            SOURCE.replacen(from, to, 1)
+        })
+        .collect();
+    let patches = texts.iter().enumerate().map(|(number, text)| {
+        let diff = unified_diff(b"prog.c", SOURCE.as_bytes(), text.as_bytes());
+        patch(&applier, &format!("p{number}"), diff)
+    });
+    let options = Options {
+        keep_going: true,
+        ..Options::default()
+    };
+    let found = validate_project(&project, &scratch, patches.collect(), options);
+    let mut fates: BTreeMap<&str, usize> = BTreeMap::new();
+    for (patch, text) in texts.iter().enumerate() {
+        let plain = plain(&own, text);
+        let word = match &found.fates[patch] {
+            Fate::Woven => {
+                let failed = |test| {
+                    let verdict = found.verdicts.get(&(patch, test));
+                    verdict.map(|verdict| !verdict.is_pass())
+                };
+                let own: Option<Vec<bool>> = (0..2).map(failed).collect();
+                if found.open.iter().all(|(open, _)| *open != patch) {
+                    assert_eq!(own, plain, "{:?}", changes[patch]);
+                }
+                "woven"
+            }
+            Fate::DoesNotCompile { .. } => {
+                assert_eq!(plain, None, "{:?}", changes[patch]);
+                "does not compile"
+            }
+            Fate::Apart(reason) => {
+                assert_eq!(*reason, Apart::CompiledTwice, "{:?}", changes[patch]);
+                "apart"
+            }
+        };
+        *fates.entry(word).or_default() += 1;
+    }
+    // One way has no such function.
+    let expected = [("apart", 1), ("does not compile", 1), ("woven", 13)];
+    assert_eq!(fates, BTreeMap::from(expected));
+    assert_eq!(found.open, []);
+}

@@ -1,0 +1,92 @@
+//! What a set costs plainly and woven, estimated from what the untouched program took.
+//!
+//! Weaving has a price that does not depend on the number of patches: sources are read, what compiles is found out, the woven text is
+//! compiled, and every test is run once more. So a few patches are built by themselves in less time. The estimate is rough, and decides
+//! about time only.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use patchwright_patches::FileChange;
+
+use crate::set::PatchSet;
+
+/// Starting a process, putting a copy back, applying a patch.
+const EACH: Duration = Duration::from_millis(15);
+
+/// Clang starts and prints what a small source says, with its headers; this, once for the source and once for what is woven into it.
+const READING: Duration = Duration::from_millis(300);
+
+/// What is known before patches are validated, in time of processors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Building the untouched program.
+    pub build: Duration,
+    /// Running all its tests once.
+    pub tests: Duration,
+    /// The sources of the program.
+    pub sources: usize,
+    /// Those that patches change.
+    pub changed: usize,
+    /// The patches.
+    pub patches: usize,
+}
+
+impl Cost {
+    /// Whether the patches take less time woven than each by itself.
+    pub fn is_less_woven(&self) -> bool {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let compile = self.build / count(self.sources.max(1));
+        // What depends on a source is linked again.
+        let rebuild = compile.max(self.build / 10);
+        // Half of the tests, until one fails.
+        let plain = EACH + rebuild + self.tests / 2;
+        // The originals and what is tried, some of it twice.
+        let fixed = (READING + compile * 5).saturating_mul(count(self.changed))
+            + rebuild
+            + self.tests
+            + EACH * 6;
+        // What is plausible is confirmed, some of it together.
+        let woven = EACH + self.tests / 4 + plain / 4;
+        let patches = count(self.patches);
+        fixed.saturating_add(woven.saturating_mul(patches)) < plain.saturating_mul(patches)
+    }
+}
+
+/// How many sources these entries of a set change.
+pub(crate) fn changed_sources(set: &PatchSet, entries: impl Iterator<Item = usize>) -> usize {
+    let patches = entries.filter_map(|entry| set.entries[entry].patch());
+    let changes = patches.flat_map(|patch| &patch.changes);
+    let paths = changes.filter_map(|change| match change {
+        FileChange::Modify { path, .. } => Some(path.as_path()),
+        _ => None,
+    });
+    let sources = paths.filter(|path| path.extension().is_some_and(|end| end == "c"));
+    sources.collect::<BTreeSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(build: u64, tests: u64, sources: usize, patches: usize) -> Cost {
+        Cost {
+            build: Duration::from_millis(build),
+            tests: Duration::from_millis(tests),
+            sources,
+            changed: 1,
+            patches,
+        }
+    }
+
+    #[test]
+    fn few_patches_are_built_and_many_are_woven() {
+        for (build, tests, sources) in [(60, 20, 1), (900, 100, 3), (20_000, 2_000, 60)] {
+            assert!(!cost(build, tests, sources, 1).is_less_woven(), "{build}");
+            assert!(cost(build, tests, sources, 100).is_less_woven(), "{build}");
+        }
+        // The price of a large source is paid back by few patches, that of a small one by some more.
+        assert!(!cost(60, 20, 1, 8).is_less_woven());
+        assert!(cost(1500, 100, 1, 12).is_less_woven());
+    }
+}
