@@ -271,7 +271,7 @@ fn a_patch_that_compares_what_was_never_written_is_set_aside() {
         "--files",
         "program.c:13",
         "--max-patches",
-        "30",
+        "12",
     ]);
     let (report, messages) = (stdout(&output), stderr(&output));
     assert_eq!(output.status.code(), Some(0), "{report}{messages}");
