@@ -63,9 +63,9 @@ pub fn question(
     let original = original
         .into_iter()
         .collect::<rustc_hash::FxHashMap<_, _>>();
-    let fulfilled = terms.substitute(spec.fulfilled, &original);
+    let concerned = terms.substitute(spec.concerned, &original);
     let mut solver = Solver::new(Backend::default());
-    let ever = solver.check(terms, &[fulfilled], budget) != Answer::Unsatisfiable;
+    let ever = solver.check(terms, &[concerned], budget) != Answer::Unsatisfiable;
     let bad = spec.bad(terms);
     Question {
         bad,

@@ -59,6 +59,8 @@ pub struct Spec {
     pub assumption: Term,
     /// An execution satisfies all assumptions, ends, and gets to what shall hold.
     pub fulfilled: Term,
+    /// An execution satisfies the assumptions that it meets and gets to what shall hold, whether that holds or not.
+    pub concerned: Term,
     /// What can be seen of an execution.
     pub seen: Vec<(Term, Term)>,
 }
@@ -90,9 +92,11 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
     let mut unwinding = terms.or_all(unwinding);
     let ends = ends(terms, &program.outcome);
     let mut fulfilled = terms.and(program.assumption, ends);
+    let mut concerned = program.assumption;
     if !program.reached.is_empty() {
         let reached = terms.or_all(program.reached.iter().copied());
         fulfilled = terms.and(fulfilled, reached);
+        concerned = terms.and(concerned, reached);
     }
     if let Some(reference) = reference {
         let fails: Vec<Term> = reference.failures.iter().map(|one| one.condition).collect();
@@ -148,6 +152,7 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
         reasons,
         assumption: program.assumption,
         fulfilled,
+        concerned,
         seen,
     }
 }
