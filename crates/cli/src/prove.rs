@@ -16,7 +16,7 @@ use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
     Counterexample, Extent, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
-    choices, link, locate, mutations, patched, question, spec, unchanged,
+    choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
@@ -68,14 +68,9 @@ pub struct ProveArgs {
     #[arg(long, help_heading = "What is proved")]
     pub abort_ends: bool,
 
-    /// So many arguments of the program, of any content
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "What is proved"
-    )]
-    pub arguments: u32,
+    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices]
+    #[arg(long, value_name = "N", help_heading = "What is proved")]
+    pub arguments: Option<u32>,
 
     /// Bytes of each argument of the program at most
     #[arg(
@@ -196,6 +191,14 @@ struct Job<'a> {
     terms: Terms,
     stats: proof::Stats,
     style: Style,
+    /// The reference's encoding, once it is needed.
+    like: Option<Encoding>,
+}
+
+/// A program that is asked about.
+struct Asked {
+    encoding: Encoding,
+    spec: Spec,
 }
 
 impl<'a> Job<'a> {
@@ -210,6 +213,7 @@ impl<'a> Job<'a> {
             terms: Terms::new(),
             stats,
             style: Style { colour },
+            like: None,
         }
     }
 
@@ -223,6 +227,7 @@ impl<'a> Job<'a> {
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
             instructions: args.max_instructions,
             input: args.input,
+            argument_numbers: true,
             ..Options::default()
         })
     }
@@ -265,6 +270,28 @@ impl<'a> Job<'a> {
         Ok(encoding)
     }
 
+    /// The program, or with alternatives all that repairs make of it, and what it shall do.
+    fn asked(
+        &mut self,
+        own: Option<&[Mutations]>,
+        options: &mut Options,
+    ) -> Result<Asked, Problem> {
+        loop {
+            let encoding = self.encoded(own, options)?;
+            if self.like.is_none() {
+                self.like = self.reference(options)?;
+            }
+            let reference = self.like.as_ref();
+            let spec = spec(&mut self.terms, &encoding, reference);
+            let both: Vec<&Encoding> = std::iter::once(&encoding).chain(reference).collect();
+            if !options.argument_numbers || !mixes_arguments(&self.terms, &spec, &both) {
+                return Ok(Asked { encoding, spec });
+            }
+            options.argument_numbers = false;
+            self.like = None;
+        }
+    }
+
     /// The reference's encoding, in the same terms.
     fn reference(&mut self, options: &Options) -> Result<Option<Encoding>, Problem> {
         let Some(reference) = &self.program.reference else {
@@ -279,16 +306,17 @@ impl<'a> Job<'a> {
         let entry = reference.entry.clone();
         let options = Options {
             prefix: "reference.".to_owned(),
+            locations: false,
+            choices: BTreeMap::new(),
             ..options.clone()
         };
         self.encode(&linked, &entry, &options).map(Some)
     }
 
     fn run(&mut self) -> Result<Exit, Problem> {
-        let options = self.options()?;
+        let mut options = self.options()?;
         let started = Instant::now();
-        let encoding = self.encoded(None, &options)?;
-        let reference = self.reference(&options)?;
+        let Asked { encoding, spec } = self.asked(None, &mut options)?;
         self.phase("encode", started);
         if self.program.reference.is_none()
             && !self.program.has_assertion()
@@ -302,7 +330,6 @@ impl<'a> Job<'a> {
                 self.program.name()
             )));
         }
-        let spec = spec(&mut self.terms, &encoding, reference.as_ref());
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {
@@ -346,12 +373,12 @@ impl<'a> Job<'a> {
             return Ok(Exit::Bug);
         }
         if self.args.locate {
-            self.locate(&mut report, &options, reference.as_ref(), &budget)?;
+            self.locate(&mut report, &options, &budget)?;
         }
         let mut repaired = None;
         let is_right = matches!(verdict, Verdict::Proved | Verdict::Void);
         if self.args.repair && !is_right && !matches!(verdict, Verdict::Budget) {
-            repaired = Some(self.repair(&mut report, &options, reference.as_ref(), &budget)?);
+            repaired = Some(self.repair(&mut report, &options, &budget)?);
         }
         self.finish(&mut report)?;
         if self.cancel.is_cancelled() {
@@ -433,16 +460,14 @@ impl<'a> Job<'a> {
         &mut self,
         report: &mut Report,
         options: &Options,
-        reference: Option<&Encoding>,
         budget: &Budget<'_>,
     ) -> Result<(), Problem> {
         let started = Instant::now();
-        let options = Options {
+        let mut options = Options {
             locations: true,
             ..options.clone()
         };
-        let encoding = self.encoded(None, &options)?;
-        let spec = spec(&mut self.terms, &encoding, reference);
+        let Asked { encoding, spec } = self.asked(None, &mut options)?;
         const MOST: usize = 5;
         let program = &self.program;
         let unchanged: Vec<_> = program
@@ -495,7 +520,6 @@ impl<'a> Job<'a> {
         &mut self,
         report: &mut Report,
         options: &Options,
-        reference: Option<&Encoding>,
         budget: &Budget<'_>,
     ) -> Result<Exit, Problem> {
         let level = Level::from_number(self.args.level).unwrap_or(Level::Two);
@@ -515,15 +539,16 @@ impl<'a> Job<'a> {
             ));
         }
         let started = Instant::now();
-        let encoding = self.encoded(Some(&own), options)?;
+        let Asked { spec, .. } = self.asked(Some(&own), &mut options.clone())?;
         self.phase("encode mutants", started);
-        let spec: Spec = spec(&mut self.terms, &encoding, reference);
         let started = Instant::now();
         let question = question(&mut self.terms, &spec, &own, budget);
         let extent = Extent {
             changes: self.args.max_edits,
             conflicts: self.args.budget,
             void: self.args.vacuous,
+            // Where much can be changed, much can be said in two ways.
+            fewest: level == Level::Three,
             ..Extent::default()
         };
         if let Some(folder) = &self.args.output {

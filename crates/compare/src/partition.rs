@@ -437,7 +437,9 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
     use patchwright_symbolic::InputKind;
     match kind {
         InputKind::Argument(ty) | InputKind::Initial(ty) => Some(Some(*ty)),
-        InputKind::Returned { ty, .. } | InputKind::Scanned { ty, .. } => Some(Some(*ty)),
+        InputKind::Returned { ty, .. }
+        | InputKind::Scanned { ty, .. }
+        | InputKind::ArgumentNumber(_, ty) => Some(Some(*ty)),
         InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Some(Type::U8)),
         InputKind::Length => Some(Some(Type::U64)),
         InputKind::Null | InputKind::Present => Some(None),

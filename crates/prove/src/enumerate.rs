@@ -657,7 +657,8 @@ impl Walker<'_> {
                 closing: false,
                 cautious: false,
             };
-            let mutation = Mutation::new(vec![piece]);
+            let mut mutation = Mutation::new(vec![piece]);
+            mutation.near = value as u64 as i64;
             self.add(id, span, vec![(Alternative::Open(number), mutation)]);
             return;
         }

@@ -412,17 +412,27 @@ fn unsigned(ty: Type) -> Type {
 /// The arguments of the program, without its name.
 pub fn arguments(inputs: &[Given]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
+    let mut put = |number: u32, at: usize, bytes: &[u8]| {
+        let number = number as usize;
+        if all.len() < number {
+            all.resize(number, Vec::new());
+        }
+        let argument = &mut all[number - 1];
+        let end = at + bytes.len();
+        if argument.len() < end {
+            argument.resize(end, 0);
+        }
+        argument[at..end].copy_from_slice(bytes);
+    };
     for given in inputs {
         if let InputKind::ArgumentByte(number, at) = given.kind {
-            let (number, at) = (number as usize, at as usize);
-            if all.len() < number {
-                all.resize(number, Vec::new());
-            }
-            let argument = &mut all[number - 1];
-            if argument.len() <= at {
-                argument.resize(at + 1, 0);
-            }
-            argument[at] = given.bits as u8;
+            put(number, at as usize, &[given.bits as u8]);
+        }
+    }
+    for given in inputs {
+        if let InputKind::ArgumentNumber(number, ty) = given.kind {
+            let text = crate::value::signed(ty, given.bits).to_string();
+            put(number, 0, format!("{text}\0").as_bytes());
         }
     }
     for argument in &mut all {

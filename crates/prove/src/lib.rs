@@ -2,23 +2,28 @@
 //!
 //! The paper is "Must Fault Localization for Program Repair" (AllRepair and FL-AllRepair).
 
+mod arguments;
 mod enumerate;
+mod explicit;
 mod harness;
 mod level;
 mod locate;
 mod mutation;
 mod repair;
+mod repaired;
 mod replay;
 mod search;
 mod slice;
 mod source;
 mod spec;
 mod syntax;
+mod trial;
 mod trusted;
 mod value;
 mod verdict;
 mod wider;
 
+pub use arguments::{arguments_read, mixes_arguments};
 pub use enumerate::enumerate;
 pub use harness::{For, HarnessError, arguments, harness, main_harness, standard_input};
 pub use level::Level;

@@ -101,6 +101,8 @@ pub struct Mutation {
     pub open: Option<u32>,
     /// The least and the greatest value of the open constant.
     pub range: (i64, i64),
+    /// The value that stands there now, of a constant that is left open; 0 where none does.
+    pub near: i64,
 }
 
 impl Mutation {
@@ -114,6 +116,7 @@ impl Mutation {
         Mutation {
             pieces,
             open: open.map(|(number, _)| number),
+            near: 0,
             range,
         }
     }

@@ -76,6 +76,10 @@ pub fn question(
             .flat_map(|site| &site.mutations)
             .filter_map(|mutation| Some((mutation.open?, mutation.range)))
             .collect(),
+        near: sites()
+            .flat_map(|site| &site.mutations)
+            .filter_map(|mutation| Some((mutation.open?, mutation.near)))
+            .collect(),
     }
 }
 

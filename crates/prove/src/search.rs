@@ -1,18 +1,19 @@
 //! All minimal repairs: which patch is left, and is it right?
 //!
-//! One solver knows the patches that are left, another one the program. A patch that is wrong comes with an input; with
-//! this input in place what makes the program fail is a condition of the changes alone, and no patch that satisfies it is
-//! asked about again. Where that condition is large, the changes and non-changes that make the program fail for this input
-//! (a must location set) are excluded instead.
+//! One solver knows the patches that are left, another one programs: what a patch makes of the program is asked about with
+//! its changes in place, so that all that it has in common with the reference, or with itself elsewhere, is one term. A
+//! patch that is wrong comes with an input; with this input in place what makes the program fail is a condition of the
+//! changes alone, and no patch that satisfies it is asked about again. Where that condition is large, the changes and
+//! non-changes that make the program fail for this input (a must location set) are excluded instead.
 //!
 //! Patches are taken by their number of changes, so a right one is minimal: those with fewer changes were all wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_solve::{Answer, Backend, Budget, Node, Solver, Sort, Statistics, Term, Terms};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mutation::Change;
+use crate::{mutation::Change, repaired::Repaired, trial::Trial};
 
 /// An expression that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Question {
     pub choosable: Vec<Choosable>,
     /// The least and the greatest value of each open constant.
     pub constants: BTreeMap<u32, (i64, i64)>,
+    /// The value of each open constant that stands there now, where one does.
+    pub near: BTreeMap<u32, i64>,
 }
 
 /// How far a search goes.
@@ -52,6 +55,8 @@ pub struct Extent {
     pub ranges: usize,
     /// Also give patches that make the question void.
     pub void: bool,
+    /// Leave out patches that do what one with fewer changes does.
+    pub fewest: bool,
 }
 
 impl Default for Extent {
@@ -62,6 +67,7 @@ impl Default for Extent {
             patches: None,
             ranges: 8,
             void: false,
+            fewest: false,
         }
     }
 }
@@ -71,7 +77,7 @@ impl Default for Extent {
 pub struct Repair {
     /// Its changes.
     pub changes: Vec<Change>,
-    /// Values of the constants that it leaves open: those nearest to 0.
+    /// Values of the constants that it leaves open: those nearest to what stands there.
     pub constants: BTreeMap<u32, i64>,
     /// All values of its only open constant that are right, as ranges with both ends.
     pub ranges: Vec<(i64, i64)>,
@@ -122,50 +128,87 @@ pub struct Found {
 /// Terms of a condition that is given to the solver of patches; larger ones give way to must location sets.
 const LARGE: usize = 6_000;
 
+/// Terms of all trials together; beyond them patches are no more tried one by one.
+const MOST_TRIED: usize = 10_000_000;
+
 /// Terms of all such conditions together.
 const LARGE_TOGETHER: usize = 1_500_000;
 
 /// A search for all minimal repairs.
 pub struct Search<'a> {
-    terms: &'a mut Terms,
-    question: &'a Question,
-    extent: Extent,
-    interrupt: &'a dyn Fn() -> bool,
+    pub(crate) terms: &'a mut Terms,
+    pub(crate) question: &'a Question,
+    pub(crate) extent: Extent,
+    pub(crate) interrupt: &'a dyn Fn() -> bool,
     /// Knows the patches that are left.
     patches: Solver,
-    /// Knows the program.
-    program: Solver,
-    /// Compares repaired programs.
-    compared: Solver,
+    /// Knows repaired programs.
+    program: Repaired,
+    /// Knows single inputs: which changes and non-changes make the program fail, and what constants do not.
+    pub(crate) cores: Solver,
     inputs: Vec<Term>,
-    sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
+    /// The site and the alternative of each choice.
+    pub(crate) choice_of: FxHashMap<Term, (usize, usize)>,
+    /// The inputs that were found, to try patches on; empty where that is not possible.
+    pub(crate) trials: Vec<Trial>,
+    /// What fails for each of them.
+    pub(crate) folded: Vec<Term>,
+    /// The trials, those that exclude most first.
+    pub(crate) hardest: Vec<usize>,
+    /// Terms of all trials.
+    tried: usize,
+    /// Patches are tried one by one on all inputs, as long as that is possible.
+    pub(crate) explicit: bool,
+    /// The changes that are in place in all trials.
+    pub(crate) chosen: Vec<(usize, usize)>,
+    /// Patches that are right, or do what a right one does.
+    pub(crate) blocked: Vec<Vec<(usize, usize)>>,
+    /// Patches that were judged and are not to be asked about again.
+    pub(crate) judged: FxHashSet<Vec<(usize, usize)>>,
+    /// Values of constants that were judged, as conditions.
+    pub(crate) refused: FxHashMap<Vec<(usize, usize)>, Vec<Term>>,
+    /// For one patch what the inputs say of its constants.
+    pub(crate) said: (Vec<(usize, usize)>, Vec<Term>),
+    /// What was learnt and the solver of patches does not know yet.
+    pending: Vec<(Candidate, Term)>,
     /// For each number of changes, counted from 0: there are more.
     more_than: Vec<Term>,
     given: usize,
     /// How many values of its constants made the question void, for each patch.
     void_tries: BTreeMap<Vec<Change>, usize>,
-    found: Found,
+    pub(crate) found: Found,
 }
 
 /// An expression's variables.
-struct Site {
+pub(crate) struct Site {
     number: u32,
     /// It is changed.
     changed: Term,
-    choices: Vec<Term>,
-    open: Vec<Option<u32>>,
+    pub(crate) choices: Vec<Term>,
+    pub(crate) open: Vec<Option<u32>>,
 }
 
 /// A patch that is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Candidate {
+pub(crate) struct Candidate {
     /// Positions of sites, and of their alternatives, counted from 0.
-    changes: Vec<(usize, usize)>,
-    constants: BTreeMap<u32, i64>,
+    pub(crate) changes: Vec<(usize, usize)>,
+    pub(crate) constants: BTreeMap<u32, i64>,
+}
+
+/// What became of a patch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// It is wrong for an input that is known now.
+    Wrong,
+    /// It is listed, undecided, or void; it was excluded as far as that goes.
+    Done,
+    Interrupted,
 }
 
 /// What came of a question.
-enum Verdict {
+pub(crate) enum Verdict {
     Right,
     /// Wrong, with these values of the open constants.
     Wrong(BTreeMap<u32, i64>),
@@ -181,8 +224,8 @@ impl<'a> Search<'a> {
         interrupt: &'a dyn Fn() -> bool,
     ) -> Search<'a> {
         let mut patches = Solver::new(Backend::default());
-        let mut program = Solver::new(Backend::default());
         let mut sites = Vec::new();
+        let mut choice_of = FxHashMap::default();
         for choosable in &question.choosable {
             let number = choosable.number;
             let choices: Vec<Term> = (1..=choosable.open.len())
@@ -192,11 +235,10 @@ impl<'a> Search<'a> {
             let any = terms.or_all(choices.iter().copied());
             let means = terms.iff(changed, any);
             patches.assert(terms, means);
-            for &choice in &choices {
-                let implied = terms.implies(choice, changed);
-                program.assert(terms, implied);
-            }
             at_most_one(terms, &mut patches, &choices);
+            for (which, &choice) in choices.iter().enumerate() {
+                choice_of.insert(choice, (sites.len(), which));
+            }
             sites.push(Site {
                 number,
                 changed,
@@ -241,10 +283,22 @@ impl<'a> Search<'a> {
             extent,
             interrupt,
             patches,
-            program,
-            compared: Solver::new(Backend::default()),
+            program: Repaired::new(),
+            cores: Solver::new(Backend::default()),
             inputs,
             sites,
+            choice_of,
+            trials: Vec::new(),
+            folded: Vec::new(),
+            hardest: Vec::new(),
+            tried: 0,
+            explicit: true,
+            chosen: Vec::new(),
+            blocked: Vec::new(),
+            judged: FxHashSet::default(),
+            refused: FxHashMap::default(),
+            said: (Vec::new(), Vec::new()),
+            pending: Vec::new(),
             more_than,
             given: 0,
             void_tries: BTreeMap::new(),
@@ -252,7 +306,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn budget(&self) -> Budget<'a> {
+    pub(crate) fn budget(&self) -> Budget<'a> {
         Budget {
             conflicts: self.extent.conflicts,
             interrupt: Some(self.interrupt),
@@ -279,56 +333,91 @@ impl<'a> Search<'a> {
 
     /// All repairs of so many changes; whether none is left to be decided.
     fn with_changes(&mut self, changes: usize, tell: &mut dyn FnMut(&Repair)) -> bool {
+        let mut also = Vec::new();
+        if self.explicit {
+            match self.try_all(changes, tell) {
+                Judgement::Interrupted => return false,
+                Judgement::Done => {
+                    // Only constants are left, where they are open together with another change.
+                    let open = self.open_choices();
+                    if open.is_empty() || changes == 1 {
+                        return true;
+                    }
+                    also.push(self.terms.or_all(open));
+                }
+                // Some input could not be tried.
+                Judgement::Wrong => {}
+            }
+        }
+        also.push(self.terms.not(self.more_than[changes]));
         loop {
-            if (self.interrupt)()
-                || self
-                    .extent
-                    .patches
-                    .is_some_and(|most| self.found.counts.patches >= most)
-            {
+            if self.is_over() {
                 return false;
             }
-            let no_more = self.terms.not(self.more_than[changes]);
-            match self.patches.check(self.terms, &[no_more], &self.budget()) {
+            self.tell_patches();
+            match self.patches.check(self.terms, &also, &self.budget()) {
                 Answer::Unsatisfiable => return true,
                 Answer::Unknown => return false,
                 Answer::Satisfiable => {}
             }
             let candidate = self.candidate();
-            self.found.counts.patches += 1;
-            match self.verdict(&candidate, &[]) {
-                Verdict::Wrong(_) => {}
-                Verdict::Unknown => {
-                    if (self.interrupt)() {
-                        return false;
-                    }
-                    let changes = self.named(&candidate.changes);
-                    self.found.undecided.push(changes);
-                    self.exclude_exactly(&candidate);
-                }
-                Verdict::Right => {
-                    let void = match self.is_void(&candidate) {
-                        Some(void) => void,
-                        None => {
-                            let changes = self.named(&candidate.changes);
-                            self.found.undecided.push(changes);
-                            self.exclude_exactly(&candidate);
-                            continue;
-                        }
-                    };
-                    if void && !self.extent.void {
-                        self.exclude_void(&candidate);
-                        continue;
-                    }
-                    let mut repair = self.ranges(&candidate);
-                    repair.void = void;
-                    repair.same_as = self.same_as(&repair);
-                    self.exclude_with_more(&candidate);
-                    tell(&repair);
-                    self.found.repairs.push(repair);
-                }
+            if self.judge(&candidate, tell) == Judgement::Interrupted {
+                return false;
             }
         }
+    }
+
+    /// It was interrupted, or has tried as many patches as it may.
+    pub(crate) fn is_over(&self) -> bool {
+        let most = self.extent.patches;
+        (self.interrupt)() || most.is_some_and(|most| self.found.counts.patches >= most)
+    }
+
+    fn open_choices(&self) -> Vec<Term> {
+        let sites = self.sites.iter();
+        sites
+            .flat_map(|site| site.choices.iter().zip(&site.open))
+            .filter(|(_, open)| open.is_some())
+            .map(|(&choice, _)| choice)
+            .collect()
+    }
+
+    /// Asks about a patch, and excludes it.
+    pub(crate) fn judge(
+        &mut self,
+        candidate: &Candidate,
+        tell: &mut dyn FnMut(&Repair),
+    ) -> Judgement {
+        self.found.counts.patches += 1;
+        let void = match self.verdict(candidate, None) {
+            Verdict::Wrong(_) => return Judgement::Wrong,
+            Verdict::Unknown if (self.interrupt)() => return Judgement::Interrupted,
+            Verdict::Unknown => None,
+            Verdict::Right => self.is_void(candidate),
+        };
+        let Some(void) = void else {
+            let changes = self.named(&candidate.changes);
+            self.found.undecided.push(changes);
+            self.exclude_exactly(candidate);
+            return Judgement::Done;
+        };
+        if void && !self.extent.void {
+            self.exclude_void(candidate);
+            return Judgement::Done;
+        }
+        let mut repair = self.ranges(candidate);
+        repair.void = void;
+        repair.same_as = self.same_as(&repair);
+        self.exclude_with_more(candidate);
+        let less = repair.same_as.is_some_and(|other| {
+            let other = &self.found.repairs[other];
+            other.changes.len() < repair.changes.len()
+        });
+        if !(less && self.extent.fewest) {
+            tell(&repair);
+            self.found.repairs.push(repair);
+        }
+        Judgement::Done
     }
 
     /// The patch that the solver of patches has just found.
@@ -350,7 +439,7 @@ impl<'a> Search<'a> {
         Candidate { changes, constants }
     }
 
-    fn named(&self, changes: &[(usize, usize)]) -> Vec<Change> {
+    pub(crate) fn named(&self, changes: &[(usize, usize)]) -> Vec<Change> {
         let named = changes.iter();
         named
             .map(|&(site, which)| (self.sites[site].number, which as u32 + 1))
@@ -377,7 +466,7 @@ impl<'a> Search<'a> {
         all
     }
 
-    fn fixed(&mut self, constants: &BTreeMap<u32, i64>) -> Vec<Term> {
+    pub(crate) fn fixed(&mut self, constants: &BTreeMap<u32, i64>) -> Vec<Term> {
         constants
             .iter()
             .map(|(&number, &value)| {
@@ -388,27 +477,56 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// Whether a patch is right; constants are those of the patch, or what `instead` says. Of a wrong one it is learnt why.
-    fn verdict(&mut self, candidate: &Candidate, instead: &[Term]) -> Verdict {
-        let mut assumed = self.exactly(&candidate.changes);
-        match instead.is_empty() {
-            true => assumed.extend(self.fixed(&candidate.constants)),
-            false => assumed.extend_from_slice(instead),
+    /// A condition with the changes of a patch in place, and, where they are given, its constants.
+    pub(crate) fn in_place(
+        &mut self,
+        condition: Term,
+        changes: &[(usize, usize)],
+        constants: &BTreeMap<u32, i64>,
+    ) -> Term {
+        let mut values: FxHashMap<Term, Term> = FxHashMap::default();
+        for (position, site) in self.sites.iter().enumerate() {
+            for (which, &choice) in site.choices.iter().enumerate() {
+                let chosen = changes.contains(&(position, which));
+                values.insert(choice, self.terms.truth(chosen));
+            }
         }
-        assumed.push(self.question.bad);
+        for (&number, &value) in constants {
+            let variable = constant(self.terms, number);
+            let value = self.terms.constant(64, u128::from(value as u64));
+            values.insert(variable, value);
+        }
+        self.terms.substitute(condition, &values)
+    }
+
+    /// Whether a patch is right; constants are those of the patch, or what `instead` says. Of a wrong one it is learnt why.
+    pub(crate) fn verdict(&mut self, candidate: &Candidate, instead: Option<Term>) -> Verdict {
+        let none = BTreeMap::new();
+        let constants = match instead {
+            Some(_) => &none,
+            None => &candidate.constants,
+        };
+        let bad = self.in_place(self.question.bad, &candidate.changes, constants);
+        let bad = match instead {
+            Some(instead) => self.terms.and(bad, instead),
+            None => bad,
+        };
         self.found.counts.questions += 1;
-        match self.program.check(self.terms, &assumed, &self.budget()) {
+        let budget = self.budget();
+        match self.program.check(self.terms, bad, &budget) {
             Answer::Unsatisfiable => Verdict::Right,
             Answer::Unknown => Verdict::Unknown,
             Answer::Satisfiable => {
-                let constants = candidate.constants.keys().map(|&number| {
-                    let variable = constant(self.terms, number);
-                    let bits = bits(&self.program, self.terms, variable);
-                    (number, bits as u64 as i64)
-                });
+                let mut constants = candidate.constants.clone();
+                if instead.is_some() {
+                    for (&number, value) in &mut constants {
+                        let variable = constant(self.terms, number);
+                        *value = bits(&self.program.solver, self.terms, variable) as u64 as i64;
+                    }
+                }
                 let candidate = Candidate {
                     changes: candidate.changes.clone(),
-                    constants: constants.collect(),
+                    constants,
                 };
                 self.learn(&candidate);
                 Verdict::Wrong(candidate.constants)
@@ -423,11 +541,11 @@ impl<'a> Search<'a> {
         for &variable in &self.inputs {
             let value = match self.terms.sort(variable) {
                 Sort::Bool => {
-                    let truth = truth(&self.program, self.terms, variable);
+                    let truth = truth(&self.program.solver, self.terms, variable);
                     self.terms.truth(truth)
                 }
                 Sort::Bits(width) => {
-                    let bits = bits(&self.program, self.terms, variable);
+                    let bits = bits(&self.program.solver, self.terms, variable);
                     self.terms.constant(width, bits)
                 }
                 Sort::Array { .. } => continue,
@@ -435,19 +553,56 @@ impl<'a> Search<'a> {
             input.insert(variable, value);
         }
         let folded = self.terms.substitute(self.question.bad, &input);
-        let size = self.terms.size(folded);
-        let closed = self.is_of_choices(folded);
-        if closed && size <= LARGE && self.given + size <= LARGE_TOGETHER {
-            self.given += size;
-            self.found.counts.by_condition += 1;
-            let fine = self.terms.not(folded);
-            self.patches.assert(self.terms, fine);
-            return;
+        self.pending.push((wrong.clone(), folded));
+        if self.explicit {
+            self.explicit = self.can_try(folded);
         }
-        self.found.counts.by_must_set += 1;
-        self.exclude_must_set(wrong, &input);
-        if !wrong.constants.is_empty() && closed {
-            self.learn_of_constants(wrong, folded);
+    }
+
+    /// Makes a trial of what fails for an input, if that is possible.
+    fn can_try(&mut self, folded: Term) -> bool {
+        let constants: FxHashSet<Term> = self
+            .question
+            .constants
+            .keys()
+            .map(|&number| constant(self.terms, number))
+            .collect();
+        let trial = Trial::new(
+            self.terms,
+            folded,
+            |term| self.choice_of.contains_key(&term),
+            |term| constants.contains(&term),
+        );
+        let Some(mut trial) = trial else {
+            return false;
+        };
+        self.tried += trial.size();
+        for &(site, which) in &self.chosen {
+            trial.put(self.terms, self.sites[site].choices[which]);
+        }
+        self.hardest.insert(0, self.trials.len());
+        self.trials.push(trial);
+        self.folded.push(folded);
+        self.tried <= MOST_TRIED
+    }
+
+    /// Gives the solver of patches what was learnt since.
+    pub(crate) fn tell_patches(&mut self) {
+        for (wrong, folded) in std::mem::take(&mut self.pending) {
+            let size = self.terms.size(folded);
+            let closed = self.is_of_choices(folded);
+            if closed && size <= LARGE && self.given + size <= LARGE_TOGETHER {
+                self.given += size;
+                self.found.counts.by_condition += 1;
+                let fine = self.terms.not(folded);
+                self.patches.assert(self.terms, fine);
+                continue;
+            }
+            self.found.counts.by_must_set += 1;
+            self.exclude_must_set(&wrong, folded);
+            if !wrong.constants.is_empty() && closed {
+                self.learn_of_constants(&wrong, folded);
+            }
         }
     }
 
@@ -465,14 +620,7 @@ impl<'a> Search<'a> {
 
     /// With these changes, what the input says of their constants.
     fn learn_of_constants(&mut self, wrong: &Candidate, folded: Term) {
-        let mut values: FxHashMap<Term, Term> = FxHashMap::default();
-        for (position, site) in self.sites.iter().enumerate() {
-            for (which, &choice) in site.choices.iter().enumerate() {
-                let chosen = wrong.changes.contains(&(position, which));
-                values.insert(choice, self.terms.truth(chosen));
-            }
-        }
-        let folded = self.terms.substitute(folded, &values);
+        let folded = self.in_place(folded, &wrong.changes, &BTreeMap::new());
         let exactly = self.exactly(&wrong.changes);
         let exactly = self.terms.and_all(exactly);
         let wrong = self.terms.and(exactly, folded);
@@ -480,24 +628,14 @@ impl<'a> Search<'a> {
         self.patches.assert(self.terms, fine);
     }
 
-    /// Excludes all patches that agree with a wrong one in what makes it fail for an input.
-    fn exclude_must_set(&mut self, wrong: &Candidate, input: &FxHashMap<Term, Term>) {
-        let mut values: Vec<Term> = Vec::new();
-        let mut fixed: Vec<(Term, Term)> = input.iter().map(|(&a, &b)| (a, b)).collect();
-        fixed.sort_unstable();
-        for (variable, value) in fixed {
-            values.push(match self.terms.as_truth(value) {
-                Some(true) => variable,
-                Some(false) => self.terms.not(variable),
-                None => self.terms.eq(variable, value),
-            });
-        }
+    /// Excludes all patches that agree with a wrong one in what makes it fail for an input; `folded` is what fails for it.
+    fn exclude_must_set(&mut self, wrong: &Candidate, folded: Term) {
         let exactly = self.exactly(&wrong.changes);
         let constants = self.fixed(&wrong.constants);
         let own: Vec<Term> = exactly.iter().chain(&constants).copied().collect();
-        values.push(self.terms.not(self.question.bad));
-        let must = match self.excluded(&values, &own) {
-            Some(core) => self.smaller(&values, core),
+        let fine = self.terms.not(folded);
+        let must = match self.excluded(fine, &own) {
+            Some(core) => self.smaller(fine, core),
             None => own,
         };
         let must = self.terms.and_all(must);
@@ -505,14 +643,14 @@ impl<'a> Search<'a> {
         self.patches.assert(self.terms, other);
     }
 
-    /// Those of `own` that are impossible together with what is fixed, if they are.
-    fn excluded(&mut self, fixed: &[Term], own: &[Term]) -> Option<Vec<Term>> {
-        let assumed: Vec<Term> = fixed.iter().chain(own).copied().collect();
+    /// Those of `own` that are impossible together with `fine`, if they are.
+    fn excluded(&mut self, fine: Term, own: &[Term]) -> Option<Vec<Term>> {
+        let assumed: Vec<Term> = std::iter::once(fine).chain(own.iter().copied()).collect();
         self.found.counts.questions += 1;
-        if self.program.check(self.terms, &assumed, &self.budget()) != Answer::Unsatisfiable {
+        if self.cores.check(self.terms, &assumed, &self.budget()) != Answer::Unsatisfiable {
             return None;
         }
-        let core = self.program.core();
+        let core = self.cores.core();
         Some(
             own.iter()
                 .copied()
@@ -522,12 +660,12 @@ impl<'a> Search<'a> {
     }
 
     /// Drops what is not needed to exclude what is fixed.
-    fn smaller(&mut self, fixed: &[Term], core: Vec<Term>) -> Vec<Term> {
+    fn smaller(&mut self, fine: Term, core: Vec<Term>) -> Vec<Term> {
         let mut open = core;
         let mut kept: Vec<Term> = Vec::new();
         while let Some(candidate) = open.pop() {
             let rest: Vec<Term> = open.iter().chain(&kept).copied().collect();
-            match self.excluded(fixed, &rest) {
+            match self.excluded(fine, &rest) {
                 Some(less) => {
                     open.retain(|term| less.contains(term));
                     kept.retain(|term| less.contains(term));
@@ -543,11 +681,10 @@ impl<'a> Search<'a> {
         let Some(some) = self.question.some else {
             return Some(false);
         };
-        let mut assumed = self.exactly(&candidate.changes);
-        assumed.extend(self.fixed(&candidate.constants));
-        assumed.push(some);
+        let some = self.in_place(some, &candidate.changes, &candidate.constants);
         self.found.counts.questions += 1;
-        match self.program.check(self.terms, &assumed, &self.budget()) {
+        let budget = self.budget();
+        match self.program.check(self.terms, some, &budget) {
             Answer::Satisfiable => Some(false),
             Answer::Unsatisfiable => Some(true),
             Answer::Unknown => None,
@@ -556,7 +693,18 @@ impl<'a> Search<'a> {
 
     fn exclude_exactly(&mut self, candidate: &Candidate) {
         let mut all = self.exactly(&candidate.changes);
-        all.extend(self.fixed(&candidate.constants));
+        let fixed = self.fixed(&candidate.constants);
+        match fixed.is_empty() {
+            true => {
+                self.judged.insert(candidate.changes.clone());
+            }
+            false => {
+                let values = self.terms.and_all(fixed.iter().copied());
+                let refused = self.refused.entry(candidate.changes.clone()).or_default();
+                refused.push(values);
+            }
+        }
+        all.extend(fixed);
         let all = self.terms.and_all(all);
         let other = self.terms.not(all);
         self.patches.assert(self.terms, other);
@@ -581,6 +729,7 @@ impl<'a> Search<'a> {
 
     fn exclude_with_more(&mut self, candidate: &Candidate) {
         self.found.counts.by_repair += 1;
+        self.blocked.push(candidate.changes.clone());
         let chosen = candidate.changes.iter();
         let chosen: Vec<Term> = chosen
             .map(|&(site, which)| self.sites[site].choices[which])
@@ -631,8 +780,12 @@ impl<'a> Search<'a> {
             }
         }
         repair.ranges.sort_unstable();
-        let nearest = repair.ranges.iter().map(|&(low, high)| 0.clamp(low, high));
-        if let Some(value) = nearest.min_by_key(|value| (value.unsigned_abs(), *value < 0)) {
+        let near = self.question.near.get(&number).copied().unwrap_or(0);
+        let nearest = repair
+            .ranges
+            .iter()
+            .map(|&(low, high)| near.clamp(low, high));
+        if let Some(value) = nearest.min_by_key(|value| (value.abs_diff(near), *value < near)) {
             repair.constants.insert(number, value);
         }
         repair
@@ -658,7 +811,7 @@ impl<'a> Search<'a> {
             }
             let (low, high) = (value.min(to), value.max(to));
             let within = between(self.terms, variable, low, high);
-            match self.verdict(candidate, &[within]) {
+            match self.verdict(candidate, Some(within)) {
                 Verdict::Right => good = to,
                 Verdict::Unknown => return None,
                 Verdict::Wrong(constants) => {
@@ -676,22 +829,31 @@ impl<'a> Search<'a> {
         ranges: &[(i64, i64)],
     ) -> Result<Option<i64>, ()> {
         let variable = constant(self.terms, number);
-        let mut outside = self.exactly(&candidate.changes);
+        let mut outside = Vec::new();
         for &(low, high) in ranges {
             let within = between(self.terms, variable, low, high);
             outside.push(self.terms.not(within));
         }
+        let exactly = self.exactly(&candidate.changes);
         const TRIES: usize = 200;
         for _ in 0..TRIES {
-            match self.patches.check(self.terms, &outside, &self.budget()) {
-                Answer::Unsatisfiable => return Ok(None),
-                Answer::Unknown => return Err(()),
-                Answer::Satisfiable => {}
-            }
-            let value = bits(&self.patches, self.terms, variable) as u64 as i64;
+            let value = if self.explicit {
+                match self.constants(&candidate.changes, &outside)? {
+                    Some(values) => values.get(&number).copied().unwrap_or(0),
+                    None => return Ok(None),
+                }
+            } else {
+                self.tell_patches();
+                let all: Vec<Term> = exactly.iter().chain(&outside).copied().collect();
+                match self.patches.check(self.terms, &all, &self.budget()) {
+                    Answer::Unsatisfiable => return Ok(None),
+                    Answer::Unknown => return Err(()),
+                    Answer::Satisfiable => bits(&self.patches, self.terms, variable) as u64 as i64,
+                }
+            };
             let mut other = candidate.clone();
             other.constants.insert(number, value);
-            match self.verdict(&other, &[]) {
+            match self.verdict(&other, None) {
                 Verdict::Right => return Ok(Some(value)),
                 Verdict::Wrong(_) => {}
                 Verdict::Unknown => return Err(()),
@@ -732,11 +894,7 @@ impl<'a> Search<'a> {
             }
             let differs = self.terms.or_all(differs);
             self.found.counts.questions += 1;
-            let answer = match self.terms.as_truth(differs) {
-                Some(true) => Answer::Satisfiable,
-                Some(false) => Answer::Unsatisfiable,
-                None => self.compared.check(self.terms, &[differs], &budget),
-            };
+            let answer = self.program.check(self.terms, differs, &budget);
             if answer == Answer::Unsatisfiable {
                 return Some(position);
             }
@@ -765,11 +923,11 @@ impl<'a> Search<'a> {
     }
 }
 
-fn truth(solver: &Solver, terms: &Terms, variable: Term) -> bool {
+pub(crate) fn truth(solver: &Solver, terms: &Terms, variable: Term) -> bool {
     solver.model().get(terms, variable).truth()
 }
 
-fn bits(solver: &Solver, terms: &Terms, variable: Term) -> u128 {
+pub(crate) fn bits(solver: &Solver, terms: &Terms, variable: Term) -> u128 {
     solver.model().get(terms, variable).bits()
 }
 
@@ -778,7 +936,7 @@ pub(crate) fn constant(terms: &mut Terms, number: u32) -> Term {
     terms.variable(&format!("constant.{number}"), Sort::Bits(64))
 }
 
-fn between(terms: &mut Terms, variable: Term, low: i64, high: i64) -> Term {
+pub(crate) fn between(terms: &mut Terms, variable: Term, low: i64, high: i64) -> Term {
     let low = terms.constant(64, u128::from(low as u64));
     let high = terms.constant(64, u128::from(high as u64));
     let above = terms.sle(low, variable);

@@ -158,6 +158,17 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
 }
 
 impl Spec {
+    /// All that it says.
+    pub(crate) fn roots(&self) -> Vec<Term> {
+        let wrong = self.wrong.iter().map(|one| one.condition);
+        let own = [self.unwinding, self.unknown, self.fulfilled, self.concerned];
+        let seen = self
+            .seen
+            .iter()
+            .flat_map(|&(condition, value)| [condition, value]);
+        wrong.chain(own).chain(seen).collect()
+    }
+
     /// Some failure or difference happens.
     pub fn fails(&self, terms: &mut Terms) -> Term {
         terms.or_all(self.wrong.iter().map(|wrong| wrong.condition))

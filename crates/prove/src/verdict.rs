@@ -237,7 +237,9 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
                 InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => {
                     Some(*ty)
                 }
-                InputKind::Returned { ty, .. } | InputKind::Scanned { ty, .. } => Some(*ty),
+                InputKind::Returned { ty, .. }
+                | InputKind::Scanned { ty, .. }
+                | InputKind::ArgumentNumber(_, ty) => Some(*ty),
                 InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
                 InputKind::Null | InputKind::Present | InputKind::Length => None,
             };

@@ -6,9 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Asked, Reader, deep, encode};
-use patchwright_prove::{
-    Change, Extent, Level, Search, changed, mutations, question, spec,
-};
+use patchwright_prove::{Change, Extent, Level, Search, changed, mutations, question, spec};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::Options;
 
@@ -35,7 +33,10 @@ fn faults(reader: &mut Reader) -> Vec<(Vec<Change>, String)> {
             }
             changes.sort_unstable();
             let text = changed(PROGRAM.as_bytes(), sites, &changes, &BTreeMap::new());
-            (changes, String::from_utf8(text.expect("it fits")).expect("text"))
+            (
+                changes,
+                String::from_utf8(text.expect("it fits")).expect("text"),
+            )
         })
         .collect()
 }
@@ -82,11 +83,14 @@ fn few_patches_of_the_many_are_asked_about() {
     }
     seconds.sort_by(f64::total_cmp);
     asked_about.sort_unstable();
-    println!(
+    eprintln!(
         "{all} patches each; asked about: median {}, most {}; seconds: median {:.2}, most {:.2}",
         asked_about[20], asked_about[39], seconds[20], seconds[39]
     );
     // A constant that became 0 cannot become what it was.
     assert!(repaired >= 30, "{repaired}");
-    assert!(asked_about[20] < 100 && asked_about[39] < 500, "{asked_about:?}");
+    assert!(
+        asked_about[20] < 100 && asked_about[39] < 500,
+        "{asked_about:?}"
+    );
 }

@@ -156,6 +156,7 @@ fn the_minimal_repairs_are_those_that_trying_everything_finds() {
             seen: vec![],
             choosable,
             constants: BTreeMap::new(),
+            near: BTreeMap::new(),
         };
         let expected = by_force(&mut terms, &question);
         let never = || false;
@@ -202,6 +203,7 @@ fn all_constants_that_repair_are_given_as_ranges() {
             open: vec![Some(7)],
         }],
         constants: BTreeMap::from([(7, (i64::from(i32::MIN), i64::from(i32::MAX)))]),
+        near: BTreeMap::new(),
     };
     let never = || false;
     let found = Search::new(&mut terms, &question, Extent::default(), &never).run(&mut |_| ());
@@ -242,6 +244,7 @@ fn repairs_that_do_the_same_are_marked_and_a_void_one_is_none() {
             open: vec![None; 3],
         }],
         constants: BTreeMap::new(),
+        near: BTreeMap::new(),
     };
     let never = || false;
     let found = Search::new(&mut terms, &question, Extent::default(), &never).run(&mut |_| ());

@@ -195,29 +195,20 @@ impl Terms {
             })
             .collect()
     }
-}
 
-/// Values of the parts that were seen; truth values are one or zero.
-struct Evaluation<'t> {
-    terms: &'t Terms,
-    assignment: &'t Assignment,
-    values: FxHashMap<Term, u128>,
-    arrays: FxHashMap<Term, Arc<ArrayValue>>,
-}
-
-impl Evaluation<'_> {
-    fn scalar(&self, term: Term) -> u128 {
-        let terms = self.terms;
-        let v = |part: Term| self.values[&part];
-        let t = |part: Term| self.values[&part] != 0;
-        let width = match terms.sort(term) {
+    /// The value of a term from the values of its parts, truth values being 0 or 1. Nothing for variables, for functions of
+    /// which nothing is known, and for arrays and their elements.
+    pub fn value_of_parts(&self, term: Term, part: impl Fn(Term) -> u128) -> Option<u128> {
+        let v = |of: Term| part(of);
+        let t = |of: Term| part(of) != 0;
+        let width = match self.sort(term) {
             Sort::Bits(width) => width,
-            _ => 1,
+            Sort::Bool => 1,
+            Sort::Array { .. } => return None,
         };
-        let result = match terms.node(term) {
+        let result = match self.node(term) {
             Node::Truth(value) => u128::from(value),
             Node::Constant(value) => value,
-            Node::Variable(_) => self.assignment.get(terms, term).bits(),
             Node::Not(a) => u128::from(!t(a)),
             Node::And(a, b) => v(a) & v(b),
             Node::Xor(a, b) => v(a) ^ v(b),
@@ -231,14 +222,14 @@ impl Evaluation<'_> {
             Node::Eq(a, b) => u128::from(v(a) == v(b)),
             Node::Ult(a, b) => u128::from(v(a) < v(b)),
             Node::Slt(a, b) => {
-                let width = terms.width(a);
+                let width = self.width(a);
                 u128::from(signed(width, v(a)) < signed(width, v(b)))
             }
             Node::MulOverflowsSigned(a, b) => {
-                u128::from(fold::mul_overflows_signed(terms.width(a), v(a), v(b)))
+                u128::from(fold::mul_overflows_signed(self.width(a), v(a), v(b)))
             }
             Node::MulOverflowsUnsigned(a, b) => {
-                u128::from(fold::mul_overflows_unsigned(terms.width(a), v(a), v(b)))
+                u128::from(fold::mul_overflows_unsigned(self.width(a), v(a), v(b)))
             }
             Node::Neg(a) => v(a).wrapping_neg(),
             Node::Add(a, b) => v(a).wrapping_add(v(b)),
@@ -254,23 +245,53 @@ impl Evaluation<'_> {
             Node::Lshr(a, b) => fold::lshr(width, v(a), v(b)),
             Node::Ashr(a, b) => fold::ashr(width, v(a), v(b)),
             Node::Extract { of, low, .. } => v(of) >> low,
-            Node::Concat(a, b) => (v(a) << terms.width(b)) | v(b),
-            Node::SignExtend(a) => signed(terms.width(a), v(a)) as u128,
+            Node::Concat(a, b) => (v(a) << self.width(b)) | v(b),
+            Node::SignExtend(a) => signed(self.width(a), v(a)) as u128,
             Node::FloatBinary(kind, op, a, b) => fold::float_op(kind, op, v(a), v(b)),
             Node::FloatSqrt(kind, a) => fold::float_sqrt(kind, v(a)),
-            Node::FloatFromSigned(kind, a) => fold::float_from_signed(kind, terms.width(a), v(a)),
+            Node::FloatFromSigned(kind, a) => fold::float_from_signed(kind, self.width(a), v(a)),
             Node::FloatFromUnsigned(kind, a) => fold::float_from_unsigned(kind, v(a)),
             Node::FloatToSigned(kind, a) => fold::float_to_signed(kind, v(a), width),
             Node::FloatToUnsigned(kind, a) => fold::float_to_unsigned(kind, v(a), width),
             Node::FloatConvert(from, to, a) => fold::float_convert(from, to, v(a)),
+            Node::Variable(_)
+            | Node::Apply(..)
+            | Node::Select(..)
+            | Node::ArrayOf(_)
+            | Node::Store(..) => return None,
+        };
+        Some(result & mask(width))
+    }
+}
+
+/// Values of the parts that were seen; truth values are one or zero.
+struct Evaluation<'t> {
+    terms: &'t Terms,
+    assignment: &'t Assignment,
+    values: FxHashMap<Term, u128>,
+    arrays: FxHashMap<Term, Arc<ArrayValue>>,
+}
+
+impl Evaluation<'_> {
+    fn scalar(&self, term: Term) -> u128 {
+        let terms = self.terms;
+        let v = |part: Term| self.values[&part];
+        let result = match terms.node(term) {
+            Node::Variable(_) => self.assignment.get(terms, term).bits(),
             Node::Apply(function, list) => {
                 let arguments: Vec<u128> = terms.arguments(list).iter().map(|&a| v(a)).collect();
                 self.assignment.result(function, &arguments)
             }
             Node::Select(array, index) => self.element(array, v(index)),
-            Node::ArrayOf(_) | Node::Store(..) => unreachable!("arrays are no scalars"),
+            _ => match terms.value_of_parts(term, v) {
+                Some(value) => value,
+                None => unreachable!("arrays are no scalars"),
+            },
         };
-        result & mask(width)
+        match terms.sort(term) {
+            Sort::Bits(width) => result & mask(width),
+            _ => result & 1,
+        }
     }
 
     /// The element of an array, found by going down its stores: no array is made for it.

@@ -111,11 +111,25 @@ pub(crate) struct Encoder<'p> {
     /// Bytes of standard input that are variables already.
     pub(crate) bytes: Vec<Term>,
     pub(crate) length: Option<Term>,
+    /// The program's arguments, by their objects.
+    pub(crate) arguments: FxHashMap<Number, Rc<Argument>>,
+    /// The numbers that stand for arguments.
+    pub(crate) argument_numbers: FxHashMap<(u32, Type), Term>,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
     pub(crate) solver: Option<Lazy>,
+}
+
+/// An argument of the program.
+pub(crate) struct Argument {
+    /// Counted from 1.
+    pub(crate) number: u32,
+    /// The address of its first byte.
+    pub(crate) begins: Term,
+    /// Its bytes at the start.
+    pub(crate) bytes: Vec<Term>,
 }
 
 /// The solver that is asked whether loops go on.
@@ -168,6 +182,8 @@ impl<'p> Encoder<'p> {
             named: FxHashMap::default(),
             bytes: Vec::new(),
             length: None,
+            arguments: FxHashMap::default(),
+            argument_numbers: FxHashMap::default(),
             interrupt,
             stopped: false,
             exhausted: false,

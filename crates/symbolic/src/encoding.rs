@@ -52,6 +52,9 @@ pub enum InputKind {
     Length,
     /// A byte of an argument of the program: its number, counted from 1, and the byte's position.
     ArgumentByte(u32, u32),
+    /// The number that `atoi` or one of its relatives reads from an argument of the program: the argument's number,
+    /// counted from 1, and the type of what is read. It stands for the argument as a whole.
+    ArgumentNumber(u32, Type),
     /// The initial value of an object that has none in the source.
     Initial(Type),
     /// The value of a variable or of memory that none was written to.

@@ -179,6 +179,10 @@ pub struct Options {
     /// What tells inputs apart from those of another program in the same terms; inputs of the same
     /// name are the same. Only what is not an input gets it in front of its name.
     pub prefix: String,
+    /// What `atoi`, `atol` and `strtol` read from the program's arguments is any number, instead of the one that the
+    /// argument's bytes say. Right as long as nothing depends on those bytes; whoever sets it has to look at the inputs
+    /// of kind [`InputKind::ArgumentByte`](crate::InputKind::ArgumentByte) on which the result depends.
+    pub argument_numbers: bool,
     /// Asks a solver whether another round of a loop is possible at all.
     pub lazy: bool,
 }
@@ -197,6 +201,7 @@ impl Default for Options {
             terms: 20_000_000,
             input: 64,
             prefix: String::new(),
+            argument_numbers: false,
             lazy: true,
         }
     }

@@ -7,7 +7,7 @@ use patchwright_solve::{Sort, Term};
 
 use crate::{
     content::{Content, Read},
-    encoder::{Encoder, Go, World},
+    encoder::{Argument, Encoder, Go, World},
     encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
     meaning,
     memory::{Kind, Memory, Object},
@@ -308,11 +308,21 @@ impl Encoder<'_> {
                 self.initial(world, string, at as u64, 1, byte);
             }
             if number > 0 {
+                let mut bytes = Vec::new();
                 for at in 0..longest {
                     let name = format!("argv[{number}][{at}]");
                     let kind = InputKind::ArgumentByte(number, at);
                     let byte = self.input(&name, kind, Sort::Bits(8), world, place.clone());
                     self.initial(world, string, u64::from(at), 1, byte);
+                    bytes.push(byte);
+                }
+                if let Some(object) = self.number_of(string) {
+                    let argument = Argument {
+                        number,
+                        begins: string,
+                        bytes,
+                    };
+                    self.arguments.insert(object, Rc::new(argument));
                 }
             }
             let slot = self.moved(vector, 8 * index as u64);

@@ -12,8 +12,8 @@ use patchwright_interpret::Ending;
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
-    Counterexample, For, Given, Replay, Source, Trusted, WrongKind, agreement, arguments, execute,
-    find, harness, parameters, standard_input,
+    Counterexample, For, Given, Replay, Source, Trusted, WrongKind, agreement, arguments,
+    arguments_read, execute, find, harness, parameters, standard_input,
 };
 use patchwright_symbolic::{
     Check, Entry, InputKind, LIBRARY_FILE, ParameterShape, Place, library_source,
@@ -94,7 +94,7 @@ pub fn program(
                 )));
             }
             let entry = Entry::Main {
-                arguments: args.arguments,
+                arguments: args.arguments.unwrap_or_else(|| arguments_read(&sources)),
                 longest: args.longest,
             };
             (entry, Vec::new())
@@ -115,10 +115,19 @@ pub fn program(
             (entry, shapes)
         }
     };
-    let reference = match &args.like {
+    let mut reference = match &args.like {
         None => None,
         Some(like) => Some(reference(args, &mut reader, like, &shapes, &lengths)?),
     };
+    // Both get the same arguments.
+    let mut entry = entry;
+    if let (None, Some(other)) = (args.arguments, &mut reference)
+        && let (Entry::Main { arguments: own, .. }, Entry::Main { arguments, .. }) =
+            (&mut entry, &mut other.entry)
+    {
+        let most = (*own).max(arguments_read(std::slice::from_ref(&other.source)));
+        (*own, *arguments) = (most, most);
+    }
     Ok(Program {
         sources,
         library,
@@ -276,7 +285,7 @@ fn reference(
             }
         }
         (_, None) => Entry::Main {
-            arguments: args.arguments,
+            arguments: args.arguments.unwrap_or(0),
             longest: args.longest,
         },
         (None, Some(own)) => Entry::Function {

@@ -65,7 +65,10 @@ pub fn counterexample(
         .filter(|given| {
             !matches!(
                 given.kind,
-                InputKind::ArgumentByte(..) | InputKind::Present | InputKind::Length
+                InputKind::ArgumentByte(..)
+                    | InputKind::ArgumentNumber(..)
+                    | InputKind::Present
+                    | InputKind::Length
             )
         })
         .map(|given| proof::Input {

@@ -4,6 +4,7 @@
 mod allocation;
 mod floating;
 mod input;
+mod number;
 mod output;
 mod verifier;
 
@@ -41,6 +42,7 @@ pub(crate) fn model(name: &str) -> Option<Model> {
         .or_else(|| output::find(name))
         .or_else(|| input::find(name))
         .or_else(|| floating::find(name))
+        .or_else(|| number::find(name))
 }
 
 /// Why a function that has neither a body nor a model cannot be taken to change nothing.

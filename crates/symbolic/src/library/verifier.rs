@@ -16,8 +16,8 @@ pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),
         "reach_error" | "__VERIFIER_error" => always(assertion_failed),
-        "__VERIFIER_assert" | "__CPROVER_assert" => usual(assert),
-        "__VERIFIER_assume" | "__CPROVER_assume" => usual(assume),
+        "__VERIFIER_assert" | "__CPROVER_assert" | "assert" => usual(assert),
+        "__VERIFIER_assume" | "__CPROVER_assume" | "assume" => usual(assume),
         "abort" => usual(abort),
         "exit" | "_exit" | "_Exit" | "quick_exit" => usual(exit),
         "__patchwright_choice" => always(choice),

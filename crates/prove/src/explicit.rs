@@ -1,0 +1,227 @@
+//! Patches one by one: all that can be right for the inputs that are known.
+//!
+//! A patch is built change by change. As long as it fails for a known input, one of the choices that decide that has to be
+//! changed, too (they are a must set), so only those are tried next; a patch that is right for all known inputs is asked
+//! about. Trying a patch on an input costs what the change reaches there.
+
+use std::collections::BTreeMap;
+
+use patchwright_solve::{Answer, Term};
+
+use crate::search::{Candidate, Judgement, Repair, Search, between, bits, constant};
+
+impl Search<'_> {
+    /// Tries all patches of so many changes, of which only the last one leaves a constant open.
+    /// [`Judgement::Wrong`] says that an input turned up on which patches cannot be tried.
+    pub(crate) fn try_all(&mut self, changes: usize, tell: &mut dyn FnMut(&Repair)) -> Judgement {
+        if self.trials.is_empty() {
+            // What is wrong with the program as it is.
+            let none = Candidate {
+                changes: Vec::new(),
+                constants: BTreeMap::new(),
+            };
+            let _ = self.verdict(&none, None);
+        }
+        let judgement = self.extend(changes, tell);
+        while let Some(_) = self.chosen.pop() {
+            self.trials.iter_mut().for_each(|trial| trial.take_back());
+        }
+        judgement
+    }
+
+    fn extend(&mut self, changes: usize, tell: &mut dyn FnMut(&Repair)) -> Judgement {
+        let last = self.chosen.len() + 1 == changes;
+        for next in self.next_changes() {
+            if !self.explicit {
+                return Judgement::Wrong;
+            }
+            if self.is_over() {
+                return Judgement::Interrupted;
+            }
+            let mut all = self.chosen.clone();
+            all.push(next);
+            all.sort_unstable();
+            let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| all.contains(one));
+            if self.blocked.iter().any(contains) {
+                continue;
+            }
+            let (site, which) = next;
+            let judgement = if last {
+                self.decide(next, &all, tell)
+            } else if self.sites[site].open[which].is_none() {
+                let choice = self.sites[site].choices[which];
+                self.chosen.push(next);
+                for trial in &mut self.trials {
+                    trial.put(self.terms, choice);
+                }
+                let judgement = self.extend(changes, tell);
+                if judgement == Judgement::Done {
+                    self.chosen.pop();
+                    self.trials.iter_mut().for_each(|trial| trial.take_back());
+                }
+                judgement
+            } else {
+                Judgement::Done
+            };
+            if judgement != Judgement::Done {
+                return judgement;
+            }
+        }
+        match self.explicit {
+            true => Judgement::Done,
+            false => Judgement::Wrong,
+        }
+    }
+
+    /// The alternatives one of which has to be taken next.
+    fn next_changes(&self) -> Vec<(usize, usize)> {
+        const LOOKS: usize = 8;
+        let failing = self.hardest.iter().filter(|&&position| {
+            let fails = self.trials[position].fails();
+            fails == Some(true)
+        });
+        let mut least: Option<Vec<(usize, usize)>> = None;
+        for &position in failing.take(LOOKS) {
+            let deciding = self.trials[position].deciding(self.terms);
+            let choices = deciding.iter().filter_map(|term| self.choice_of.get(term));
+            let free: Vec<(usize, usize)> = choices
+                .copied()
+                .filter(|(site, _)| self.chosen.iter().all(|(other, _)| other != site))
+                .collect();
+            if least.as_ref().is_none_or(|least| free.len() < least.len()) {
+                least = Some(free);
+            }
+        }
+        let mut next = least.unwrap_or_else(|| {
+            let sites = self.sites.iter().enumerate();
+            sites
+                .flat_map(|(site, one)| (0..one.choices.len()).map(move |which| (site, which)))
+                .filter(|(site, _)| self.chosen.iter().all(|(other, _)| other != site))
+                .collect()
+        });
+        next.sort_unstable();
+        next
+    }
+
+    /// Decides the patch `all`, which is what is in place and one more change.
+    fn decide(
+        &mut self,
+        next: (usize, usize),
+        all: &[(usize, usize)],
+        tell: &mut dyn FnMut(&Repair),
+    ) -> Judgement {
+        loop {
+            if self.judged.contains(all) || !self.may_be_right(next) {
+                return Judgement::Done;
+            }
+            let constants = match self.sites[next.0].open[next.1] {
+                None => BTreeMap::new(),
+                Some(_) => match self.constants(all, &[]) {
+                    Ok(Some(constants)) => constants,
+                    Ok(None) => return Judgement::Done,
+                    Err(()) => {
+                        let named = self.named(all);
+                        self.found.undecided.push(named);
+                        return Judgement::Done;
+                    }
+                },
+            };
+            let candidate = Candidate {
+                changes: all.to_vec(),
+                constants,
+            };
+            let before = self.blocked.len();
+            match self.judge(&candidate, tell) {
+                Judgement::Interrupted => return Judgement::Interrupted,
+                Judgement::Wrong if !self.explicit => return Judgement::Wrong,
+                Judgement::Wrong => {}
+                // Other values of its constants may be better.
+                Judgement::Done if self.blocked.len() == before => {
+                    if candidate.constants.is_empty() {
+                        return Judgement::Done;
+                    }
+                }
+                Judgement::Done => return Judgement::Done,
+            }
+            if self.is_over() {
+                return Judgement::Interrupted;
+            }
+        }
+    }
+
+    /// Whether no known input shows that what is in place is wrong with this change.
+    fn may_be_right(&mut self, (site, which): (usize, usize)) -> bool {
+        let choice = self.sites[site].choices[which];
+        for rank in 0..self.hardest.len() {
+            let position = self.hardest[rank];
+            let trial = &mut self.trials[position];
+            trial.put(self.terms, choice);
+            let fails = trial.fails();
+            trial.take_back();
+            if fails == Some(true) {
+                self.hardest[..=rank].rotate_right(1);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Values of a patch's open constants that no known input excludes and for which these conditions hold; the nearest to
+    /// what stands there first.
+    pub(crate) fn constants(
+        &mut self,
+        changes: &[(usize, usize)],
+        also: &[Term],
+    ) -> Result<Option<BTreeMap<u32, i64>>, ()> {
+        if self.said.0 != changes {
+            self.said = (changes.to_vec(), Vec::new());
+        }
+        while self.said.1.len() < self.folded.len() {
+            let folded = self.folded[self.said.1.len()];
+            let fails = self.in_place(folded, changes, &BTreeMap::new());
+            let fine = self.terms.not(fails);
+            self.said.1.push(fine);
+        }
+        let mut fine = self.said.1.clone();
+        fine.extend_from_slice(also);
+        for refused in self.refused.get(changes).cloned().unwrap_or_default() {
+            fine.push(self.terms.not(refused));
+        }
+        let all = self.terms.and_all(fine);
+        if self.terms.as_truth(all) == Some(false) {
+            return Ok(None);
+        }
+        let numbers: Vec<u32> = changes
+            .iter()
+            .filter_map(|&(site, which)| self.sites[site].open[which])
+            .collect();
+        for window in [16, 4096, i64::MAX] {
+            let mut asked = vec![all];
+            for number in &numbers {
+                let bounds = self.question.constants.get(number).copied();
+                let (low, high) = bounds.unwrap_or((i64::MIN, i64::MAX));
+                let near = self.question.near.get(number).copied().unwrap_or(0);
+                let low = low.max(near.saturating_sub(window));
+                let high = high.min(near.saturating_add(window));
+                let variable = constant(self.terms, *number);
+                asked.push(between(self.terms, variable, low, high));
+            }
+            self.found.counts.questions += 1;
+            let budget = self.budget();
+            match self.cores.check(self.terms, &asked, &budget) {
+                Answer::Unsatisfiable => {}
+                Answer::Unknown => return Err(()),
+                Answer::Satisfiable => {
+                    let mut values = BTreeMap::new();
+                    for number in numbers {
+                        let variable = constant(self.terms, number);
+                        let value = bits(&self.cores, self.terms, variable) as u64 as i64;
+                        values.insert(number, value);
+                    }
+                    return Ok(Some(values));
+                }
+            }
+        }
+        Ok(None)
+    }
+}

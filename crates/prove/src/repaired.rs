@@ -1,0 +1,53 @@
+//! The solver that is asked whether repaired programs are right.
+
+use patchwright_solve::{Answer, Backend, Budget, Solver, Statistics, Term, Terms};
+
+/// Knows programs with changes in place. They have much in common, so one solver keeps what it learnt of one for the
+/// next; but what only former programs had is in its way, so it begins anew when that has become much.
+pub(crate) struct Repaired {
+    pub(crate) solver: Solver,
+    /// Variables that the first question needed.
+    first: u64,
+    before: Statistics,
+}
+
+impl Repaired {
+    pub(crate) fn new() -> Repaired {
+        Repaired {
+            solver: Solver::new(Backend::default()),
+            first: 0,
+            before: Statistics::default(),
+        }
+    }
+
+    pub(crate) fn check(&mut self, terms: &Terms, condition: Term, budget: &Budget<'_>) -> Answer {
+        const GROWTH: u64 = 3;
+        let variables = self.solver.statistics().variables;
+        if self.first > 0 && variables > GROWTH * self.first {
+            self.before = self.statistics();
+            *self = Repaired {
+                before: self.before,
+                ..Repaired::new()
+            };
+        }
+        let answer = self.solver.check(terms, &[condition], budget);
+        if self.first == 0 {
+            self.first = self.solver.statistics().variables;
+        }
+        answer
+    }
+
+    /// What was done, in all.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let now = self.solver.statistics();
+        Statistics {
+            terms: self.before.terms + now.terms,
+            gates: self.before.gates + now.gates,
+            variables: self.before.variables + now.variables,
+            clauses: self.before.clauses + now.clauses,
+            calls: self.before.calls + now.calls,
+            conflicts: self.before.conflicts + now.conflicts,
+            propagations: self.before.propagations + now.propagations,
+        }
+    }
+}
