@@ -150,6 +150,8 @@ pub struct Search<'a> {
     pub(crate) sites: Vec<Site>,
     /// The site and the alternative of each choice.
     pub(crate) choice_of: FxHashMap<Term, (usize, usize)>,
+    /// All choices, which are false.
+    unchosen: FxHashMap<Term, Term>,
     /// The inputs that were found, to try patches on; empty where that is not possible.
     pub(crate) trials: Vec<Trial>,
     /// What fails for each of them.
@@ -268,15 +270,10 @@ impl<'a> Search<'a> {
             .chain(question.some)
             .chain(question.seen.iter().flat_map(|&(a, b)| [a, b]))
             .collect();
-        let mut inputs = Vec::new();
-        let mut known = BTreeSet::new();
-        for root in roots {
-            for variable in terms.variables_of(root) {
-                if !own.contains(&variable) && known.insert(variable) {
-                    inputs.push(variable);
-                }
-            }
-        }
+        let mut inputs = terms.within(&roots);
+        inputs
+            .retain(|&term| matches!(terms.node(term), Node::Variable(_)) && !own.contains(&term));
+        let no = terms.truth(false);
         Search {
             terms,
             question,
@@ -287,6 +284,7 @@ impl<'a> Search<'a> {
             cores: Solver::new(Backend::default()),
             inputs,
             sites,
+            unchosen: choice_of.keys().map(|&choice| (choice, no)).collect(),
             choice_of,
             trials: Vec::new(),
             folded: Vec::new(),
@@ -484,19 +482,27 @@ impl<'a> Search<'a> {
         changes: &[(usize, usize)],
         constants: &BTreeMap<u32, i64>,
     ) -> Term {
-        let mut values: FxHashMap<Term, Term> = FxHashMap::default();
-        for (position, site) in self.sites.iter().enumerate() {
-            for (which, &choice) in site.choices.iter().enumerate() {
-                let chosen = changes.contains(&(position, which));
-                values.insert(choice, self.terms.truth(chosen));
-            }
+        // No change is made: all choices are false but those of the patch.
+        let mut values = std::mem::take(&mut self.unchosen);
+        for &(site, which) in changes {
+            let yes = self.terms.truth(true);
+            values.insert(self.sites[site].choices[which], yes);
         }
         for (&number, &value) in constants {
             let variable = constant(self.terms, number);
             let value = self.terms.constant(64, u128::from(value as u64));
             values.insert(variable, value);
         }
-        self.terms.substitute(condition, &values)
+        let found = self.terms.substitute(condition, &values);
+        for &(site, which) in changes {
+            let no = self.terms.truth(false);
+            values.insert(self.sites[site].choices[which], no);
+        }
+        for &number in constants.keys() {
+            values.remove(&constant(self.terms, number));
+        }
+        self.unchosen = values;
+        found
     }
 
     /// Whether a patch is right; constants are those of the patch, or what `instead` says. Of a wrong one it is learnt why.

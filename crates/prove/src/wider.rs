@@ -1,7 +1,7 @@
 //! What level 3 adds: off by one, other variables, and conditions beside conditions.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Storage, UnaryOperator, VarId,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, StmtKind, Storage, UnaryOperator, VarId,
     types::{IntegerKind, TypeId, TypeKind},
 };
 use patchwright_lower::alternatives::{Alternative, Atom};
@@ -208,7 +208,8 @@ impl Walker<'_> {
     }
 
     /// What can be asked where the root stands: variables against numbers, against each other, and functions
-    /// without parameters.
+    /// without parameters that return a comparison. Others would be encoded once more for each place that may ask them,
+    /// with all that may be changed in them, and with what they call.
     fn comparisons(&self, root: &Root, open: u32) -> Vec<(Atom, BinaryOperator, Atom, Text)> {
         use BinaryOperator::*;
         let unit = self.unit;
@@ -262,6 +263,7 @@ impl Walker<'_> {
             let fits = other.parameters.is_empty()
                 && other.span.end <= self.function.span.start
                 && other.name != "main"
+                && is_predicate(other)
                 && kind.is_some_and(|kind| size_of(kind).is_some())
                 && declared.is_none_or(|declared| !declared.variadic);
             if fits {
@@ -287,4 +289,34 @@ impl Walker<'_> {
             .into_iter()
             .all(|child| self.is_pure(child))
     }
+}
+
+/// Whether a function does nothing but return the truth of a comparison, without calling others.
+fn is_predicate(function: &Function) -> bool {
+    let StmtKind::Compound(body) = &function.stmt(function.body).kind else {
+        return false;
+    };
+    let [only] = body.as_slice() else {
+        return false;
+    };
+    let StmtKind::Return(Some(value)) = function.stmt(*only).kind else {
+        return false;
+    };
+    let has_effect = function.exprs.iter().any(|expr| match &expr.kind {
+        ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => true,
+        ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Step,
+        _ => false,
+    });
+    let is_truth = match &function.expr(function.stripped(value)).kind {
+        ExprKind::Binary { operator, .. } => {
+            use BinaryOperator::*;
+            matches!(
+                operator,
+                Lt | Le | Gt | Ge | Eq | Ne | LogicalAnd | LogicalOr
+            )
+        }
+        ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
+        _ => false,
+    };
+    is_truth && !has_effect
 }

@@ -117,17 +117,58 @@ impl Terms {
         terms: &[Term],
         replacements: &HashMap<Term, Term, S>,
     ) -> Vec<Term> {
-        let order = self.within_unless(terms, |term| replacements.contains_key(&term));
         let mut made: FxHashMap<Term, Term> = FxHashMap::default();
-        for term in order {
-            let new = match replacements.get(&term) {
-                Some(&new) => {
-                    assert_eq!(self.sort(new), self.sort(term), "replaced by another sort");
-                    new
+        let mut open: Vec<Term> = terms.iter().rev().copied().collect();
+        while let Some(&term) = open.last() {
+            if made.contains_key(&term) {
+                open.pop();
+                continue;
+            }
+            if let Some(&new) = replacements.get(&term) {
+                assert_eq!(self.sort(new), self.sort(term), "replaced by another sort");
+                made.insert(term, new);
+                continue;
+            }
+            // What is decided by one part alone needs no others.
+            let decided = match self.node(term) {
+                Node::Ite(condition, then, otherwise) => match made.get(&condition) {
+                    None => Err(condition),
+                    Some(&new) => match self.as_truth(new) {
+                        None => Ok(None),
+                        Some(truth) => {
+                            let taken = if truth { then } else { otherwise };
+                            made.get(&taken).map(|&new| Some(new)).ok_or(taken)
+                        }
+                    },
+                },
+                Node::And(a, b) => {
+                    let first = a.min(b);
+                    match made.get(&first) {
+                        None => Err(first),
+                        Some(&new) if self.as_truth(new) == Some(false) => Ok(Some(new)),
+                        Some(_) => Ok(None),
+                    }
                 }
-                None => self.rebuild(term, |part| made[&part]),
+                _ => Ok(None),
             };
-            made.insert(term, new);
+            match decided {
+                Err(first) => open.push(first),
+                Ok(Some(new)) => {
+                    made.insert(term, new);
+                }
+                Ok(None) => {
+                    let before = open.len();
+                    self.for_each_part(term, |part| {
+                        if !made.contains_key(&part) {
+                            open.push(part);
+                        }
+                    });
+                    if open.len() == before {
+                        let new = self.rebuild(term, |part| made[&part]);
+                        made.insert(term, new);
+                    }
+                }
+            }
         }
         terms.iter().map(|term| made[term]).collect()
     }

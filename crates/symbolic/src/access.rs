@@ -237,6 +237,17 @@ impl Encoder<'_> {
         }
     }
 
+    /// Whether nothing is known of where a pointer comes from.
+    pub(crate) fn is_vague(&mut self, pointer: Term) -> bool {
+        self.pointers.targets(self.terms, pointer).opaque.is_some()
+    }
+
+    /// Records that a byte is read where no object is.
+    pub(crate) fn nothing_read(&mut self, world: &World, leaf: &Leaf, place: &Place) {
+        let (kind, message) = self.nothing_there(leaf, 1, "a read");
+        self.undefined(world, leaf.condition, kind, || message, place);
+    }
+
     /// Reads `width` bytes, at most 16.
     pub(crate) fn read(
         &mut self,

@@ -67,7 +67,7 @@ impl<'p> Encoder<'p> {
                 self.callees(&state.world, pointer, place)
             }
         };
-        let used = dst.is_some_and(|dst| is_used(frame, dst));
+        let used = dst.is_some_and(|dst| frame.order.is_used(dst));
         let mut met: Option<Returned> = None;
         for (condition, routine) in ways {
             let Some(path) = state.world.path.and(self.terms, condition) else {
@@ -246,19 +246,6 @@ impl<'p> Encoder<'p> {
             _ => value,
         }
     }
-}
-
-/// Whether the value of a call is used anywhere.
-fn is_used(frame: &Frame<'_>, dst: patchwright_ir::TempId) -> bool {
-    let value = patchwright_ir::Value::Temp(dst);
-    frame.function.blocks.iter().any(|block| {
-        block
-            .instructions
-            .iter()
-            .flat_map(Instruction::operands)
-            .chain(block.terminator.operand())
-            .any(|operand| operand.value == value)
-    })
 }
 
 /// The origin of what belongs to no instruction.

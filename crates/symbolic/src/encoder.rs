@@ -115,6 +115,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) arguments: FxHashMap<Number, Rc<Argument>>,
     /// The numbers that stand for arguments.
     pub(crate) argument_numbers: FxHashMap<(u32, Type), Term>,
+    /// The choices that values stand for, by their numbers.
+    pub(crate) choice_values: FxHashMap<Term, u32>,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
@@ -124,10 +126,8 @@ pub(crate) struct Encoder<'p> {
 
 /// An argument of the program.
 pub(crate) struct Argument {
-    /// Counted from 1.
+    /// Counted from 1; 0 for the program's name.
     pub(crate) number: u32,
-    /// The address of its first byte.
-    pub(crate) begins: Term,
     /// Its bytes at the start.
     pub(crate) bytes: Vec<Term>,
 }
@@ -184,6 +184,7 @@ impl<'p> Encoder<'p> {
             length: None,
             arguments: FxHashMap::default(),
             argument_numbers: FxHashMap::default(),
+            choice_values: FxHashMap::default(),
             interrupt,
             stopped: false,
             exhausted: false,

@@ -444,3 +444,83 @@ WEAK void qsort(void *base, size_t count, size_t size, int (*compare)(const void
                 all[j * size + k] = byte;
             }
 }
+
+/* From here on a double has no fraction. */
+#define WHOLE 4503599627370496.0
+
+WEAK double trunc(double x)
+{
+    if (!(x > -WHOLE && x < WHOLE))
+        return x;
+    double t = (double)(long)x;
+    return t == 0 && (x < 0 || 1 / x < 0) ? -0.0 : t;
+}
+
+WEAK double floor(double x)
+{
+    double t = trunc(x);
+    return t > x ? t - 1 : t;
+}
+
+WEAK double ceil(double x)
+{
+    double t = trunc(x);
+    return t < x ? t + 1 : t;
+}
+
+/* Halves away from zero. */
+WEAK double round(double x)
+{
+    double t = trunc(x), rest = x - t;
+    return rest >= 0.5 ? t + 1 : rest <= -0.5 ? t - 1 : t;
+}
+
+/* Halves to the even neighbour. */
+WEAK double rint(double x)
+{
+    double t = trunc(x), rest = x - t;
+    if (!(x > -WHOLE && x < WHOLE))
+        return x;
+    int odd = (long)t & 1;
+    return rest > 0.5 || (rest == 0.5 && odd) ? t + 1
+           : rest < -0.5 || (rest == -0.5 && odd) ? t - 1 : t;
+}
+
+WEAK double nearbyint(double x) { return rint(x); }
+WEAK long lround(double x) { return (long)round(x); }
+WEAK long lrint(double x) { return (long)rint(x); }
+WEAK float truncf(float x) { return (float)trunc(x); }
+WEAK float floorf(float x) { return (float)floor(x); }
+WEAK float ceilf(float x) { return (float)ceil(x); }
+WEAK float roundf(float x) { return (float)round(x); }
+WEAK float rintf(float x) { return (float)rint(x); }
+WEAK float nearbyintf(float x) { return (float)rint(x); }
+
+WEAK double fmax(double a, double b)
+{
+    return a != a ? b : b != b ? a : a < b ? b : a;
+}
+
+WEAK double fmin(double a, double b)
+{
+    return a != a ? b : b != b ? a : b < a ? b : a;
+}
+
+WEAK float fmaxf(float a, float b) { return (float)fmax(a, b); }
+WEAK float fminf(float a, float b) { return (float)fmin(a, b); }
+WEAK double fdim(double a, double b) { return a <= b ? 0 : a - b; }
+WEAK float fdimf(float a, float b) { return a <= b ? 0 : a - b; }
+
+WEAK double copysign(double a, double b)
+{
+    union { double f; unsigned long bits; } x = {a}, y = {b};
+    x.bits = (x.bits << 1 >> 1) | (y.bits >> 63 << 63);
+    return x.f;
+}
+
+WEAK float copysignf(float a, float b)
+{
+    union { float f; unsigned bits; } x = {a}, y = {b};
+    x.bits = (x.bits << 1 >> 1) | (y.bits >> 31 << 31);
+    return x.f;
+}

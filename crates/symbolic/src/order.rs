@@ -5,7 +5,9 @@
 //! topological order of Bourdoncle ("Efficient chaotic iteration strategies with widenings", 1993),
 //! whose components are loops, nested, whatever jumps make them.
 
-use patchwright_ir::{BlockId, Function, InstructionKind, LocalId, LocalKind, TempId, Value};
+use patchwright_ir::{
+    BlockId, Function, InstructionKind, LocalId, LocalKind, TempId, TerminatorKind, Value,
+};
 
 /// A place in the unwound function: positions in the nested orders, with the rounds of the loops
 /// between them. Compared like a list, it is the order of encoding.
@@ -28,6 +30,10 @@ pub(crate) struct Order {
     pub(crate) shared: Vec<TempId>,
     /// For each block, the registers whose values may be read from there on.
     live: Vec<Vec<bool>>,
+    /// For each block, whether it begins a loop that nothing leaves.
+    endless: Vec<bool>,
+    /// For each temporary, whether something uses it.
+    used: Vec<bool>,
 }
 
 impl Order {
@@ -47,12 +53,22 @@ impl Order {
             &mut Vec::new(),
             &mut Vec::new(),
         );
+        let mut endless: Vec<bool> = vec![true; successors.len()];
+        for block in function.block_ids() {
+            let next = ways(function, block);
+            for head in &positions[block.index()].heads {
+                let stays = |&to: &usize| positions[to].heads.contains(head);
+                endless[head.index()] &= !next.is_empty() && next.iter().all(stays);
+            }
+        }
         let shared = shared(function);
         let live = liveness(function, &successors);
         Order {
             positions,
             shared,
             live,
+            endless,
+            used: used(function),
         }
     }
 
@@ -119,6 +135,26 @@ impl Order {
     pub(crate) fn is_head(&self, block: BlockId) -> bool {
         self.positions[block.index()].heads.last() == Some(&block)
             && self.positions[block.index()].path.last() == Some(&0)
+    }
+
+    /// Whether something uses a temporary.
+    pub(crate) fn is_used(&self, temp: TempId) -> bool {
+        self.used[temp.index()]
+    }
+
+    /// Whether no edge leaves the loop that begins with this block.
+    pub(crate) fn is_endless(&self, head: BlockId) -> bool {
+        self.endless[head.index()]
+    }
+
+    /// Whether the loop that begins with this block is left by nothing and does nothing: `for (;;);`.
+    pub(crate) fn is_empty_loop(&self, function: &Function, head: BlockId) -> bool {
+        let within = |block: &BlockId| self.positions[block.index()].heads.contains(&head);
+        self.is_endless(head)
+            && function
+                .block_ids()
+                .filter(within)
+                .all(|block| function.block(block).instructions.is_empty())
     }
 
     /// Whether the value of a register may be read from a block on.
@@ -230,6 +266,44 @@ fn place(
         }
         path.pop();
     }
+}
+
+fn used(function: &Function) -> Vec<bool> {
+    let mut found = vec![false; function.temporaries.len()];
+    for block in &function.blocks {
+        let instructions = block.instructions.iter();
+        let operands = instructions.flat_map(|instruction| instruction.operands());
+        for operand in operands.chain(block.terminator.operand()) {
+            if let Value::Temp(temp) = operand.value {
+                found[temp.index()] = true;
+            }
+        }
+    }
+    found
+}
+
+/// Where a block can lead; a branch on a constant leads one way.
+fn ways(function: &Function, block: BlockId) -> Vec<usize> {
+    let terminator = &function.block(block).terminator;
+    let edges = terminator.edges();
+    let taken = match &terminator.kind {
+        TerminatorKind::Branch {
+            condition,
+            then,
+            otherwise,
+            ..
+        } => match condition.value {
+            Value::Constant { bits: 0, .. } => Some(otherwise.target),
+            Value::Constant { .. } => Some(then.target),
+            _ => None,
+        },
+        _ => None,
+    };
+    let targets = edges.iter().map(|edge| edge.target);
+    targets
+        .filter(|target| taken.is_none_or(|taken| taken == *target))
+        .map(BlockId::index)
+        .collect()
 }
 
 /// Temporaries that are used in another block than the one that defines them.

@@ -377,7 +377,19 @@ impl<'p> Encoder<'p> {
                 let mut ways: Vec<(Edge, Term)> = Vec::new();
                 let mut rest = self.terms.truth(true);
                 for case in cases {
-                    let is = self.in_range(*ty, value, case.low, case.high);
+                    // Of one choice's alternatives at most one is chosen.
+                    let is = match self.choice_values.get(&value) {
+                        Some(&number) if case.low == case.high => {
+                            let chosen = self.chosen(number, case.low as u32);
+                            at.state.world.path.facts().narrowed(self.terms, chosen)
+                        }
+                        _ => self.in_range(*ty, value, case.low, case.high),
+                    };
+                    if self.terms.as_truth(is) == Some(true) {
+                        ways = vec![(case.edge, is)];
+                        rest = self.terms.truth(false);
+                        break;
+                    }
                     let not = self.terms.not(is);
                     rest = self.terms.and(rest, not);
                     match ways
@@ -512,7 +524,8 @@ impl<'p> Encoder<'p> {
             self.counts.rounds += 1;
             let round = frame.order.round_of(head, &next);
             let (rounds, before) = loops.get(&head).cloned().unwrap_or((0, path.clone()));
-            let decided = before.is(&path);
+            // What nothing leaves has no condition that could decide.
+            let decided = before.is(&path) && !frame.order.is_endless(head);
             let rounds = rounds + u32::from(!decided);
             loops.insert(head, (rounds, path.clone()));
             if !decided {
@@ -534,6 +547,10 @@ impl<'p> Encoder<'p> {
                     return;
                 }
                 if round >= 2 && !self.feasible(&world) {
+                    return;
+                }
+                // It goes on like this for ever, and does nothing.
+                if round >= 2 && frame.order.is_empty_loop(frame.function, head) {
                     return;
                 }
             }
@@ -583,6 +600,12 @@ impl<'p> Encoder<'p> {
                 );
             }
         }
+    }
+
+    /// Whether an alternative of a choice is the one that is meant.
+    pub(crate) fn chosen(&mut self, number: u32, alternative: u32) -> Term {
+        let name = format!("choice.{number}.{alternative}");
+        self.terms.variable(&name, patchwright_solve::Sort::Bool)
     }
 
     fn in_library(&self, frame: &Frame<'p>) -> bool {

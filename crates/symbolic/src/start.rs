@@ -303,27 +303,23 @@ impl Encoder<'_> {
             strings.push((string, Vec::new(), number));
         }
         for (index, (string, text, number)) in strings.into_iter().enumerate() {
-            for (at, byte) in text.into_iter().enumerate() {
-                let byte = self.terms.constant(8, u128::from(byte));
-                self.initial(world, string, at as u64, 1, byte);
+            let mut bytes = Vec::new();
+            for byte in text {
+                bytes.push(self.terms.constant(8, u128::from(byte)));
             }
             if number > 0 {
-                let mut bytes = Vec::new();
                 for at in 0..longest {
                     let name = format!("argv[{number}][{at}]");
                     let kind = InputKind::ArgumentByte(number, at);
-                    let byte = self.input(&name, kind, Sort::Bits(8), world, place.clone());
-                    self.initial(world, string, u64::from(at), 1, byte);
-                    bytes.push(byte);
+                    bytes.push(self.input(&name, kind, Sort::Bits(8), world, place.clone()));
                 }
-                if let Some(object) = self.number_of(string) {
-                    let argument = Argument {
-                        number,
-                        begins: string,
-                        bytes,
-                    };
-                    self.arguments.insert(object, Rc::new(argument));
-                }
+            }
+            for (at, &byte) in bytes.iter().enumerate() {
+                self.initial(world, string, at as u64, 1, byte);
+            }
+            if let Some(object) = self.number_of(string) {
+                let argument = Argument { number, bytes };
+                self.arguments.insert(object, Rc::new(argument));
             }
             let slot = self.moved(vector, 8 * index as u64);
             let read = Read {

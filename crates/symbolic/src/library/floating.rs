@@ -2,7 +2,7 @@
 //! but that equal arguments give equal results.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Float, Sort};
+use patchwright_solve::{Float, Sort, Term};
 
 use super::{Given, Model, usual};
 use crate::{
@@ -14,11 +14,25 @@ pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "fabs" | "fabsf" => usual(absolute),
         "sqrt" | "sqrtf" => usual(root),
+        "isnan" | "__isnan" | "__isnanf" | "__builtin_isnan" => usual(is_nan),
+        "__builtin_isinf" => usual(is_infinite),
+        "isinf" | "__isinf" | "__isinff" | "__builtin_isinf_sign" => usual(which_infinity),
+        "finite" | "__finite" | "__finitef" | "__builtin_isfinite" => usual(is_finite),
+        "__builtin_isnormal" => usual(is_normal),
+        "__signbit" | "__signbitf" | "__builtin_signbit" | "__builtin_signbitf" => usual(sign),
+        "__builtin_fpclassify" => usual(classify),
+        "__builtin_isgreater" => usual(|e, call, _| compare(e, call, Order::Above)),
+        "__builtin_isgreaterequal" => usual(|e, call, _| compare(e, call, Order::NotBelow)),
+        "__builtin_isless" => usual(|e, call, _| compare(e, call, Order::Below)),
+        "__builtin_islessequal" => usual(|e, call, _| compare(e, call, Order::NotAbove)),
+        "__builtin_islessgreater" => usual(|e, call, _| compare(e, call, Order::Apart)),
+        "__builtin_isunordered" => usual(|e, call, _| compare(e, call, Order::None)),
         "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sinh" | "cosh" | "tanh"
-        | "exp" | "exp2" | "log" | "log2" | "log10" | "pow" | "cbrt" | "hypot" | "floor"
-        | "ceil" | "round" | "trunc" | "rint" | "nearbyint" | "fmod" | "ldexp" | "sinf"
-        | "cosf" | "tanf" | "expf" | "logf" | "powf" | "floorf" | "ceilf" | "roundf" | "truncf"
-        | "fmodf" | "atanf" | "atan2f" | "log10f" | "expm1" | "log1p" => usual(unknown_value),
+        | "exp" | "exp2" | "log" | "log2" | "log10" | "pow" | "cbrt" | "hypot" | "fmod"
+        | "ldexp" | "sinf" | "cosf" | "tanf" | "expf" | "logf" | "powf" | "fmodf" | "atanf"
+        | "atan2f" | "log10f" | "expm1" | "log1p" | "remainder" | "fma" | "fmaf" => {
+            usual(unknown_value)
+        }
         _ => None,
     }
 }
@@ -69,4 +83,160 @@ fn unknown_value(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World)
     ));
     let value = encoder.terms.apply(call.name, &arguments, sort);
     Ok(Some(Some(value)))
+}
+
+/// A number by its bits: without its sign, its sign, and the bits of infinity and of the least normal number.
+struct Parts {
+    width: u32,
+    magnitude: Term,
+    negative: Term,
+    infinity: Term,
+    normal: Term,
+}
+
+fn parts(encoder: &mut Encoder<'_>, call: &Call<'_>, index: usize) -> Option<Parts> {
+    let (ty, value) = call.argument(index)?;
+    let kind = kind_of(ty)?;
+    let width = kind.width();
+    let terms = &mut *encoder.terms;
+    let mask = terms.constant(width, u128::MAX >> (128 - width + 1));
+    let (infinity, normal) = match kind {
+        Float::F32 => (
+            f32::INFINITY.to_bits().into(),
+            f32::MIN_POSITIVE.to_bits().into(),
+        ),
+        Float::F64 => (
+            f64::INFINITY.to_bits().into(),
+            f64::MIN_POSITIVE.to_bits().into(),
+        ),
+    };
+    let top = terms.extract(value, width - 1, width - 1);
+    let one = terms.constant(1, 1);
+    Some(Parts {
+        width,
+        magnitude: terms.bit_and(value, mask),
+        negative: terms.eq(top, one),
+        infinity: terms.constant(width, infinity),
+        normal: terms.constant(width, normal),
+    })
+}
+
+/// A truth value as `int`.
+fn truth(encoder: &mut Encoder<'_>, holds: Term) -> Given {
+    let (no, yes) = (encoder.terms.constant(32, 0), encoder.terms.constant(32, 1));
+    Ok(Some(Some(encoder.terms.ite(holds, yes, no))))
+}
+
+fn is_nan(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let Some(of) = parts(encoder, call, 0) else {
+        return Ok(None);
+    };
+    let holds = encoder.terms.ult(of.infinity, of.magnitude);
+    truth(encoder, holds)
+}
+
+fn is_infinite(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let Some(of) = parts(encoder, call, 0) else {
+        return Ok(None);
+    };
+    let holds = encoder.terms.eq(of.infinity, of.magnitude);
+    truth(encoder, holds)
+}
+
+/// 1 for infinity, -1 for the negative one.
+fn which_infinity(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let Some(of) = parts(encoder, call, 0) else {
+        return Ok(None);
+    };
+    let terms = &mut *encoder.terms;
+    let holds = terms.eq(of.infinity, of.magnitude);
+    let [none, plus] = [0, 1].map(|value| terms.constant(32, value));
+    let minus = terms.constant(32, u128::from(u32::MAX));
+    let which = terms.ite(of.negative, minus, plus);
+    Ok(Some(Some(terms.ite(holds, which, none))))
+}
+
+fn is_finite(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let Some(of) = parts(encoder, call, 0) else {
+        return Ok(None);
+    };
+    let holds = encoder.terms.ult(of.magnitude, of.infinity);
+    truth(encoder, holds)
+}
+
+fn is_normal(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let Some(of) = parts(encoder, call, 0) else {
+        return Ok(None);
+    };
+    let finite = encoder.terms.ult(of.magnitude, of.infinity);
+    let normal = encoder.terms.ule(of.normal, of.magnitude);
+    let holds = encoder.terms.and(finite, normal);
+    truth(encoder, holds)
+}
+
+fn sign(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    match parts(encoder, call, 0) {
+        Some(of) => truth(encoder, of.negative),
+        None => Ok(None),
+    }
+}
+
+/// One of five values, for NaN, infinity, normal and subnormal numbers and zero.
+fn classify(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let names: Option<Vec<Term>> = (0..5)
+        .map(|index| call.argument(index).map(|(_, value)| value))
+        .collect();
+    let (Some(names), Some(of)) = (names, parts(encoder, call, 5)) else {
+        return Ok(None);
+    };
+    let terms = &mut *encoder.terms;
+    let zero = terms.constant(of.width, 0);
+    let nan = terms.ult(of.infinity, of.magnitude);
+    let infinite = terms.eq(of.infinity, of.magnitude);
+    let normal = terms.ule(of.normal, of.magnitude);
+    let nothing = terms.eq(of.magnitude, zero);
+    let mut class = names[3];
+    for (holds, name) in [
+        (nothing, names[4]),
+        (normal, names[2]),
+        (infinite, names[1]),
+        (nan, names[0]),
+    ] {
+        class = terms.ite(holds, name, class);
+    }
+    Ok(Some(Some(class)))
+}
+
+/// How two numbers stand to each other.
+#[derive(Clone, Copy)]
+enum Order {
+    Below,
+    NotAbove,
+    Above,
+    NotBelow,
+    Apart,
+    None,
+}
+
+fn compare(encoder: &mut Encoder<'_>, call: &Call<'_>, order: Order) -> Given {
+    let (Some((first, a)), Some((second, b))) = (call.argument(0), call.argument(1)) else {
+        return Ok(None);
+    };
+    let (Some(kind), true) = (kind_of(first), first == second) else {
+        return Ok(None);
+    };
+    let terms = &mut *encoder.terms;
+    let (below, above) = (terms.float_lt(kind, a, b), terms.float_lt(kind, b, a));
+    let holds = match order {
+        Order::Below => below,
+        Order::Above => above,
+        Order::NotAbove => terms.float_le(kind, a, b),
+        Order::NotBelow => terms.float_le(kind, b, a),
+        Order::Apart => terms.or(below, above),
+        Order::None => {
+            let (a, b) = (terms.float_is_nan(kind, a), terms.float_is_nan(kind, b));
+            terms.or(a, b)
+        }
+    };
+    truth(encoder, holds)
 }

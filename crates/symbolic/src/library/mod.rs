@@ -56,6 +56,9 @@ pub(crate) fn unsupported(name: &str) -> Option<String> {
         _ if facts(name)?.into_iter().any(matters) => {
             return Some(format!("`{name}` is not encoded"));
         }
+        _ if name.starts_with("__builtin_") || name.starts_with("__sync_") => {
+            return Some(format!("`{name}` is not encoded"));
+        }
         _ => return None,
     };
     Some(format!("`{name}`: {what} are not encoded"))

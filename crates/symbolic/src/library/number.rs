@@ -10,7 +10,7 @@ use patchwright_solve::{Sort, Term};
 use super::{Given, Model, usual};
 use crate::{
     call::Call,
-    encoder::{Encoder, World},
+    encoder::{Argument, Encoder, World},
     encoding::InputKind,
 };
 
@@ -49,29 +49,91 @@ fn number(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World, ty: Type) -
         return None;
     }
     let (_, text) = call.argument(0)?;
-    let object = encoder.number_of(text)?;
-    let argument = encoder.arguments.get(&object)?.clone();
-    let number = argument.number;
-    // What the program has written there is another text.
-    let held = world.memory.get(object)?.clone();
-    let untouched = argument.begins == text
-        && (0..argument.bytes.len()).all(|at| {
-            let read = held.content.read(encoder.terms, at as u64, 1);
-            read.value == argument.bytes[at]
-        });
-    if !untouched {
+    // A pointer that was read at an unknown place may lead to any object, as far as that is known.
+    let vague = encoder.is_vague(text);
+    let targets = encoder.targets(world, text, call.place);
+    let mut ways = Vec::new();
+    let mut elsewhere = Vec::new();
+    for leaf in &targets.leaves {
+        let argument = encoder.arguments.get(&leaf.object).cloned();
+        match argument.filter(|argument| is_untouched(encoder, world, leaf.object, argument)) {
+            Some(argument) => ways.push((leaf, argument)),
+            None if leaf.object == 0 || vague => elsewhere.push(leaf),
+            None => return None,
+        }
+    }
+    if ways.is_empty() {
         return None;
     }
+    let zero = encoder.word(0);
+    for (leaf, _) in &ways {
+        let begins = encoder.terms.eq(leaf.offset, zero);
+        match encoder.terms.as_truth(begins) {
+            Some(true) => {}
+            Some(false) => return None,
+            None if vague => {
+                let within = encoder.terms.not(begins);
+                let within = encoder.terms.and(leaf.condition, within);
+                encoder.unknown_where(world, within, WITHIN, call.place);
+            }
+            None => return None,
+        }
+    }
+    for leaf in elsewhere {
+        match leaf.object {
+            0 => encoder.nothing_read(world, leaf, call.place),
+            _ => encoder.unknown_where(world, leaf.condition, WITHIN, call.place),
+        }
+    }
+    let mut value = encoder.terms.constant(ty.size() as u32 * 8, 0);
+    for (leaf, argument) in ways {
+        let number = given(encoder, call, world, &argument, ty);
+        value = encoder.terms.ite(leaf.condition, number, value);
+    }
+    Some(value)
+}
+
+const WITHIN: &str = "a number that is read from a text that is not known";
+
+/// What the program has written to an argument is another text.
+fn is_untouched(
+    encoder: &mut Encoder<'_>,
+    world: &World,
+    object: u32,
+    argument: &Argument,
+) -> bool {
+    let Some(held) = world.memory.get(object).cloned() else {
+        return false;
+    };
+    (0..argument.bytes.len()).all(|at| {
+        let read = held.content.read(encoder.terms, at as u64, 1);
+        read.value == argument.bytes[at]
+    })
+}
+
+/// The number of one argument; that of the program's name is 0.
+fn given(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &World,
+    argument: &Argument,
+    ty: Type,
+) -> Term {
+    let number = argument.number;
+    let width = ty.size() as u32 * 8;
+    if number == 0 {
+        return encoder.terms.constant(width, 0);
+    }
     if let Some(&known) = encoder.argument_numbers.get(&(number, ty)) {
-        return Some(known);
+        return known;
     }
     let name = match ty {
         Type::I32 => format!("argv[{number}] as int"),
         _ => format!("argv[{number}] as long"),
     };
-    let sort = Sort::Bits(ty.size() as u32 * 8);
     let kind = InputKind::ArgumentNumber(number, ty);
-    let term = encoder.input(&name, kind, sort, world, call.place.clone());
+    let place = call.place.clone();
+    let term = encoder.input(&name, kind, Sort::Bits(width), world, place);
     encoder.argument_numbers.insert((number, ty), term);
-    Some(term)
+    term
 }

@@ -152,10 +152,12 @@ fn choice(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Giv
     let count = encoder.options.choices.get(&number).copied().unwrap_or(0);
     let mut value = encoder.terms.constant(32, 0);
     for alternative in (1..=count).rev() {
-        let name = format!("choice.{number}.{alternative}");
-        let chosen = encoder.terms.variable(&name, Sort::Bool);
+        let chosen = encoder.chosen(number, alternative);
         let this = encoder.terms.constant(32, u128::from(alternative));
         value = encoder.terms.ite(chosen, this, value);
+    }
+    if encoder.terms.as_constant(value).is_none() {
+        encoder.choice_values.insert(value, number);
     }
     Ok(Some(Some(value)))
 }
