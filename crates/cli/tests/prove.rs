@@ -299,3 +299,62 @@ fn what_is_wrong_with_the_input_is_said() {
         assert!(all.contains(message), "{flags:?}: {all}");
     }
 }
+
+/// A program whose inputs are numbers on its command line, and one with a wrong comparison.
+const DOSE: &str = "#include <stdio.h>\n#include <stdlib.h>\n
+int weight, age;
+int dose(void) { int d = weight / 2; if (age < 12 && d > 30) d = 30; return d; }
+int main(int argc, char *argv[])
+{
+    if (argc < 3) { fprintf(stderr, \"usage: dose WEIGHT AGE\\n\"); exit(1); }
+    weight = atoi(argv[1]);
+    age = atoi(argv[2]);
+    printf(\"%d\\n\", dose());
+    return 0;
+}
+";
+
+#[test]
+fn numbers_on_the_command_line_are_inputs_and_programs_are_repaired_towards_a_reference() {
+    let place = Place::new();
+    place.write("good.c", DOSE);
+    place.write("bad.c", DOSE.replace("age < 12", "age <= 13"));
+    let flags = ["project/bad.c", "--like", "project/good.c", "--json"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    let example = &json(&text)["counterexample"];
+    assert_eq!(example["replay"], "agrees", "{text}");
+    let age = example["arguments"][1].as_str().expect("a number");
+    assert!(["12", "13"].contains(&age), "{age}");
+    let more = ["--repair", "--level", "3", "--max-edits", "1"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &more].concat());
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let repairs = json(&text)["repairs"].clone();
+    assert_eq!(repairs["complete"], true);
+    let all = repairs["repairs"].as_array().expect("repairs");
+    let diff = |one: &serde_json::Value| one["diff"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        all.iter().any(|one| diff(one).contains("age <= 11 ")),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_depends_on_the_bytes_of_an_argument_gets_bytes() {
+    let place = Place::new();
+    place.write(
+        "sign.c",
+        "#include <assert.h>\n#include <stdlib.h>\n
+int main(int argc, char *argv[])
+{
+    int n = atoi(argv[1]);
+    if (argv[1][0] == '-')
+        assert(n <= 0);
+    return argc - 2;
+}
+",
+    );
+    let flags = ["project/sign.c", "--longest", "3"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+}

@@ -23,7 +23,7 @@ impl Search<'_> {
             let _ = self.verdict(&none, None);
         }
         let judgement = self.extend(changes, tell);
-        while let Some(_) = self.chosen.pop() {
+        while self.chosen.pop().is_some() {
             self.trials.iter_mut().for_each(|trial| trial.take_back());
         }
         judgement

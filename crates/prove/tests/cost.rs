@@ -12,13 +12,17 @@ use patchwright_symbolic::Options;
 
 const PROGRAM: &str = include_str!("cost/boiler.c");
 
-/// Mutants of one and of two faults, spread over the program.
+/// Mutants of one and of two faults, spread over the program: 8, or with `PATCHWRIGHT_ALL` 40.
 fn faults(reader: &mut Reader) -> Vec<(Vec<Change>, String)> {
     let source = [reader.source("boiler.c", PROGRAM)];
     let own = mutations(&source, Level::Two);
     let sites = &own[0].sites;
     let count = sites.len();
-    (0..40)
+    let most = match std::env::var_os("PATCHWRIGHT_ALL") {
+        Some(_) => 40,
+        None => 8,
+    };
+    (0..most)
         .map(|number: usize| {
             let first = &sites[number * 7 % count];
             let which = |site: &patchwright_prove::Site| {
@@ -83,14 +87,15 @@ fn few_patches_of_the_many_are_asked_about() {
     }
     seconds.sort_by(f64::total_cmp);
     asked_about.sort_unstable();
-    eprintln!(
+    let (half, last) = (seconds.len() / 2, seconds.len() - 1);
+    println!(
         "{all} patches each; asked about: median {}, most {}; seconds: median {:.2}, most {:.2}",
-        asked_about[20], asked_about[39], seconds[20], seconds[39]
+        asked_about[half], asked_about[last], seconds[half], seconds[last]
     );
     // A constant that became 0 cannot become what it was.
-    assert!(repaired >= 30, "{repaired}");
+    assert!(repaired * 4 >= seconds.len() * 3, "{repaired}");
     assert!(
-        asked_about[20] < 100 && asked_about[39] < 500,
+        asked_about[half] < 20 && asked_about[last] < 50,
         "{asked_about:?}"
     );
 }
