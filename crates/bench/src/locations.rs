@@ -139,6 +139,7 @@ pub fn each_source(
             prepare: None,
             view: true,
             exclude: Vec::new(),
+            build_timeout: None,
             cancel: CancelToken::new()?,
         },
     )?;

@@ -4,6 +4,7 @@
 mod agreement;
 mod compiled;
 mod complexity;
+mod corebench;
 mod differential;
 mod forms;
 mod graphs;
@@ -17,6 +18,7 @@ mod random;
 mod repairs;
 mod sample;
 mod slices;
+mod statistics;
 mod validation;
 mod validation_report;
 
@@ -170,6 +172,9 @@ enum Command {
         #[arg(long)]
         whole_program: bool,
     },
+    /// Measures errors by the commits that introduced and fixed them: prints figures 5.7 to 5.12 of the thesis as
+    /// Markdown tables
+    Corebench(corebench::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -220,6 +225,7 @@ fn main() -> ExitCode {
             limit,
             whole_program,
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
+        Command::Corebench(arguments) => corebench::run(&arguments),
         Command::Interpreter {
             programs,
             forms,

@@ -69,6 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             prepare: None,
             view: true,
             exclude: Vec::new(),
+            build_timeout: None,
             cancel: surroundings.cancel.clone(),
         },
     )?;

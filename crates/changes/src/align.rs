@@ -16,6 +16,7 @@ use patchwright_flow::cfg::Deletions;
 use patchwright_flow::{ActionId, Function};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::uses::redeclared;
 use deletions::Placer;
 use matching::{Layout, Matching};
 
@@ -28,6 +29,8 @@ pub enum Alteration {
     Modified,
     /// It was there in another construct.
     Moved,
+    /// It is as it was, and uses a macro or a variable that is not.
+    Used,
 }
 
 /// Statements that are not there any more, represented by their place.
@@ -56,6 +59,8 @@ pub struct FunctionDifference {
     pub declarations: usize,
     /// What stands before the body differs.
     pub signature: bool,
+    /// Variables of the function that are declared otherwise than before.
+    pub redeclared: BTreeSet<String>,
 }
 
 impl FunctionDifference {
@@ -150,6 +155,11 @@ pub fn compare(old: Side, new: Side) -> FunctionDifference {
     let found = placer.found;
     for (i, alteration) in matching.altered.iter().enumerate() {
         let id = ActionId(i as u32);
+        if let (Some(_), Some(before)) = (alteration, matching.new_to_old[i]) {
+            let (before, after) = (old.function.action(before), new.function.action(id));
+            let names = redeclared(&before.declares, &after.declares, after.is_executable());
+            difference.redeclared.extend(names.map(str::to_owned));
+        }
         match alteration {
             Some(alteration) if new.function.action(id).is_executable() => {
                 difference.altered.insert(id, *alteration);

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::align::{self, FunctionDifference, Side};
 use crate::configure::{LineDifference, choose};
 use crate::measure::Change;
+use crate::uses::{self, Redefined};
 
 /// One version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,20 @@ pub enum Note {
         /// How many.
         lines: usize,
     },
+    /// A macro or a variable that other files use changed, and those are not known.
+    UsesElsewhere {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A changed statement that control never comes to.
+    Unreachable {
+        /// The file.
+        path: String,
+        /// The function.
+        function: String,
+        /// The line.
+        line: u32,
+    },
     /// A changed function in which something could not be read and was taken as plain statements.
     Unclear {
         /// The file.
@@ -109,6 +124,8 @@ pub struct Differences {
     pub outside: Outside,
     /// What could not be measured as it should.
     pub notes: Vec<Note>,
+    /// Names of macros and variables that mean something else than before in all files.
+    pub redefined: Vec<String>,
 }
 
 struct FilePair {
@@ -133,6 +150,12 @@ pub fn compare(change: &Change) -> Differences {
         pairs.push(read_pair(file, change, &mut found));
     }
     let matches = match_functions(changes, &pairs);
+    let redefined = Redefined::find(changes, pairs.iter().map(|pair| [&pair.old, &pair.new]));
+    found.redefined = redefined
+        .everywhere()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     let text = |source: &Option<Source>| source.as_ref().map_or(&[][..], |s| &s.text).to_vec();
     let texts: Vec<(Vec<u8>, Vec<u8>)> = changes
         .iter()
@@ -153,6 +176,9 @@ pub fn compare(change: &Change) -> Differences {
         let (status, difference) = match (old_side, new_side) {
             (Some(old_side), Some(new_side)) => {
                 let mut difference = align::compare(old_side, new_side);
+                let (function, source) = (new_side.function, new_side.source);
+                let uses = redefined.uses(file, function, source, &difference.redeclared);
+                uses::mark(&mut difference.altered, uses);
                 let old_name = &old_side.function.name;
                 let old_file = old.map_or(file, |(file, _)| file);
                 let status = if *old_name != new_side.function.name {

@@ -1,5 +1,8 @@
 //! Changes from a git repository; the program `git` is not needed.
 
+mod tree;
+mod walk;
+
 use std::{
     cell::RefCell,
     path::{Path, PathBuf},
@@ -19,6 +22,9 @@ use crate::compare::{FileChange, Source};
 use crate::definitions::{Disk, Version};
 use crate::measure::Change;
 use crate::trees::changed_files;
+
+pub use tree::Item;
+pub use walk::{Member, days_between};
 
 /// What went wrong with a repository.
 #[derive(Debug, thiserror::Error)]

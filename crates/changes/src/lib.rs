@@ -23,6 +23,7 @@ mod program;
 pub mod rank;
 mod sequence;
 mod trees;
+mod uses;
 
 pub use compare::{FileChange, Note, Outside, Source, Status};
 pub use definitions::{Definitions, Disk, Flags, Version};

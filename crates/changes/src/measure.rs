@@ -17,6 +17,7 @@ use crate::graph::{Graph, Role, Vertex};
 use crate::interaction::{InteractionGraph, interaction_graph};
 use crate::program::{Known, Outlines, Program, files_that_matter};
 use crate::sequence::{Part, edges};
+use crate::uses;
 
 /// A change: files in two versions, and what else belongs to the program.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +46,8 @@ pub struct MeasuredFunction {
     pub status: Status,
     /// Actions that were added, modified, moved.
     pub altered: [usize; 3],
+    /// Actions that are as they were, and use a macro or a variable that is not.
+    pub uses: usize,
     /// Places of deleted statements.
     pub deleted: usize,
     /// Executable changed lines.
@@ -88,11 +91,24 @@ pub fn measure(change: &Change) -> Measurement {
 /// Measures one of several changes that have the same definitions; what does not change between them is read once.
 pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
     let differences = compare(change);
+    let redefined: Vec<&str> = differences.redefined.iter().map(String::as_str).collect();
+    let widened = match redefined.is_empty() {
+        true => None,
+        false => uses::widened(change, &redefined, outlines),
+    };
+    let (change, mut differences) = match &widened {
+        Some(wide) => (wide, compare(wide)),
+        None => (change, differences),
+    };
+    if change.rest.is_none() && !differences.redefined.is_empty() {
+        let names = differences.redefined.clone();
+        differences.notes.push(Note::UsesElsewhere { names });
+    }
     let rest = files_that_matter(change, &differences, outlines);
     let program = Program::of(change, &differences, &rest);
     let mut builder = Builder::new(change, &program);
     builder.build();
-    let graph = builder.graph;
+    let (graph, unreachable) = (builder.graph, builder.unreachable);
     let mut changed_lines = 0;
     let mut functions = Vec::new();
     let mut local_declarations = 0;
@@ -108,6 +124,7 @@ pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
             line: function.line,
             status: function.status.clone(),
             altered: [Alteration::Added, Alteration::Modified, Alteration::Moved].map(count),
+            uses: count(Alteration::Used),
             deleted: difference.deletions.len(),
             changed_lines: lines,
             signature: difference.signature,
@@ -120,7 +137,7 @@ pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
         functions,
         outside: differences.outside,
         local_declarations,
-        notes: differences.notes,
+        notes: differences.notes.into_iter().chain(unreachable).collect(),
     }
 }
 
@@ -190,6 +207,7 @@ struct Builder<'a> {
     change: &'a Change,
     program: &'a Program<'a>,
     graph: Graph,
+    unreachable: Vec<Note>,
 }
 
 impl<'a> Builder<'a> {
@@ -198,6 +216,7 @@ impl<'a> Builder<'a> {
             change,
             program,
             graph: Graph::default(),
+            unreachable: Vec::new(),
         }
     }
 
@@ -213,7 +232,47 @@ impl<'a> Builder<'a> {
             parts.push(self.part(id, &number));
         }
         self.graph.edges = edges(&parts, Graph::ENTRY, Graph::EXIT);
+        self.leave_out_unreachable();
         self.end_endless();
+    }
+
+    /// What control never comes to is in no sequence (definition 14), so it is no vertex; it is told.
+    fn leave_out_unreachable(&mut self) {
+        let mut reached = vec![false; self.graph.vertices.len()];
+        let mut open = vec![Graph::ENTRY];
+        while let Some(vertex) = open.pop() {
+            if !std::mem::replace(&mut reached[vertex], true) {
+                open.extend(self.graph.successors(vertex));
+            }
+        }
+        reached[Graph::EXIT] = true;
+        let mut numbers = vec![0; reached.len()];
+        let mut kept = Vec::new();
+        for (old, vertex) in std::mem::take(&mut self.graph.vertices)
+            .into_iter()
+            .enumerate()
+        {
+            numbers[old] = kept.len();
+            match vertex {
+                Vertex::Place {
+                    file,
+                    function,
+                    line,
+                    ..
+                } if !reached[old] => self.unreachable.push(Note::Unreachable {
+                    path: file,
+                    function,
+                    line,
+                }),
+                vertex => kept.push(vertex),
+            }
+        }
+        self.graph.vertices = kept;
+        let edges = std::mem::take(&mut self.graph.edges);
+        let edges = edges.into_iter().filter(|(from, _)| reached[*from]);
+        self.graph.edges = edges
+            .map(|(from, to)| (numbers[from], numbers[to]))
+            .collect();
     }
 
     /// Functions that changed or may come, by calls, to one that did, in a fixed order.

@@ -22,6 +22,23 @@ pub enum PathError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// It is no plain file.
+    #[error("{} is no plain file; give two files or two folders", path.display())]
+    NotPlain {
+        /// Which.
+        path: PathBuf,
+    },
+    /// It is too large for a source.
+    #[error(
+        "{} has {} MiB, and sources of at most {} MiB are read",
+        path.display(), size >> 20, LARGEST >> 20
+    )]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+    },
     /// One is a file, the other a folder.
     #[error(
         "{} and {} cannot be compared: one is a folder, the other is not; give two files or two folders",
@@ -36,11 +53,27 @@ pub enum PathError {
     },
 }
 
+/// Bytes of a source at most.
+const LARGEST: u64 = 256 << 20;
+
 fn read(path: &Path, shown: String) -> Result<Source, PathError> {
-    let text = fs::read(path).map_err(|source| PathError::Read {
+    let failed = |source| PathError::Read {
         path: path.to_path_buf(),
         source,
-    })?;
+    };
+    let about = fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err(PathError::NotPlain {
+            path: path.to_path_buf(),
+        });
+    }
+    if about.len() > LARGEST {
+        return Err(PathError::TooLarge {
+            path: path.to_path_buf(),
+            size: about.len(),
+        });
+    }
+    let text = fs::read(path).map_err(failed)?;
     Ok(Source { path: shown, text })
 }
 

@@ -40,6 +40,11 @@ impl Outlines {
         self.file(source).words.contains(&word)
     }
 
+    /// Whether a word stands in a file, or one with the same hash.
+    pub(crate) fn has_word(&mut self, source: &Arc<Source>, word: &str) -> bool {
+        self.mentions(source, hash(word.as_bytes()))
+    }
+
     fn of(&mut self, source: &Arc<Source>, change: &Change) -> Arc<Outline> {
         let version = change.versions.as_ref().map(|[_, new]| new);
         let known = change.definitions.of(&source.path, version);

@@ -12,7 +12,8 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product(&a, &b) / spread)
 }
 
-fn ranks(values: Vec<f64>) -> Vec<f64> {
+/// The ranks of figures from 1, with the mean rank for equal ones.
+pub fn ranks(values: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; values.len()];

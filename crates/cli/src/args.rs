@@ -8,7 +8,7 @@ use patchwright_localize::Formula;
 
 use crate::{
     compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, prove::ProveArgs,
-    slice::SliceArgs,
+    regression::RegressionArgs, shown::ShownArgs, slice::SliceArgs,
 };
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
@@ -16,8 +16,12 @@ use crate::{
 #[command(name = "patchwright", version, about, arg_required_else_help = true)]
 #[command(after_help = "\
 Exit status: 0 done, something was found; 1 done, nothing was found; 2 the input is wrong; \
-3 the project does not build or its tests are no basis; 4 interrupted; 5 not decided (prove); 70 a bug of Patchwright.")]
+3 the project does not build or its tests are no basis; 4 interrupted; 5 not decided (prove), or the time is over (regression); 70 a bug of Patchwright.")]
 pub struct Cli {
+    /// What is shown.
+    #[command(flatten)]
+    pub shown: ShownArgs,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -152,6 +156,26 @@ are read as they stand: nothing is built, and headers need not be there.
   patchwright complexity v1..v2        each commit of a range, as a table
   patchwright complexity OLD NEW       two files, two folders, or two revisions")]
     Complexity(ComplexityArgs),
+    /// Find the commit that introduced a failure
+    #[command(long_about = "\
+Finds the commit that introduced a failure: commits of a git repository are built and tested in copies, by \
+bisection; the checkout is never touched.
+
+  patchwright regression wraps                    HEAD fails; a commit in which it passes is looked for
+  patchwright regression wraps v1.2..             the test passes in v1.2, and fails in HEAD
+  patchwright regression wraps v1.2.. --fix a1b2c3    and a1b2c3 mends it: that is verified, too
+
+TEST is a name that the project's driver is run with, or one of its cases; what describes the project is what it \
+is for `patchwright repair`. The test's own files are taken from the working tree, so it may be newer than the \
+commits. A commit that does not build, or whose driver ends with status 125, tells nothing: others are tried; \
+where the answer is among such commits, all of them are named.
+
+Both commits are measured as by `patchwright complexity`.
+
+Exit status: 0 the commit was found (and the fix is one, if it is named); 1 it was not: several are left, the \
+test never passed, or the fix is none; 2 the input is wrong; 3 the revisions named do not build; 4 interrupted; \
+5 the time is over.")]
+    Regression(Box<RegressionArgs>),
     /// Print a completion script
     Completions {
         /// The shell
@@ -219,6 +243,7 @@ fn allowed_kind(text: &str) -> Result<Undefined, String> {
 #[derive(Args, Debug)]
 pub struct ProjectArgs {
     /// The project's folder, or a single C file
+    #[arg(default_value = ".")]
     pub project: PathBuf,
 
     /// The folder of cases, for a single C file [default: `cases` beside it]
@@ -235,7 +260,7 @@ pub struct ProjectArgs {
 }
 
 /// Flags that describe a project.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct DescriptionArgs {
     /// The shell command that builds the project, run from its root
     #[arg(long, value_name = "CMD", help_heading = "Project")]
@@ -273,6 +298,14 @@ pub struct DescriptionArgs {
         help_heading = "Project"
     )]
     pub cflags: Option<String>,
+
+    /// Leave this file or folder out of all copies, for its size; may be given several times
+    #[arg(long, value_name = "PATH", help_heading = "Project")]
+    pub exclude: Vec<PathBuf>,
+
+    /// Time after which a build has failed, such as 30s, 10m, 1h [default: 1h; validate, regression: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Project")]
+    pub build_timeout: Option<std::time::Duration>,
 
     /// Time after which a test has failed, in milliseconds [default: derived from what it takes now]
     #[arg(long, value_name = "MS", help_heading = "Project")]
@@ -572,10 +605,6 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Validation")]
     pub audit: Option<f64>,
 
-    /// Time after which a build has failed, such as 30s, 10m, 1h
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m", help_heading = "Validation")]
-    pub build_timeout: std::time::Duration,
-
     /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Validation")]
     pub jobs: Option<usize>,
@@ -600,6 +629,9 @@ pub struct ValidateArgs {
     pub stats: bool,
 }
 
+/// Time after which a build has failed in commands that build often.
+pub const BUILD_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(600);
+
 /// A part of all, in percent.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse();
@@ -615,7 +647,8 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+/// A time.
+pub fn duration(text: &str) -> Result<std::time::Duration, String> {
     let (number, unit) = text.split_at(
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len()),

@@ -7,7 +7,7 @@ mod tests_of;
 use std::{
     collections::BTreeSet,
     ffi::OsString,
-    io::{IsTerminal, Write},
+    io::Write,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -418,7 +418,7 @@ impl Job<'_> {
     }
 
     fn print(&self, report: &Comparison) {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colour = crate::shown::colour();
         let text = match self.args.json {
             true => report.json(),
             false => report.text(Style { colour }),

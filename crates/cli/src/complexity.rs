@@ -1,6 +1,5 @@
 //! `patchwright complexity`.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -127,7 +126,7 @@ fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
         files::write_atomic(path, svg::plot(&changes, title).as_bytes())?;
     }
     let style = Style {
-        colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        colour: crate::shown::colour(),
     };
     if args.json {
         print!("{}", json(&changes));
@@ -241,7 +240,8 @@ fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
     Ok(definitions)
 }
 
-fn title(commit: &Commit) -> String {
+/// A commit in a line.
+pub fn title(commit: &Commit) -> String {
     format!(
         "{} · {} · {}",
         commit.short(),

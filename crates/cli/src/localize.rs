@@ -1,7 +1,5 @@
 //! `patchwright localize`.
 
-use std::io::IsTerminal;
-
 use patchwright_exec::{CancelToken, RunnerProgram, Scratch, files};
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, outcome, prepare};
 use patchwright_report::{localization, text};
@@ -87,7 +85,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     if args.json {
         print!("{}", report.json());
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colour = crate::shown::colour();
         let style = text::Style { colour };
         if args.annotate {
             print!("{}", report.annotated(style));

@@ -12,14 +12,17 @@ mod progress;
 mod project;
 mod protection;
 mod prove;
+mod regression;
 mod repair;
 mod resources;
 mod run;
+mod shown;
 mod signals;
 mod slice;
 mod sources;
 mod state;
 mod validate;
+mod words;
 
 use std::any::Any;
 use std::io::Write;
@@ -64,16 +67,14 @@ fn main() -> ExitCode {
     {
         patchwright_exec::supervisor_main();
     }
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("PATCHWRIGHT_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off")),
-        )
-        .with_writer(std::io::stderr)
-        .init();
-    let cli = match Cli::try_parse() {
+    let given = words::with_separate_tests(std::env::args_os().collect(), &Cli::command());
+    let cli = match Cli::try_parse_from(given) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(told) = words::told(&error) {
+                let _ = write!(std::io::stderr(), "{told}");
+                return Exit::BadInput.into();
+            }
             let printed = error.print();
             if let (false, Err(error)) = (error.use_stderr(), printed) {
                 return not_printed(&error).into();
@@ -85,6 +86,15 @@ fn main() -> ExitCode {
             };
         }
     };
+    shown::set(cli.shown);
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("PATCHWRIGHT_LOG").unwrap_or_else(|_| {
+                tracing_subscriber::EnvFilter::new(shown::diagnostics(&cli.shown))
+            }),
+        )
+        .with_writer(std::io::stderr)
+        .init();
     resources::prepare();
     stay_quiet_without_bugs();
     if let Command::Run(args) = &cli.command {
@@ -104,6 +114,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Complexity(args) => complexity::run(&args),
+        Command::Regression(args) => regression::run(&args),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "patchwright", &mut text);

@@ -1,53 +1,74 @@
-//! What a run tells while it works: a line that changes, on a terminal; warnings always.
+//! What a run tells while it works: a line that changes, on a terminal; elsewhere a line every ten seconds; warnings always.
 
-use std::{io::IsTerminal, sync::Mutex, time::Duration};
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_repair::Event;
 
-use crate::places::Places;
+use crate::{places::Places, shown};
+
+/// So often a line is written where nothing can be written over.
+const BEAT: Duration = Duration::from_secs(10);
 
 /// Shows events on standard error.
 pub struct Progress<'a> {
     places: &'a Places,
     bar: ProgressBar,
     phase: Mutex<&'static str>,
+    /// Where standard error is no terminal.
+    beat: Mutex<Option<Heartbeat>>,
 }
 
 impl<'a> Progress<'a> {
-    /// A display; it stays silent but for warnings unless standard error is a terminal.
+    /// A display; it is silent but for warnings if the user says so.
     pub fn new(places: &'a Places) -> Self {
         let bar = ProgressBar::new_spinner();
-        if std::io::stderr().is_terminal() {
+        let mut beat = None;
+        if shown::is_quiet() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        } else if std::io::stderr().is_terminal() {
+            // A wide message is cut where the line ends.
             bar.set_style(
-                ProgressStyle::with_template("{spinner} {msg} ({elapsed})")
+                ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")
                     .unwrap_or_else(|_| ProgressStyle::default_spinner()),
             );
             bar.enable_steady_tick(Duration::from_millis(120));
         } else {
             bar.set_draw_target(ProgressDrawTarget::hidden());
+            beat = Some(Heartbeat::start(BEAT, |line| {
+                eprintln!("patchwright: {line}")
+            }));
         }
         Progress {
             places,
             bar,
             phase: Mutex::new(""),
+            beat: Mutex::new(beat),
         }
     }
 
     /// A phase begins.
     pub fn phase(&self, name: &'static str) {
-        *self.phase.lock().unwrap_or_else(|e| e.into_inner()) = name;
-        self.bar.set_message(name);
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        self.message(name.to_owned());
     }
 
     /// How far the phase is.
     pub fn progress(&self, done: usize, total: usize) {
-        let phase = *self.phase.lock().unwrap_or_else(|e| e.into_inner());
-        self.bar.set_message(format!("{phase} {done}/{total}"));
+        let phase = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        self.message(format!("{phase} {done}/{total}"));
     }
 
-    /// Shows any text.
+    /// Shows any text, in one line.
     pub fn message(&self, text: String) {
+        let text = text.replace('\n', " ");
+        let beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(beat) = &*beat {
+            beat.set(&text);
+        }
         self.bar.set_message(text);
     }
 
@@ -60,6 +81,9 @@ impl<'a> Progress<'a> {
 
     /// Something the user wants to know.
     pub fn note(&self, text: &str) {
+        if shown::is_quiet() {
+            return;
+        }
         let text = self.places.shown(text);
         self.bar.suspend(|| eprintln!("patchwright: {text}"));
     }
@@ -79,7 +103,7 @@ impl<'a> Progress<'a> {
                 executions,
                 cost,
                 plausible,
-            } => self.bar.set_message(format!(
+            } => self.message(format!(
                 "searching, cost {cost}: {explored} candidates explored with {executions} \
                  executions, {plausible} plausible classes"
             )),
@@ -89,8 +113,66 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Removes the line.
+    /// Removes the line, and writes no more.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+        *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Writes the message that is current, again and again, until it is dropped.
+struct Heartbeat {
+    message: Arc<Mutex<String>>,
+    /// Ends the thread when it goes.
+    _end: Sender<()>,
+}
+
+impl Heartbeat {
+    fn start(interval: Duration, mut write: impl FnMut(&str) + Send + 'static) -> Self {
+        let message = Arc::new(Mutex::new(String::new()));
+        let (end, ended) = channel::<()>();
+        let current = message.clone();
+        let started = Instant::now();
+        std::thread::spawn(move || {
+            while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                let text = current
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
+                if !text.is_empty() {
+                    write(&format!("{text} ({} s)", started.elapsed().as_secs()));
+                }
+            }
+        });
+        Heartbeat { message, _end: end }
+    }
+
+    fn set(&self, text: &str) {
+        let mut message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
+        text.clone_into(&mut message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_terminal_the_current_message_is_written_again_and_again_until_the_end() {
+        let (sender, lines) = channel();
+        let beat = Heartbeat::start(Duration::from_millis(1), move |line| {
+            let _ = sender.send(line.to_owned());
+        });
+        beat.set("building");
+        let line = lines.recv().unwrap();
+        assert!(
+            line.starts_with("building (") && line.ends_with(" s)"),
+            "{line}"
+        );
+        beat.set("testing 3/7");
+        assert!(lines.iter().any(|line| line.starts_with("testing 3/7 (")));
+        drop(beat);
+        // The thread ends, and what it writes with goes with it.
+        assert!(lines.iter().all(|line| line.starts_with("testing")));
     }
 }

@@ -38,6 +38,8 @@ pub fn load_described(
         files,
         build: args.build.clone(),
         prepare: args.prepare.clone(),
+        exclude: args.exclude.clone(),
+        build_timeout: args.build_timeout,
         compile_commands: args.compile_commands.clone(),
         driver: args.driver.clone(),
         tests: args.tests.clone(),

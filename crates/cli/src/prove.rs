@@ -3,13 +3,7 @@
 mod read;
 mod show;
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    io::{IsTerminal, Write},
-    path::PathBuf,
-    time::Instant,
-};
+use std::{collections::BTreeMap, ffi::OsString, io::Write, path::PathBuf, time::Instant};
 
 use clap::Args;
 use patchwright_exec::{CancelToken, Scratch, files};
@@ -203,7 +197,7 @@ struct Asked {
 
 impl<'a> Job<'a> {
     fn new(args: &'a ProveArgs, program: Program, cancel: &'a CancelToken) -> Job<'a> {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colour = crate::shown::colour();
         let mut stats = proof::Stats::default();
         stats.seconds.push(("read".to_owned(), program.seconds));
         Job {

@@ -1,9 +1,6 @@
 //! `patchwright repair`.
 
-use std::{
-    io::IsTerminal,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
@@ -147,7 +144,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     };
     let progress = Progress::new(places);
     permitted.iter().for_each(|told| progress.warn(told));
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = crate::shown::colour();
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
     let show = |event| match event {

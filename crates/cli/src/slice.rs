@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
-    io::IsTerminal,
     os::unix::ffi::OsStringExt,
     path::Path,
 };
@@ -175,7 +174,7 @@ fn try_run(args: &SliceArgs) -> Result<Exit, String> {
     if args.json {
         println!("{}", found.json());
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colour = crate::shown::colour();
         print!("{}", found.text(Style { colour }));
     }
     Ok(Exit::Found)

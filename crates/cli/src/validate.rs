@@ -1,6 +1,6 @@
 //! `patchwright validate`.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{
     Mutex, PoisonError,
@@ -17,7 +17,7 @@ use patchwright_validate::{
 
 use crate::{
     Exit,
-    args::{ConfirmArg, ValidateArgs},
+    args::{BUILD_TIMEOUT, ConfirmArg, ValidateArgs},
     places::Places,
     progress::Progress,
     project, protection,
@@ -211,7 +211,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
             ConfirmArg::Each => Confirm::Each,
             ConfirmArg::None => Confirm::Never,
         },
-        build_timeout: args.build_timeout,
+        build_timeout: args.description.build_timeout.unwrap_or(BUILD_TIMEOUT),
         ignore_failing: args.ignore_failing,
         must_fix: args.must_fix.clone(),
         trust_test_changes: args.trust_test_changes,
@@ -275,7 +275,7 @@ fn write(
     } else if args.json {
         display.print(&validation::json(outcome));
     } else {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colour = crate::shown::colour();
         display.print(&validation::table(outcome, Style { colour }));
         if args.stats {
             display.print(&validation::stats(&outcome.stats));

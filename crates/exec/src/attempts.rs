@@ -115,6 +115,7 @@ pub struct Attempts {
 struct Kept {
     known: BTreeSet<(AttemptKind, String)>,
     untold: Vec<String>,
+    said: BTreeSet<String>,
     told: usize,
     unnamed: usize,
 }
@@ -141,6 +142,14 @@ impl Attempts {
             } else {
                 kept.unnamed += 1;
             }
+        }
+    }
+
+    /// Something else that the user should know once.
+    pub(crate) fn tell(&self, text: String) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.said.insert(text.clone()) {
+            kept.untold.push(text);
         }
     }
 

@@ -74,7 +74,13 @@ pub fn run_build(
     environment: &Environment,
     limits: &Limits,
 ) -> Result<BuildLog, BuildError> {
-    let mut request = Request::shell(command, sandbox.run_root()).limits(limits.clone());
+    let limits = Limits {
+        wall: runner
+            .build_timeout()
+            .map_or(limits.wall, |most| limits.wall.min(most)),
+        ..limits.clone()
+    };
+    let mut request = Request::shell(command, sandbox.run_root()).limits(limits);
     request.environment = environment.clone();
     // Their job server is out of reach.
     let make = [

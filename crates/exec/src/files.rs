@@ -4,7 +4,7 @@
 //! the usual causes, what to do about it.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -74,9 +74,28 @@ impl<T> Context<T> for io::Result<T> {
     }
 }
 
-/// Reads a whole file.
+/// Bytes of a file that is read whole, at most.
+pub const LARGEST_READ: u64 = 1 << 30;
+
+/// Reads a whole file, a plain one of at most [`LARGEST_READ`] bytes: a device or a pipe may have no end.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).context("read", path)
+    let refused = |message: &str| {
+        FileError::new(
+            "read",
+            path,
+            io::Error::new(io::ErrorKind::InvalidInput, message),
+        )
+    };
+    let about = fs::metadata(path).context("read", path)?;
+    match about.is_file() {
+        false if !about.is_dir() => Err(refused("it is no plain file")),
+        true if about.len() > LARGEST_READ => Err(refused(&format!(
+            "it has {} MiB, and files of at most {} MiB are read",
+            about.len() >> 20,
+            LARGEST_READ >> 20
+        ))),
+        _ => fs::read(path).context("read", path),
+    }
 }
 
 /// Writes a file so that a reader sees either its old or its new contents. A new file gets mode
@@ -107,6 +126,26 @@ pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<(), FileError> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Makes a file with these contents, and a time of change in seconds since 1970; it must not exist yet. Folders above it are made.
+pub fn create_at_time(
+    path: &Path,
+    contents: &[u8],
+    executable: bool,
+    time: i64,
+) -> Result<(), FileError> {
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(if executable { 0o755 } else { 0o644 })
+        .open(path)
+        .context("create", path)?;
+    file.write_all(contents).context("write", path)?;
+    set_times(path, time, 0).context("set the time of", path)
 }
 
 /// Replaces a file's contents as [`write_atomic`] does and makes it newer than everything that was
@@ -258,7 +297,7 @@ pub fn remove_tree(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// The regular files of a tree, in no order. Links are not followed.
+/// The regular files of a tree, in no order. Links are not followed, and folders that may not be read are passed over.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -266,7 +305,11 @@ pub fn regular_files_below(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).context("read the folder", &folder)? {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+            entries => entries.context("read the folder", &folder)?,
+        };
+        for entry in entries {
             let entry = entry.context("read the folder", &folder)?;
             let kind = entry.file_type().context("read the folder", &folder)?;
             if kind.is_dir() {
@@ -334,6 +377,11 @@ pub fn make_executable(path: &Path) -> Result<(), FileError> {
         .mode();
     let mode = mode | ((mode & 0o444) >> 2);
     fs::set_permissions(path, Permissions::from_mode(mode)).context("set the mode of", path)
+}
+
+/// Whether this is a file that somebody may execute.
+pub fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| about.is_file() && about.mode() & 0o111 != 0)
 }
 
 /// Creates a file of `length` zero bytes (sparse where the file system can), opened for reading
@@ -416,13 +464,41 @@ impl Log {
 }
 
 /// Copies the contents of an open file into an empty one: shares the blocks where the file system
-/// can (`FICLONE`), else copies inside the kernel.
-pub(crate) fn copy_contents(from: &mut File, to: &mut File) -> io::Result<()> {
+/// can (`FICLONE`), else copies inside the kernel. Holes stay holes. The result is how many bytes were copied.
+pub(crate) fn copy_contents(from: &mut File, to: &mut File) -> io::Result<u64> {
     // SAFETY: both descriptors are open; FICLONE takes the source descriptor by value.
     if unsafe { libc::ioctl(to.as_raw_fd(), libc::FICLONE, from.as_raw_fd()) } == 0 {
-        return Ok(());
+        return Ok(0);
     }
-    io::copy(from, to).map(drop)
+    let about = from.metadata()?;
+    // Blocks have 512 bytes here, whatever the file system's have.
+    if about.blocks().saturating_mul(512) >= about.len() {
+        return io::copy(from, to);
+    }
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(start) = seek_to(from, at, libc::SEEK_DATA)? {
+        let end = seek_to(from, start, libc::SEEK_HOLE)?.unwrap_or(about.len());
+        from.seek(SeekFrom::Start(start))?;
+        to.seek(SeekFrom::Start(start))?;
+        copied += io::copy(&mut from.take(end - start), to)?;
+        at = end;
+    }
+    to.set_len(about.len())?;
+    Ok(copied)
+}
+
+/// Where data (`SEEK_DATA`) or a hole (`SEEK_HOLE`) begins from `at` on; none behind the last.
+fn seek_to(file: &File, at: u64, what: libc::c_int) -> io::Result<Option<u64>> {
+    // SAFETY: no pointers, and the descriptor is open.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), at as i64, what) };
+    match u64::try_from(found) {
+        Ok(found) => Ok(Some(found)),
+        Err(_) => match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+            error => Err(error),
+        },
+    }
 }
 
 fn temporary_beside(path: &Path) -> PathBuf {
@@ -556,6 +632,43 @@ mod tests {
         exchanged.put_back().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"own");
         assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+    }
+
+    #[test]
+    fn holes_are_copied_as_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let mut file = create_zeroed(&from, 8 << 30).unwrap();
+        for (at, text) in [(1 << 20, "first"), (5 << 30, "second")] {
+            file.seek(SeekFrom::Start(at)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        }
+        let mut copy = create_zeroed(&to, 0).unwrap();
+        let copied = copy_contents(&mut file, &mut copy).unwrap();
+        assert!(copied <= 1 << 20, "{copied} bytes");
+        let about = copy.metadata().unwrap();
+        assert_eq!(about.len(), 8 << 30);
+        assert!(about.blocks() * 512 <= 1 << 20, "{}", about.blocks());
+        for (at, text) in [(1 << 20, "first"), (5 << 30, "second"), (3 << 30, "\0\0")] {
+            copy.seek(SeekFrom::Start(at)).unwrap();
+            let mut read = vec![0; text.len()];
+            copy.read_exact(&mut read).unwrap();
+            assert_eq!(read, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_has_no_end_or_is_too_large_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large");
+        create_zeroed(&path, LARGEST_READ + 1).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(
+            error.ends_with("it has 1024 MiB, and files of at most 1024 MiB are read"),
+            "{error}"
+        );
+        let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(error, "cannot read /dev/zero: it is no plain file");
     }
 
     #[test]

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::build::{BuildError, BuildLog, run_build};
@@ -175,16 +174,12 @@ pub(crate) fn compilers_in_path(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<Os
         for entry in entries.flatten() {
             let name = entry.file_name();
             let wanted = is_compiler(name.as_bytes()) || Some(name.as_bytes()) == cc;
-            if wanted && !compilers.contains_key(&name) && is_executable(&entry.path()) {
+            if wanted && !compilers.contains_key(&name) && files::is_executable(&entry.path()) {
                 compilers.insert(name, entry.path());
             }
         }
     }
     compilers
-}
-
-pub(crate) fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether this is the name of a compiler of C or C++, perhaps with a target before and a version after it. Those of C++ tell which

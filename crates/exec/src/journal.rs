@@ -324,7 +324,7 @@ pub fn open_wanted_journal<J>(
 /// # Errors
 /// When the tree cannot be read.
 pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileError> {
-    hash_tree(&project.root, Path::new(""), hasher)?;
+    hash_tree(&project.root, Path::new(""), &project.exclude, hasher)?;
     for command in [&project.build, &project.prepare] {
         let command = command.as_deref().unwrap_or_default();
         hasher.field(command.as_bytes());
@@ -343,14 +343,23 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
 }
 
 /// Adds names, modes and contents of a tree, but for git's own folder.
-fn hash_tree(root: &Path, relative: &Path, hasher: &mut Hasher) -> Result<(), FileError> {
+fn hash_tree(
+    root: &Path,
+    relative: &Path,
+    exclude: &[PathBuf],
+    hasher: &mut Hasher,
+) -> Result<(), FileError> {
     let folder = match relative.as_os_str().is_empty() {
         true => root.to_path_buf(),
         false => root.join(relative),
     };
     let failed = |error: io::Error| FileError::new("read the folder", &folder, error);
-    let mut names = fs::read_dir(&folder)
-        .map_err(failed)?
+    let entries = match fs::read_dir(&folder) {
+        // It is in no copy.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut names = entries
         .map(|entry| entry.map(|entry| entry.file_name()))
         .collect::<io::Result<Vec<_>>>()
         .map_err(failed)?;
@@ -360,21 +369,41 @@ fn hash_tree(root: &Path, relative: &Path, hasher: &mut Hasher) -> Result<(), Fi
             continue;
         }
         let below = relative.join(&name);
+        if exclude.contains(&below) {
+            continue;
+        }
         let path = root.join(&below);
         let failed = |error: io::Error| FileError::new("read", &path, error);
         let metadata = fs::symlink_metadata(&path).map_err(failed)?;
         hasher.field(below.as_os_str().as_bytes());
         hasher.number(metadata.permissions().mode().into());
         if metadata.is_dir() {
-            hash_tree(root, &below, hasher)?;
+            hash_tree(root, &below, exclude, hasher)?;
         } else if metadata.is_symlink() {
             hasher.field(fs::read_link(&path).map_err(failed)?.as_os_str().as_bytes());
         } else if metadata.is_file() {
-            hasher.field(files::read(&path)?);
+            hash_file(&path, hasher)?;
         }
     }
     Ok(())
 }
+
+/// Adds the contents of a file; of a large one, which may be all holes, its size and time.
+fn hash_file(path: &Path, hasher: &mut Hasher) -> Result<(), FileError> {
+    let failed = |error: io::Error| FileError::new("read", path, error);
+    let about = fs::metadata(path).map_err(failed)?;
+    if about.len() <= LARGEST_HASHED {
+        hasher.field(files::read(path)?);
+        return Ok(());
+    }
+    let time = about.modified().map_err(failed)?;
+    hasher.number(about.len());
+    hasher.field(format!("{time:?}"));
+    Ok(())
+}
+
+/// Bytes of a file of which all are hashed, at most.
+const LARGEST_HASHED: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {

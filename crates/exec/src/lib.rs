@@ -75,7 +75,7 @@ pub use runner::{
     CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,
     processor_time,
 };
-pub use sandbox::{CopyOptions, Sandbox};
+pub use sandbox::{Copied, CopyOptions, Sandbox};
 pub use scratch::{Rules, Scratch};
 pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Comparison, Test, TestKind, TestSuite};

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use patchwright_probe_abi::RUN_FOLDER;
 
@@ -35,6 +36,8 @@ pub struct WorkerOptions<'a> {
     pub view: bool,
     /// Files and folders of the tree to leave out, relative to its root.
     pub exclude: Vec<PathBuf>,
+    /// The most time that a build may take, if that is less than its limits say.
+    pub build_timeout: Option<Duration>,
     /// Ends all runs.
     pub cancel: CancelToken,
 }
@@ -60,7 +63,8 @@ impl<'a> WorkerOptions<'a> {
                 false => project.prepare.as_deref(),
             },
             view: true,
-            exclude: Vec::new(),
+            exclude: project.exclude.clone(),
+            build_timeout: project.build_timeout,
             cancel: cancel.clone(),
         }
     }
@@ -130,6 +134,7 @@ impl Worker {
         let temporary = folder.join("tmp");
         crate::files::create_private_folder(&temporary)?;
         runner.set_temporary_folder(temporary);
+        runner.set_build_timeout(options.build_timeout);
         if let ViewStatus::Refused { reason } = runner.view_status() {
             tracing::info!("the copy keeps its own path: {reason}");
         }
@@ -148,6 +153,11 @@ impl Worker {
             true => PoolError::Runner(RunError::Cancelled),
             false => PoolError::Copy(error),
         })?;
+        if options.source == options.project {
+            for told in remarks(&sandbox) {
+                options.scratch.attempts().tell(told);
+            }
+        }
         let mut worker = Worker {
             index,
             runner,
@@ -169,6 +179,34 @@ impl Worker {
     pub fn run_folder(&self) -> &Path {
         &self.run
     }
+}
+
+/// A copy of a project with more bytes takes its time.
+const LARGE: u64 = 1 << 30;
+
+/// What the user should know of the first copy of a project.
+fn remarks(sandbox: &Sandbox) -> Vec<String> {
+    let mut told: Vec<String> = sandbox
+        .unreadable()
+        .iter()
+        .map(|folder| {
+            let folder = folder.display();
+            format!("the folder {folder} may not be read, and is not in the copies")
+        })
+        .collect();
+    let copied = sandbox.copied();
+    if copied.bytes > LARGE
+        && let Some((file, bytes)) = &copied.largest
+    {
+        told.push(format!(
+            "each copy of the project has {} MiB, {} MiB of them in {}; `exclude = [\"…\"]` under [project] in \
+             patchwright.toml, or --exclude, leaves out what builds and tests do not need",
+            copied.bytes >> 20,
+            bytes >> 20,
+            file.display()
+        ));
+    }
+    told
 }
 
 /// A folder of its own for a worker; one of the same name may have had one before.

@@ -21,7 +21,7 @@ pub use selection::{FileSelection, SelectionError};
 
 use crate::files::{self, FileError};
 use crate::included;
-use crate::intercept::{is_executable, shell_quote};
+use crate::intercept::shell_quote;
 use crate::limits::{Limits, MIB};
 use crate::runner::Environment;
 use crate::sandbox::normalize;
@@ -47,6 +47,10 @@ pub struct Project {
     pub tests: Option<TestSuite>,
     /// The limits of each test.
     pub limits: Limits,
+    /// Files and folders that are not in the copies, relative to the root.
+    pub exclude: Vec<PathBuf>,
+    /// The most time that a build may take, if the user says so.
+    pub build_timeout: Option<Duration>,
     /// Where to repair; everywhere if empty. Files are relative to the root.
     pub files: Vec<FileSelection>,
     /// Folders outside of it to which builds and tests may write, with the place where each was permitted; absolute, without
@@ -86,6 +90,10 @@ pub struct ProjectFlags {
     pub ignore_trailing_whitespace: bool,
     /// `--files`
     pub files: Vec<FileSelection>,
+    /// `--exclude`
+    pub exclude: Vec<PathBuf>,
+    /// `--build-timeout`
+    pub build_timeout: Option<Duration>,
     /// `--allow-writes`; absolute.
     pub allow_writes: Vec<PathBuf>,
     /// `--network`
@@ -173,6 +181,7 @@ impl Project {
             test_timeout: flags.test_timeout,
             ignore_trailing_whitespace: flags.ignore_trailing_whitespace,
             files: selections.collect(),
+            build_timeout: flags.build_timeout,
             allow_writes: flags.allow_writes.clone(),
             network: flags.network,
             unprotected: flags.unprotected,
@@ -209,6 +218,8 @@ impl Project {
             compile_commands,
             tests: suite(&root, &config, flags)?,
             limits: limits(&config)?,
+            exclude: excluded(&root, &config, flags)?,
+            build_timeout: flags.build_timeout,
             files: selections(&root, &config, flags)?,
             allow_writes: allowed(&root, &config, flags)?,
             network: network(&config, flags),
@@ -244,6 +255,33 @@ fn allowed(
         }
     };
     by_flags.chain(written).map(checked).collect()
+}
+
+/// What copies leave out.
+fn excluded(
+    root: &Path,
+    config: &Config,
+    flags: &ProjectFlags,
+) -> Result<Vec<PathBuf>, ProjectError> {
+    let by_flags = flags.exclude.iter();
+    let by_flags = by_flags.map(|path| (path.clone(), Place::Flag("--exclude")));
+    let written = config.file.project.exclude.iter().flatten();
+    let written = written.map(|path| {
+        let Located { value, place } = config.locate(path);
+        (PathBuf::from(value), place)
+    });
+    let inside = |(path, place): (PathBuf, Place)| {
+        let relative = in_project(root, &path);
+        match relative.is_absolute() || relative.as_os_str().is_empty() {
+            true => Err(ProjectError::OutsideProject {
+                place,
+                file: path,
+                root: root.to_path_buf(),
+            }),
+            false => Ok(relative),
+        }
+    };
+    by_flags.chain(written).map(inside).collect()
 }
 
 /// Where the network was permitted.
@@ -491,7 +529,7 @@ fn driver_tests(
             driver: path,
         });
     }
-    if !is_executable(&path) {
+    if !files::is_executable(&path) {
         return Err(ProjectError::DriverNotExecutable {
             place,
             driver: path,

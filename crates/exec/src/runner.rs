@@ -294,6 +294,8 @@ pub struct Runner {
     connection: Option<Connection>,
     temporary: Option<PathBuf>,
     repeats: bool,
+    /// The most time that a build may take.
+    build_timeout: Option<Duration>,
     /// Where is noted what commands try outside of the copy. All runners of a run share it.
     attempts: Arc<Attempts>,
     /// What is being built and tested, if it is not the untouched program.
@@ -367,6 +369,7 @@ impl Runner {
             connection: Some(connection),
             temporary: None,
             repeats: false,
+            build_timeout: None,
         })
     }
 
@@ -382,12 +385,23 @@ impl Runner {
             self.attempts.clone(),
         )?;
         twin.temporary.clone_from(&self.temporary);
+        twin.build_timeout = self.build_timeout;
         Ok(twin)
     }
 
     /// The program that it was started with.
     pub(crate) fn program(&self) -> &RunnerProgram {
         &self.program
+    }
+
+    /// From now on no build takes longer, whatever its limits say.
+    pub fn set_build_timeout(&mut self, most: Option<Duration>) {
+        self.build_timeout = most;
+    }
+
+    /// See [`Runner::set_build_timeout`].
+    pub(crate) fn build_timeout(&self) -> Option<Duration> {
+        self.build_timeout
     }
 
     /// From now on, tests that run a program themselves are [`Request::repeated`], or no longer.

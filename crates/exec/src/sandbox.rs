@@ -34,6 +34,17 @@ pub struct Sandbox {
     project: PathBuf,
     viewed: bool,
     skipped: Vec<PathBuf>,
+    unreadable: Vec<PathBuf>,
+    copied: Copied,
+}
+
+/// How much was copied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Bytes; those that both trees share do not count, nor do holes.
+    pub bytes: u64,
+    /// The file with most of them, relative to the root, and how many.
+    pub largest: Option<(PathBuf, u64)>,
 }
 
 impl Sandbox {
@@ -62,14 +73,19 @@ impl Sandbox {
             project,
             options,
             skipped: Vec::new(),
+            unreadable: Vec::new(),
+            copied: Copied::default(),
         };
         copier.copy_folder(source, folder)?;
         copier.skipped.sort();
+        copier.unreadable.sort();
         Ok(Sandbox {
             folder: folder.to_path_buf(),
             project: project.to_path_buf(),
             viewed: options.viewed,
             skipped: copier.skipped,
+            unreadable: copier.unreadable,
+            copied: copier.copied,
         })
     }
 
@@ -122,6 +138,16 @@ impl Sandbox {
     /// FIFOs, sockets and devices of the tree that were not copied, relative to its root.
     pub fn skipped(&self) -> &[PathBuf] {
         &self.skipped
+    }
+
+    /// Folders of the tree that may not be read, and are not in the copy, relative to its root.
+    pub fn unreadable(&self) -> &[PathBuf] {
+        &self.unreadable
+    }
+
+    /// How much was copied.
+    pub fn copied(&self) -> &Copied {
+        &self.copied
     }
 
     /// Makes a second copy of this one in its present state, for the same project.
@@ -210,6 +236,8 @@ impl Sandbox {
             project: &self.project,
             options: &options,
             skipped: Vec::new(),
+            unreadable: Vec::new(),
+            copied: Copied::default(),
         };
         let (from, to) = (source.join(relative), self.folder.join(relative));
         let kind = fs::symlink_metadata(&from)
@@ -220,7 +248,7 @@ impl Sandbox {
         } else if kind.is_symlink() {
             copier.copy_link(&from, &to)
         } else {
-            copy_file(&from, &to)
+            copy_file(&from, &to).map(drop)
         }
     }
 
@@ -248,17 +276,30 @@ struct Copier<'a> {
     project: &'a Path,
     options: &'a CopyOptions,
     skipped: Vec<PathBuf>,
+    unreadable: Vec<PathBuf>,
+    copied: Copied,
 }
 
 impl Copier<'_> {
     fn copy_folder(&mut self, from: &Path, to: &Path) -> Result<(), FileError> {
         let metadata = fs::symlink_metadata(from).context("read", from)?;
+        let entries = match fs::read_dir(from) {
+            // The root is asked for; what lies below it may be somebody else's, and of no use to a build.
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && from != self.source =>
+            {
+                let relative = from.strip_prefix(self.source).unwrap_or(from);
+                self.unreadable.push(relative.to_path_buf());
+                return Ok(());
+            }
+            entries => entries.context("read the folder", from)?,
+        };
         match files::create_private_folder(to) {
             Err(error)
                 if error.source.kind() == io::ErrorKind::AlreadyExists && to == self.folder => {}
             other => other?,
         }
-        for entry in fs::read_dir(from).context("read the folder", from)? {
+        for entry in entries {
             let entry = entry.context("read the folder", from)?;
             let source = entry.path();
             if self
@@ -284,7 +325,12 @@ impl Copier<'_> {
             if kind.is_dir() {
                 self.copy_folder(&source, &target)?;
             } else if kind.is_file() {
-                copy_file(&source, &target)?;
+                let bytes = copy_file(&source, &target)?;
+                self.copied.bytes += bytes;
+                let largest = self.copied.largest.as_ref().map_or(0, |(_, most)| *most);
+                if bytes > largest {
+                    self.copied.largest = Some((relative.to_path_buf(), bytes));
+                }
             } else if kind.is_symlink() {
                 self.copy_link(&source, &target)?;
             } else {
@@ -344,7 +390,8 @@ pub fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-fn copy_file(from: &Path, to: &Path) -> Result<(), FileError> {
+/// Copies a file. The result is how many bytes were copied.
+fn copy_file(from: &Path, to: &Path) -> Result<u64, FileError> {
     // A FIFO that took the file's place since the listing must not block us.
     let mut source = OpenOptions::new()
         .read(true)
@@ -358,9 +405,10 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), FileError> {
         .mode(0o600)
         .open(to)
         .context("create", to)?;
-    files::copy_contents(&mut source, &mut target).context("copy", from)?;
+    let copied = files::copy_contents(&mut source, &mut target).context("copy", from)?;
     drop(target);
-    finish(&metadata, to)
+    finish(&metadata, to)?;
+    Ok(copied)
 }
 
 /// Gives a copied file or folder the owner, mode and time of the original, in the order in which
@@ -502,6 +550,54 @@ mod tests {
                 assert_eq!(target("leaving"), project.parent().unwrap().join("sibling"));
             }
         }
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_read_is_left_out_and_named() {
+        const NOBODY: u32 = 65_534;
+        let fixture = fixture();
+        let closed = fixture.project.join("sub/closed");
+        fs::create_dir_all(closed.join("inner")).unwrap();
+        fs::write(fixture.project.join("sub/file"), "x").unwrap();
+        fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+        // SAFETY: no pointers.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        if is_root {
+            let base = fixture.project.parent().unwrap();
+            for path in [
+                base,
+                &fixture.project,
+                &fixture.project.join("sub"),
+                &closed,
+            ] {
+                std::os::unix::fs::lchown(path, Some(NOBODY), None).unwrap();
+            }
+            // Root may read everything; for this thread that ends.
+            // SAFETY: no pointers.
+            unsafe { libc::setfsuid(NOBODY) };
+        }
+        let sandbox = Sandbox::create(
+            &fixture.project,
+            &fixture.copy,
+            &fixture.project,
+            &CopyOptions::default(),
+        );
+        let files = files::regular_files_below(&fixture.project);
+        if is_root {
+            // SAFETY: no pointers.
+            unsafe { libc::setfsuid(0) };
+        }
+        fs::set_permissions(&closed, Permissions::from_mode(0o755)).unwrap();
+        let sandbox = sandbox.unwrap();
+        assert_eq!(sandbox.unreadable(), [PathBuf::from("sub/closed")]);
+        assert_eq!(sandbox.copied().bytes, 1);
+        assert_eq!(
+            sandbox.copied().largest,
+            Some((PathBuf::from("sub/file"), 1))
+        );
+        assert!(fixture.copy.join("sub/file").exists());
+        assert!(!fixture.copy.join("sub/closed").exists());
+        assert_eq!(files.unwrap(), [fixture.project.join("sub/file")]);
     }
 
     #[test]

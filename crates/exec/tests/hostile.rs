@@ -228,6 +228,7 @@ impl Outside {
             prepare: None,
             view: true,
             exclude: vec![],
+            build_timeout: None,
             cancel: CancelToken::new().unwrap(),
         };
         Worker::start(0, name, &options).unwrap()

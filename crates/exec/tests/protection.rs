@@ -44,6 +44,7 @@ impl Fixture {
             prepare: None,
             view: true,
             exclude: vec![],
+            build_timeout: None,
             cancel: CancelToken::new().unwrap(),
         };
         Worker::start(0, name, &options).unwrap()

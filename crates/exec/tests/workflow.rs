@@ -57,6 +57,7 @@ impl Fixture {
             prepare: None,
             view: false,
             exclude: vec![],
+            build_timeout: None,
             cancel: CancelToken::new().unwrap(),
         }
     }

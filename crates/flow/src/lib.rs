@@ -11,6 +11,7 @@
 
 mod access;
 pub mod cfg;
+mod declared;
 pub mod dependence;
 pub mod directives;
 pub mod dominators;

@@ -94,6 +94,23 @@ pub struct Action {
     pub definitions: Vec<Definition>,
     /// The variables that it reads.
     pub uses: Vec<String>,
+    /// The variables that it declares.
+    pub declares: Vec<Variable>,
+}
+
+/// A variable as a declaration has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type as it is written, with the name in it and a space between tokens; `static` and `extern` are left out.
+    pub type_text: String,
+    /// Its initial value as it is written, if it has one.
+    pub value: Option<String>,
+    /// It is `extern` and has no initial value: it is defined elsewhere.
+    pub is_extern: bool,
+    /// It is `static`.
+    pub is_static: bool,
 }
 
 impl Action {
@@ -358,6 +375,8 @@ pub struct TopLevel {
     pub line: u32,
     /// Its last line.
     pub last_line: u32,
+    /// The variables that it declares.
+    pub variables: Vec<Variable>,
 }
 
 /// The outline of one source file in one configuration of its conditional directives.

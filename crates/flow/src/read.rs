@@ -10,6 +10,7 @@ use tree_sitter::{Node, Parser};
 use patchwright_text::Span;
 
 use crate::access::{self, field};
+use crate::declared::variables;
 use crate::directives::Directives;
 use crate::headers::Setting;
 use crate::outline::*;
@@ -37,6 +38,7 @@ pub fn read(source: &[u8], directives: &Directives, choice: &[Option<usize>]) ->
                 text: directive.text.clone(),
                 line: directive.line,
                 last_line: directive.last_line,
+                variables: Vec::new(),
             });
         }
     }
@@ -128,13 +130,13 @@ fn add_tokens(node: Node, tokens: &mut Vec<Token>) {
     }
 }
 
-fn tokens(node: Node) -> Vec<Token> {
+pub(crate) fn tokens(node: Node) -> Vec<Token> {
     let mut tokens = Vec::new();
     add_tokens(node, &mut tokens);
     tokens
 }
 
-fn words(tokens: &[Token], text: &[u8]) -> String {
+pub(crate) fn words(tokens: &[Token], text: &[u8]) -> String {
     let words: Vec<_> = tokens
         .iter()
         .map(|token| String::from_utf8_lossy(&text[token.span.range()]))
@@ -213,6 +215,7 @@ impl FileReader<'_> {
                         text: words(&tokens(child), self.text),
                         line,
                         last_line,
+                        variables: variables(child, self.text),
                     });
                 }
                 // A brace or semicolon that an error left over.
@@ -366,7 +369,9 @@ impl FunctionReader<'_> {
     fn action(&mut self, kind: ActionKind, context: String, nodes: &[Node]) -> Option<ActionId> {
         let mut tokens = Vec::new();
         let (mut calls, mut definitions, mut uses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut declares = Vec::new();
         for node in nodes {
+            declares.extend(variables(*node, self.text));
             add_tokens(*node, &mut tokens);
             if let Some(line) = first_unclear(*node) {
                 self.unclear.get_or_insert(line);
@@ -398,6 +403,7 @@ impl FunctionReader<'_> {
             calls,
             definitions,
             uses,
+            declares,
         });
         Some(ActionId(self.actions.len() as u32 - 1))
     }

@@ -476,6 +476,18 @@ fn hunks(
         }
         Ok((edits, notes))
     };
+    // Only where all lines of the file end so: of others nobody knows what the new ones should be.
+    let newlines = text.iter().filter(|byte| **byte == b'\n').count();
+    let returns = text.windows(2).filter(|pair| *pair == b"\r\n").count();
+    let filled: Option<Vec<diff::Hunk>> =
+        file.hunks.iter().map(hunk::with_carriage_returns).collect();
+    if let Some(filled) = filled.filter(|_| newlines > 0 && newlines == returns)
+        && let Ok((edits, found)) = attempt(&filled)
+    {
+        notes.push(ApplyNote::CarriageReturnsAdded { file: path.clone() });
+        notes.extend(found);
+        return Ok(edits);
+    }
     let (index, lost) = match attempt(&file.hunks) {
         Ok((edits, found)) => {
             notes.extend(found);

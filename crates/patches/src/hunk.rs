@@ -223,6 +223,23 @@ pub(crate) fn is_applied(hunk: &Hunk, text: &[u8]) -> bool {
         && matches!(pattern.locate(&lines, &Progress::default(), 0), Ok(Some(_)))
 }
 
+/// The hunk with carriage returns at the ends of its lines, if no line has one.
+pub(crate) fn with_carriage_returns(hunk: &Hunk) -> Option<Hunk> {
+    let mut filled = hunk.clone();
+    for line in &mut filled.lines {
+        let at = match line.text.ends_with(b"\n") {
+            true => line.text.len() - 1,
+            // The last line of a file that ends without a newline.
+            false => continue,
+        };
+        if at > 0 && line.text[at - 1] == b'\r' {
+            return None;
+        }
+        line.text.insert(at, b'\r');
+    }
+    Some(filled)
+}
+
 /// The hunk without the carriage returns at the ends of its lines, if every line has one.
 pub(crate) fn without_carriage_returns(hunk: &Hunk) -> Option<Hunk> {
     let mut stripped = hunk.clone();

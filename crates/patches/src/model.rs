@@ -368,6 +368,11 @@ pub enum ApplyNote {
         /// The file.
         file: RelativePath,
     },
+    /// The lines of the file end with `\r\n` and those of the diff do not: the `\r` were added.
+    CarriageReturnsAdded {
+        /// The file.
+        file: RelativePath,
+    },
     /// The last line of the diff has no newline; one was added.
     NoFinalNewline,
     /// So many hunks have not as many lines as their headers say; the lines were counted.
@@ -393,6 +398,10 @@ impl fmt::Display for ApplyNote {
             ApplyNote::CarriageReturns { file } => write!(
                 f,
                 "{file}: carriage returns at the ends of the diff's lines were left out"
+            ),
+            ApplyNote::CarriageReturnsAdded { file } => write!(
+                f,
+                "{file}: its lines end with carriage returns, which the diff's lines were given"
             ),
             ApplyNote::NoFinalNewline => {
                 f.write_str("the diff's last line has no newline; one was added")

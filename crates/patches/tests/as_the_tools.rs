@@ -359,14 +359,40 @@ fn hunks_that_do_not_fit_are_named_with_a_hint() {
         "-:3: hunk #1 of x.c (line 1) does not fit: the file looks as if it had been applied already"
     );
     let diff = "--- a/w.c\n+++ b/w.c\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
-    let text = reason(apply(folder.path(), diff.as_bytes()));
-    assert!(text.contains("end with \\r\\n"), "{text}");
     let diff = diff.replace('\n', "\r\n");
     let text = new_text(apply(folder.path(), diff.as_bytes()), b"").unwrap();
     assert_eq!(text, b"a\r\nB\r\nc\r\n");
     let diff = "--- a/none.c\n+++ b/none.c\n@@ -1 +1 @@\n-a\n+b\n";
     let text = reason(apply(folder.path(), diff.as_bytes()));
     assert!(text.contains("no file none.c"), "{text}");
+}
+
+#[test]
+fn a_diff_without_carriage_returns_applies_to_a_file_whose_lines_all_end_with_them() {
+    let folder = folder_with(&[
+        ("w.c", b"a\r\nb\r\nc\r\n"),
+        ("end.c", b"a\r\nb"),
+        ("mixed.c", b"a\r\nb\r\nc\n"),
+    ]);
+    let diff = |name: &str, lines: &str| format!("--- a/{name}\n+++ b/{name}\n{lines}");
+    let middle = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+more\n c\n";
+    let Applied::Patch(patch) = apply(folder.path(), diff("w.c", middle).as_bytes()) else {
+        panic!("it applies");
+    };
+    let text = patch.changes[0].text().unwrap().to_vec();
+    assert_eq!(text, b"a\r\nB\r\nmore\r\nc\r\n");
+    assert!(
+        matches!(&patch.notes[..], [ApplyNote::CarriageReturnsAdded { .. }]),
+        "{:?}",
+        patch.notes
+    );
+    let no_newline = "\\ No newline at end of file\n";
+    let end = format!("@@ -1,2 +1,3 @@\n a\n-b\n{no_newline}+x\n+B\n{no_newline}");
+    let text = new_text(apply(folder.path(), diff("end.c", &end).as_bytes()), b"").unwrap();
+    assert_eq!(text, b"a\r\nx\r\nB");
+    // What the new lines should end with is not known.
+    let text = reason(apply(folder.path(), diff("mixed.c", middle).as_bytes()));
+    assert!(text.contains("end with \\r\\n"), "{text}");
 }
 
 #[test]

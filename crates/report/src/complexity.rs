@@ -94,6 +94,9 @@ fn what_changed(function: &MeasuredFunction) -> String {
             parts.push(format!("{n} {word}"));
         }
     }
+    if function.uses > 0 {
+        parts.push(format!("{} by what it uses", function.uses));
+    }
     if function.signature {
         parts.push("signature".to_owned());
     }
@@ -234,6 +237,17 @@ fn note_text(note: &Note) -> String {
             "{path}:{line}: {} cannot be read as C and was left out",
             count(*lines as u64, "changed line", "changed lines")
         ),
+        Note::UsesElsewhere { names } => format!(
+            "{} changed; uses in files that did not change do not count: --whole-program counts them",
+            names.join(", ")
+        ),
+        Note::Unreachable {
+            path,
+            function,
+            line,
+        } => format!(
+            "{path}:{line}: this changed statement of {function} is unreachable, so it is in no sequence"
+        ),
         Note::Unclear {
             path,
             function,
@@ -342,8 +356,9 @@ struct Summary {
     spearman_rho: Option<f64>,
 }
 
+/// A change as JSON has it.
 #[derive(Serialize)]
-struct Entry {
+pub(crate) struct Entry {
     title: String,
     commit: Option<CommitEntry>,
     cycc: usize,
@@ -379,6 +394,7 @@ struct FunctionEntry {
     modified: usize,
     moved: usize,
     deleted: usize,
+    uses: usize,
     cloc: usize,
     signature: bool,
     interactions: Vec<InteractionEntry>,
@@ -423,7 +439,8 @@ pub fn json(changes: &[Measured]) -> String {
     text
 }
 
-fn entry(change: &Measured) -> Entry {
+/// A change, for JSON.
+pub(crate) fn entry(change: &Measured) -> Entry {
     let measurement = &change.measurement;
     let graph = &measurement.graph;
     let (cycc, cloc) = change.figures();
@@ -472,6 +489,7 @@ fn function_entry(function: &MeasuredFunction) -> FunctionEntry {
         modified,
         moved,
         deleted: function.deleted,
+        uses: function.uses,
         cloc: function.changed_lines,
         signature: function.signature,
         interactions: function

@@ -11,6 +11,7 @@ pub mod json;
 pub mod layered;
 pub mod localization;
 pub mod proof;
+pub mod regression;
 pub mod slice;
 pub mod svg;
 pub mod text;

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
     ("exec", &["text", "probe-abi"]),
+    ("history", &["text", "changes", "exec"]),
     ("csource", &["text", "exec"]),
     ("lower", &["text", "clib", "semantics", "csource", "ir"]),
     ("definite", &["clib", "csource", "ir", "lower"]),
@@ -92,8 +93,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "changes", "exec", "ir", "patches", "localize", "repair", "prove", "compare",
-            "validate",
+            "changes", "exec", "history", "ir", "patches", "localize", "repair", "prove",
+            "compare", "validate",
         ],
     ),
     (
@@ -106,6 +107,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "flow",
             "changes",
             "exec",
+            "history",
             "csource",
             "ir",
             "lower",
@@ -135,6 +137,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "flow",
             "changes",
             "exec",
+            "history",
             "csource",
             "ir",
             "lower",

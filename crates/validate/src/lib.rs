@@ -54,7 +54,7 @@ pub use plain::Way;
 pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
-pub use test_files::TestFiles;
+pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 
 /// What a run is asked to do.

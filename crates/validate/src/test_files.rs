@@ -126,7 +126,8 @@ impl<'p> TestFiles<'p> {
     }
 }
 
-fn is_in_test_folder(path: &Path) -> bool {
+/// Whether a file, relative to the root, lies in a folder of tests by its name.
+pub fn is_in_test_folder(path: &Path) -> bool {
     let folders = path.parent().into_iter().flat_map(Path::iter);
     folders
         .into_iter()
@@ -134,7 +135,7 @@ fn is_in_test_folder(path: &Path) -> bool {
 }
 
 /// Whether a file is one of which programs are made, or by which they are.
-fn is_of_program(path: &Path) -> bool {
+pub fn is_of_program(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let name = path.file_name().and_then(|name| name.to_str());
     extension.is_some_and(|extension| OF_PROGRAMS.contains(&extension))

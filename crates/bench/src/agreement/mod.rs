@@ -193,6 +193,7 @@ fn compare(entry: &Entry, arguments: &Arguments) -> Result<Option<Tally>, Box<dy
             prepare: None,
             view: false,
             exclude: Vec::new(),
+            build_timeout: None,
             cancel: surroundings.cancel.clone(),
         },
     )?;

@@ -1,6 +1,8 @@
 //! What the tests of the command line share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod git;
+
 use std::{
     collections::BTreeMap,
     ffi::OsStr,

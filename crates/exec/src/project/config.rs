@@ -40,6 +40,7 @@ pub(super) struct ProjectTable {
     pub(super) build: Option<String>,
     pub(super) compile_commands: Option<PathBuf>,
     pub(super) prepare: Option<String>,
+    pub(super) exclude: Option<Vec<Spanned<String>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -128,6 +128,7 @@ pub fn validate_project(
             prepare: None,
             view: true,
             exclude: Vec::new(),
+            build_timeout: None,
             cancel: cancel.clone(),
         },
     )

@@ -1,0 +1,109 @@
+//! The files of a revision, whatever they are.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use git2::{FileMode, ObjectType, Oid, Tree};
+
+use super::{GitError, History, failed};
+
+/// What is at a path in a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A file.
+    File {
+        /// Its contents, as they are kept: no filter, such as one for ends of lines, was asked.
+        contents: Vec<u8>,
+        /// It may be executed.
+        executable: bool,
+    },
+    /// A symbolic link to this target.
+    Link(PathBuf),
+    /// Another repository, whose files are not here.
+    Submodule,
+}
+
+impl History {
+    /// Gives what a revision has below the folder `below`, with paths relative to that, to `visit`, until it fails.
+    /// The result is whether there is such a folder.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or what `visit` says.
+    pub fn visit_tree<E: From<GitError>>(
+        &self,
+        commit: &str,
+        below: &Path,
+        mut visit: impl FnMut(&Path, Item) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let tree = self.tree(commit, below)?;
+        let Some(tree) = tree else {
+            return Ok(false);
+        };
+        self.visit_folder(&tree, Path::new(""), &mut visit)?;
+        Ok(true)
+    }
+
+    /// A name for the contents of the folder `below` in a revision: two of one name are the same. None if there is no such folder.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn tree_name(&self, commit: &str, below: &Path) -> Result<Option<String>, GitError> {
+        Ok(self.tree(commit, below)?.map(|tree| tree.id().to_string()))
+    }
+
+    fn tree(&self, commit: &str, below: &Path) -> Result<Option<Tree<'_>>, GitError> {
+        let find = || {
+            let tree = self
+                .repository
+                .find_commit(Oid::from_str(commit)?)?
+                .tree()?;
+            if below.as_os_str().is_empty() {
+                return Ok(Some(tree));
+            }
+            match tree.get_path(below) {
+                Ok(entry) if entry.kind() == Some(ObjectType::Tree) => {
+                    self.repository.find_tree(entry.id()).map(Some)
+                }
+                Err(error) if error.code() != git2::ErrorCode::NotFound => Err(error),
+                _ => Ok(None),
+            }
+        };
+        find().map_err(failed("read a tree"))
+    }
+
+    fn visit_folder<E: From<GitError>>(
+        &self,
+        tree: &Tree<'_>,
+        folder: &Path,
+        visit: &mut impl FnMut(&Path, Item) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for entry in tree {
+            let path = folder.join(OsStr::from_bytes(entry.name_bytes()));
+            let contents = || {
+                let blob = self.repository.find_blob(entry.id());
+                let blob = blob.map_err(failed("read a file"));
+                blob.map(|blob| blob.content().to_vec())
+            };
+            match entry.kind() {
+                Some(ObjectType::Tree) => {
+                    let tree = self.repository.find_tree(entry.id());
+                    self.visit_folder(&tree.map_err(failed("read a tree"))?, &path, visit)?;
+                }
+                Some(ObjectType::Blob) if entry.filemode() == i32::from(FileMode::Link) => {
+                    let target = PathBuf::from(OsStr::from_bytes(&contents()?));
+                    visit(&path, Item::Link(target))?;
+                }
+                Some(ObjectType::Blob) => {
+                    let item = Item::File {
+                        contents: contents()?,
+                        executable: entry.filemode() == i32::from(FileMode::BlobExecutable),
+                    };
+                    visit(&path, item)?;
+                }
+                _ => visit(&path, Item::Submodule)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! How much is shown, and whether in colour: flags of all commands.
+
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::Args;
+
+/// Flags of all commands about what is shown.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct ShownArgs {
+    /// Show no progress and no notes, only results, warnings and errors
+    #[arg(short, long, global = true, help_heading = "Display")]
+    pub quiet: bool,
+
+    /// Show what is done in detail; twice: in more detail
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Display")]
+    pub verbose: u8,
+
+    /// Whether results are coloured
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        help_heading = "Display"
+    )]
+    pub color: Color,
+}
+
+/// Values of `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+static SHOWN: OnceLock<ShownArgs> = OnceLock::new();
+
+/// From now on this is what is shown.
+pub fn set(args: ShownArgs) {
+    let _ = SHOWN.set(args);
+}
+
+fn shown() -> ShownArgs {
+    SHOWN.get().copied().unwrap_or_default()
+}
+
+/// Whether standard output is coloured.
+pub fn colour() -> bool {
+    match shown().color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    }
+}
+
+/// Whether neither progress nor notes are shown.
+pub fn is_quiet() -> bool {
+    shown().quiet
+}
+
+/// What diagnostics are shown where the environment does not say.
+pub fn diagnostics(args: &ShownArgs) -> &'static str {
+    match args.verbose {
+        0 => "off",
+        1 => "info",
+        _ => "debug",
+    }
+}

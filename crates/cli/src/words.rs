@@ -1,0 +1,109 @@
+//! The words of the command line, before and after they are understood.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use clap::Command;
+
+/// Names of tests behind `--tests` may begin with a minus sign: those that are no flags of the command are written as `--tests=NAME`, and so
+/// are all that stand with them.
+pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    let subcommand = words.iter().skip(1).find_map(|word| {
+        let word = word.to_str()?;
+        command.find_subcommand(word)
+    });
+    let Some(subcommand) = subcommand else {
+        return words;
+    };
+    let arguments = || subcommand.get_arguments().chain(command.get_arguments());
+    let longs: BTreeSet<&str> = arguments()
+        .flat_map(|argument| argument.get_long_and_visible_aliases().unwrap_or_default())
+        .chain(["help", "version"])
+        .collect();
+    let shorts: BTreeSet<char> = arguments()
+        .filter_map(clap::Arg::get_short)
+        .chain(['h', 'V'])
+        .collect();
+    let is_flag = |word: &str| {
+        if let Some(long) = word.strip_prefix("--") {
+            let name = long.split_once('=').map_or(long, |(name, _)| name);
+            return name.is_empty() || longs.contains(name);
+        }
+        let mut letters = word.trim_start_matches('-').chars();
+        let first = letters.next();
+        let rest = letters.as_str();
+        let is_value = rest.strip_prefix('=').unwrap_or(rest);
+        first.is_some_and(|first| shorts.contains(&first))
+            && is_value.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut separate = Vec::with_capacity(words.len());
+    let mut is_test = false;
+    let mut rest = words.into_iter();
+    for word in rest.by_ref() {
+        let text = word.to_str().unwrap_or_default();
+        if text == "--" {
+            separate.push(word);
+            break;
+        }
+        if text == "--tests" && longs.contains("tests") {
+            is_test = true;
+            continue;
+        }
+        is_test &= !(text.starts_with('-') && text.len() > 1 && is_flag(text));
+        if is_test {
+            let mut joined = OsString::from("--tests=");
+            joined.push(&word);
+            separate.push(joined);
+        } else {
+            separate.push(word);
+        }
+    }
+    separate.extend(rest);
+    separate
+}
+
+/// What is wrong with the command line, as all other errors are told.
+pub fn told(error: &clap::Error) -> Option<String> {
+    let text = error.render().to_string();
+    let rest = text.strip_prefix("error: ")?;
+    Some(format!("patchwright: error: {rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn names_of_tests_that_begin_with_a_minus_sign_are_told_from_flags() {
+        let separate = |text: &str| {
+            let words = text.split(' ').map(OsString::from).collect();
+            let words = with_separate_tests(words, &Cli::command());
+            let words: Vec<String> = words
+                .into_iter()
+                .map(|word| word.into_string().unwrap())
+                .collect();
+            words.join(" ")
+        };
+        for (given, wanted) in [
+            (
+                "pw repair p --tests -neg a --json",
+                "pw repair p --tests=-neg --tests=a --json",
+            ),
+            (
+                "pw repair --tests --odd -1 -j2 p",
+                "pw repair --tests=--odd --tests=-1 -j2 p",
+            ),
+            ("pw run --tests -x", "pw run --tests -x"),
+            ("pw repair p --tests", "pw repair p"),
+            (
+                "pw validate --tests a --color=never -- --tests",
+                "pw validate --tests=a --color=never -- --tests",
+            ),
+        ] {
+            assert_eq!(separate(given), wanted);
+        }
+    }
+}
