@@ -54,6 +54,17 @@ fn waiting_for_output(declared: &str) -> String {
 const ENDLESS: Ending = Ending::TimedOut(TimeKind::Endless);
 
 #[test]
+fn a_process_that_waits_for_its_reader_is_waited_for() {
+    let folder = folder();
+    let body =
+        "static char text[65536]; for (int i = 0; i < 3000; i++) write(1, text, sizeof text);";
+    compile(&folder, "writer", &["-O2"], body);
+    let ending = run(&folder.path, "exec ./writer");
+    let is_waited_for = matches!(ending, Ending::Exited(7) | Ending::LimitExceeded(_));
+    assert!(is_waited_for, "{ending:?}");
+}
+
+#[test]
 fn loops_that_come_back_to_their_state_or_only_count_never_end() {
     let folder = folder();
     for (number, body) in [

@@ -41,6 +41,13 @@ const RESUME_FLAG: u64 = 1 << 16;
 /// Steps between looks at the time.
 const STEPS: u32 = 256;
 
+/// Whether a process was stopped while it waited in a system call, which the kernel begins again when the process goes on.
+fn is_inside_call(registers: &Registers) -> bool {
+    // ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK, which programs never see.
+    const BEGUN_AGAIN: [i64; 4] = [-512, -513, -514, -516];
+    registers.orig_rax as i64 >= 0 && BEGUN_AGAIN.contains(&(registers.rax as i64))
+}
+
 /// Whether the process surely goes on for ever without a system call that has an effect, if nobody does anything to it. What it maps from the
 /// file `ignored` counts neither as its memory nor as that of others; `own_limit` is the limit of its processor time, in
 /// seconds, that is ours. It is stopped meanwhile, until `deadline` at the most. `others` wait for it, or for each other.
@@ -110,12 +117,17 @@ impl Walk {
         if mappings.iter().any(memory::is_written_by_others) {
             return give_up();
         }
+        let machine = Machine::new(tracee, &mappings)?;
+        // It would begin the call again, and might wait in it for us, who read what it writes.
+        if is_inside_call(&machine.registers) {
+            return give_up();
+        }
         let is_ignored =
             |mapping: &Mapping| ignored.is_some_and(|path| path == Path::new(&mapping.name));
         let shared = mappings.iter().find(|mapping| is_ignored(mapping));
         Ok(Walk {
             calls: Calls::of(pid, &mappings, is_ignored),
-            machine: Machine::new(tracee, &mappings)?,
+            machine,
             ignored: shared.map_or(0..0, |mapping| mapping.addresses.clone()),
             deadline,
             mappings,
