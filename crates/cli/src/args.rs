@@ -260,7 +260,7 @@ pub struct ProjectArgs {
 }
 
 /// Flags that describe a project.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct DescriptionArgs {
     /// The shell command that builds the project, run from its root
     #[arg(long, value_name = "CMD", help_heading = "Project")]
@@ -415,6 +415,9 @@ pub struct RepairArgs {
     pub jobs: Option<usize>,
 
     #[command(flatten)]
+    pub behaviour: BehaviourArgs,
+
+    #[command(flatten)]
     pub resuming: Resuming,
 
     /// Also write the patches into this folder, as 1.diff, 2.diff, …
@@ -428,6 +431,40 @@ pub struct RepairArgs {
     /// Also print what was done, in numbers
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
+}
+
+/// What is asked about the behaviour of patches.
+#[derive(Args, Clone, Debug, Default)]
+pub struct BehaviourArgs {
+    /// Execute the program with each patch on inputs like those of the tests: what the patches change, which of them do the
+    /// same, and inputs that tell the others apart; the order of the patches follows
+    #[arg(long, help_heading = "Behaviour")]
+    pub compare: bool,
+
+    /// Ask which of the results is right for inputs that tell patches apart; answers become tests in the folder `tests` of
+    /// --output
+    #[arg(long, help_heading = "Behaviour")]
+    pub ask: bool,
+
+    /// What is right for some inputs, a line of JSON each: {"arguments": ["-5"], "input": "", "output": "0\n", "status": 0}
+    #[arg(long, value_name = "FILE", help_heading = "Behaviour")]
+    pub answers: Option<PathBuf>,
+
+    /// Seconds for these executions
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 20,
+        help_heading = "Behaviour"
+    )]
+    pub compare_budget: u64,
+}
+
+impl BehaviourArgs {
+    /// Whether anything is to be done.
+    pub fn is_wanted(&self) -> bool {
+        self.compare || self.ask || self.answers.is_some()
+    }
 }
 
 /// How an interrupted run is resumed.
@@ -608,6 +645,9 @@ pub struct ValidateArgs {
     /// Number of workers [default: the number of processors]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Validation")]
     pub jobs: Option<usize>,
+
+    #[command(flatten)]
+    pub behaviour: BehaviourArgs,
 
     #[command(flatten)]
     pub resuming: Resuming,

@@ -1,11 +1,16 @@
 //! `patchwright compare`.
 
+mod golden;
+mod interactions;
+pub(crate) mod named;
+pub(crate) mod native;
 mod read;
 mod replay;
-mod tests_of;
+pub(crate) mod seen;
+mod symbolic;
+pub(crate) mod tests_of;
 
 use std::{
-    collections::BTreeSet,
     ffi::OsString,
     io::Write,
     path::PathBuf,
@@ -13,38 +18,25 @@ use std::{
 };
 
 use clap::Args;
-use patchwright_compare::{
-    Explored, Explorer, Extent, Pair, Partition, Seen, Share, Side, Verdict, covered, reasons,
-    verdict,
-};
+use patchwright_compare::Verdict;
 use patchwright_exec::{CancelToken, Scratch};
-use patchwright_ir::Program;
-use patchwright_prove::{Given, arguments, standard_input};
-use patchwright_report::{
-    comparison::{self, Comparison},
-    text::Style,
-};
-use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
+use patchwright_report::{comparison::Comparison, text::Style};
 
 use crate::{
     Exit,
-    encoded::{Problem, checks, deep},
-    signals,
+    args::DescriptionArgs,
+    encoded::{Problem, deep},
+    protection, signals,
 };
-use read::Versions;
-use replay::{Replay, Watch};
+use named::{Builder, Named};
+use symbolic::{Answer, Compared, Job};
 
 /// Flags of `patchwright compare`.
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// The version before the change, a C file
-    #[arg(value_name = "OLD")]
-    pub old: OsString,
-
-    /// The version after it, a C file
-    #[arg(value_name = "NEW")]
-    pub new: OsString,
+    /// The versions, the oldest first: C files, folders of projects, and, after the first, patches of it
+    #[arg(value_name = "VERSION", num_args = 2.., required = true)]
+    pub versions: Vec<OsString>,
 
     /// Compare this function, for all arguments, instead of the program
     #[arg(long, value_name = "NAME", help_heading = "What is compared")]
@@ -110,6 +102,50 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub equal: usize,
 
+    /// Execute both versions on these inputs, and on inputs like them: a folder of NAME.in and NAME.args, or of files that
+    /// are standard input [default: the cases of the project]
+    #[arg(long, value_name = "CASES", help_heading = "Executions")]
+    pub seeds: Option<PathBuf>,
+
+    /// Only execute both versions; nothing is proved
+    #[arg(long, help_heading = "Executions")]
+    pub native: bool,
+
+    /// Never execute the versions themselves
+    #[arg(long, conflicts_with_all = ["native", "seeds"], help_heading = "Executions")]
+    pub no_native: bool,
+
+    /// Inputs that they are executed with at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000,
+        help_heading = "Executions"
+    )]
+    pub executions: usize,
+
+    /// Also look at the sequences in which changes can be executed: which inputs exercise them, for which of them the
+    /// versions differ, and which of them a difference needs
+    #[arg(long, help_heading = "Output")]
+    pub interactions: bool,
+
+    /// A version that is right: each difference is progress, a regression, or neither
+    #[arg(long, value_name = "VERSION", help_heading = "Output")]
+    pub golden: Option<OsString>,
+
+    /// Write a page with both sources, the partitions and what was executed
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Write a C program that calls the function with each sample, and checks that it does what OLD does
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "function",
+        help_heading = "Output"
+    )]
+    pub c_test: Option<PathBuf>,
+
     /// Write a test for each partition into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -122,9 +158,8 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Flags for the compiler
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
-    pub cflags: Option<String>,
+    #[command(flatten)]
+    pub description: DescriptionArgs,
 }
 
 /// Runs the command.
@@ -143,354 +178,268 @@ pub fn run(args: &CompareArgs) -> Exit {
 }
 
 fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
-    let scratch = Scratch::in_default_place().map_err(Problem::of)?;
+    let mut scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
-    let started = Instant::now();
-    let versions = read::versions(args, &scratch, cancel.clone())?;
-    deep(|| {
-        Job {
-            args,
-            versions,
-            cancel: &cancel,
-            started,
+    let named = named::named(&args.versions, &args.description, &scratch)?;
+    if let Some(folder) = &args.seeds {
+        // Now, and not after a build.
+        seen::cases_in(folder)?;
+    }
+    if let named::What::Project(project, _) = &named[0].what {
+        for told in protection::set_up(&mut scratch, project, None).map_err(Problem::of)? {
+            eprintln!("patchwright: {told}");
         }
-        .run()
-    })
-}
-
-struct Job<'a> {
-    args: &'a CompareArgs,
-    versions: Versions,
-    cancel: &'a CancelToken,
-    started: Instant,
-}
-
-impl Job<'_> {
-    fn run(mut self) -> Result<Exit, Problem> {
-        let args = self.args;
-        // Leaks are no behaviour that callers see.
-        let usual = Check::ALL.into_iter().filter(|&check| check != Check::Leak);
-        let checks = checks(args.check.as_deref(), usual.collect())?;
-        let mut report = Comparison {
-            schema: comparison::SCHEMA,
-            schema_version: comparison::SCHEMA_VERSION,
-            old: self.versions.both[0].shown.clone(),
-            new: self.versions.both[1].shown.clone(),
-            function: args.function.clone(),
-            verdict: "same-code".to_owned(),
-            bound: args.bound,
-            differences_complete: true,
-            covers_everything: true,
-            covered: None,
-            ended_early: false,
-            partitions: Vec::new(),
-            reasons: Vec::new(),
-            notes: Vec::new(),
-            seconds: vec![("read".to_owned(), self.started.elapsed().as_secs_f64())],
+    }
+    let mut work = Work {
+        args,
+        scratch: &scratch,
+        cancel: &cancel,
+        number: 0,
+    };
+    let is_patches = named.len() > 2 && named[1..].iter().all(Named::is_patch);
+    let mut exits = Vec::new();
+    for at in 1..named.len() {
+        // Patches are all patches of the first version; versions follow each other.
+        let old = if is_patches {
+            &named[0]
+        } else {
+            &named[at - 1]
         };
-        if self.versions.same_code {
-            self.print(&report);
-            return Ok(Exit::Found);
+        let pair = [old, &named[at]];
+        exits.push(work.pair(pair, named.len() > 2)?);
+        if cancel.is_cancelled() {
+            break;
         }
+    }
+    for told in protection::untold(&scratch) {
+        eprintln!("patchwright: {told}");
+    }
+    let worst = [
+        Exit::Bug,
+        Exit::Interrupted,
+        Exit::BadInput,
+        Exit::Nothing,
+        Exit::Found,
+    ];
+    Ok(worst
+        .into_iter()
+        .find(|exit| exits.contains(exit))
+        .unwrap_or(Exit::Found))
+}
+
+/// Comparisons that are to be made.
+struct Work<'a> {
+    args: &'a CompareArgs,
+    scratch: &'a Scratch,
+    cancel: &'a CancelToken,
+    /// Pairs so far.
+    number: usize,
+}
+
+/// Time for executions where nothing else is to be done, and where they come before the symbols.
+const ONLY_EXECUTIONS: Duration = Duration::from_secs(30);
+const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
+
+impl Work<'_> {
+    /// Compares two versions, and prints what is known of them.
+    fn pair(&mut self, pair: [&Named; 2], of_several: bool) -> Result<Exit, Problem> {
+        let args = self.args;
+        self.number += 1;
+        let begin = Instant::now();
         let end = args
             .budget
-            .map(|seconds| self.started + Duration::from_secs(seconds));
-        let cancel = self.cancel;
-        let interrupt =
-            move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
-        let started = Instant::now();
-        let mut terms = Terms::new();
-        let encoded = self.encoded(&mut terms, Side::Old, &checks, &interrupt)?;
-        let encoded = match encoded {
-            Some(old) => self
-                .encoded(&mut terms, Side::New, &checks, &interrupt)?
-                .map(|new| (old, new)),
-            None => None,
-        };
-        let Some((old, new)) = encoded else {
-            return self.nothing(report);
-        };
+            .map(|seconds| begin + Duration::from_secs(seconds));
         let is_program = args.function.is_none();
-        let pair = Pair::new(&mut terms, old, new, is_program, &self.versions.skipped);
-        report
-            .seconds
-            .push(("encode".to_owned(), started.elapsed().as_secs_f64()));
-        let started = Instant::now();
-        let extent = Extent {
-            equal: args.equal,
-            conflicts: args.conflicts,
-        };
-        let explored =
-            Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(&mut |_| {});
-        report.ended_early = interrupt();
-        report
-            .seconds
-            .push(("explore".to_owned(), started.elapsed().as_secs_f64()));
-        let budget = Budget {
-            conflicts: args.conflicts,
-            interrupt: Some(&interrupt),
-        };
-        let found = reasons(&mut terms, &pair, &budget);
-        let answer = verdict(&mut terms, &pair, &explored, &found, &budget);
-        report.reasons = found
-            .iter()
-            .map(|reason| comparison::Reason {
-                text: reason.text.clone(),
-                place: reason.place.as_ref().map(|place| self.place(place)),
-            })
-            .collect();
-        report.notes = pair.notes();
-        report.verdict = answer.code().to_owned();
-        report.differences_complete = explored.differences_complete;
-        report.covers_everything = explored.covered;
-        report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
-        let bug = self.partitions(&mut report, &explored, checks)?;
-        let is_confirmed = |one: &comparison::Partition| one.kind != "equal" && !one.undetermined;
-        let mut answer = answer;
-        if answer == Verdict::Different && !report.partitions.iter().any(is_confirmed) {
-            answer = Verdict::Unknown;
-            answer.code().clone_into(&mut report.verdict);
-            report.reasons.push(comparison::Reason {
-                text: "values are printed in different ways, and the text may be the same"
-                    .to_owned(),
-                place: None,
-            });
+        let is_file = pair[0].is_file();
+        // Whole projects are too much for symbols.
+        let symbols = !args.native && (is_file || !is_program);
+        let first = is_program && !args.no_native && (!symbols || args.seeds.is_some());
+        let mut made = None;
+        let mut seen = None;
+        if first || !is_file {
+            made = Some(self.built(pair)?);
         }
-        if let Some(folder) = &args.output {
-            tests_of::write(
-                &mut self.versions,
-                args,
-                folder,
-                &explored.partitions,
-                &report,
-            )?;
+        if first && let Some(made) = &mut made {
+            let time = match (symbols, end) {
+                (true, _) => begin + EXECUTIONS_FIRST,
+                (false, Some(end)) => end,
+                (false, None) => Instant::now() + ONLY_EXECUTIONS,
+            };
+            seen = Some(seen::search(args, pair, made, self.cancel, time)?);
         }
-        self.print(&report);
-        if let Some(message) = bug {
+        let mut compared = match symbols {
+            true => self.symbols(pair, made.as_deref().and_then(two), begin, end)?,
+            false => {
+                let mut report = symbolic::empty(args, &pair[0].shown, &pair[1].shown);
+                report.differences_complete = false;
+                report.covers_everything = false;
+                Compared::of(report, Answer::Executed)
+            }
+        };
+        let open = matches!(
+            compared.answer,
+            Answer::Symbolic(Verdict::Unknown | Verdict::Unfinished)
+        );
+        if seen.is_none() && is_program && !args.no_native && open && !self.cancel.is_cancelled() {
+            let mut made = self.built(pair)?;
+            let time = end.unwrap_or_else(|| Instant::now() + EXECUTIONS_FIRST * 2);
+            let time = time.max(Instant::now() + Duration::from_secs(2));
+            seen = Some(seen::search(args, pair, &mut made, self.cancel, time)?);
+        }
+        if let Some(tally) = seen {
+            seen::tell(&mut compared, &tally);
+        }
+        if let Some(golden) = &args.golden {
+            self.judge(&mut compared, golden)?;
+        }
+        if let Some(file) = &args.c_test {
+            tests_of::c_test(&mut compared, args, file)?;
+        }
+        if let Some(file) = &args.html {
+            let sources = match &compared.versions {
+                Some(versions) => [0, 1].map(|side| versions.page_source(side)),
+                None => Default::default(),
+            };
+            let page = compared.report.page(&sources);
+            patchwright_exec::files::write_atomic(file, page.as_bytes()).map_err(Problem::of)?;
+        }
+        if let (Some(folder), true) = (&args.output, compared.answer != Answer::Same) {
+            let folder = match of_several {
+                true => folder.join(self.number.to_string()),
+                false => folder.clone(),
+            };
+            tests_of::write(&mut compared, args, &folder)?;
+        }
+        if of_several && !args.json {
+            if self.number > 1 {
+                print("\n")?;
+            }
+            print(&format!("{} → {}\n", pair[0].shown, pair[1].shown))?;
+        }
+        self.print(&compared.report)?;
+        if let Some(message) = compared.bug {
             eprintln!(
                 "patchwright: this is a bug of Patchwright: executions are not what the report says: {message}; please \
                  report it with both versions"
             );
             return Ok(Exit::Bug);
         }
-        Ok(match answer {
+        Ok(match compared.answer {
             _ if self.cancel.is_cancelled() => Exit::Interrupted,
-            Verdict::Different => Exit::Nothing,
-            Verdict::Void => Exit::BadInput,
+            _ if !compared.report.seen.is_empty() => Exit::Nothing,
+            Answer::Symbolic(Verdict::Different) => Exit::Nothing,
+            Answer::Symbolic(Verdict::Void) => Exit::BadInput,
             _ => Exit::Found,
         })
     }
 
-    /// The budget was spent before there was anything to be explored.
-    fn nothing(&self, mut report: Comparison) -> Result<Exit, Problem> {
-        if self.cancel.is_cancelled() {
-            return Err(Problem::Interrupted);
+    /// Judges the differences by a version that is right.
+    fn judge(&self, compared: &mut Compared, golden: &OsString) -> Result<(), Problem> {
+        let args = self.args;
+        let names = [golden.clone(), golden.clone()];
+        let right = named::named(&names, &args.description, self.scratch)?;
+        let pair = [&right[0], &right[1]];
+        let is_executed = !compared.cases.is_empty();
+        let mut made = match is_executed || !right[0].is_file() {
+            true => Some(self.made(pair, &[format!("golden-{}", self.number)])?),
+            false => None,
+        };
+        let mut of_samples = Vec::new();
+        if !compared.partitions.is_empty() {
+            let folder = format!("golden-read-{}", self.number);
+            // It stands in for both.
+            let twice = made.as_deref().map(|made| [&made[0], &made[0]]);
+            let cancel = self.cancel.clone();
+            let mut versions = read::versions(args, pair, twice, self.scratch, &folder, cancel)?;
+            let watch = symbolic::watch(
+                &versions,
+                args.function.clone(),
+                patchwright_symbolic::Check::ALL.into_iter().collect(),
+            );
+            let partitions = &compared.partitions;
+            of_samples = deep(|| golden::partitions(&mut versions, &watch, partitions))?;
         }
-        report.verdict = Verdict::Unfinished.code().to_owned();
-        report.differences_complete = false;
-        report.covers_everything = false;
-        report.ended_early = true;
-        self.print(&report);
-        Ok(Exit::Found)
+        let made = made.as_mut().and_then(|made| made.first_mut());
+        golden::judge(compared, &right[0].shown, of_samples, made)
     }
 
-    /// One version, encoded; nothing if somebody interrupted.
-    fn encoded(
+    /// Both versions, built.
+    fn built(&self, pair: [&Named; 2]) -> Result<Vec<named::Made>, Problem> {
+        let names = ["old", "new"].map(|side| format!("{side}-{}", self.number));
+        self.made(pair, &names)
+    }
+
+    /// The versions that there are names for, built.
+    fn made(&self, pair: [&Named; 2], names: &[String]) -> Result<Vec<named::Made>, Problem> {
+        let cflags = self.args.description.cflags.as_deref().unwrap_or_default();
+        let builder = Builder {
+            scratch: self.scratch,
+            cancel: self.cancel.clone(),
+            program: self.args.description.program.clone(),
+            cflags: shlex::split(cflags)
+                .unwrap_or_default()
+                .into_iter()
+                .map(OsString::from)
+                .collect(),
+        };
+        let mut made = Vec::new();
+        for (name, named) in names.iter().zip(pair) {
+            made.push(builder.build(named, name)?);
+        }
+        Ok(made)
+    }
+
+    /// What the bounded encoding says.
+    fn symbols(
         &self,
-        terms: &mut Terms,
-        side: Side,
-        checks: &BTreeSet<Check>,
-        interrupt: &dyn Fn() -> bool,
-    ) -> Result<Option<Encoding>, Problem> {
-        let version = &self.versions.both[usize::from(side == Side::New)];
-        let modules = vec![version.module(), self.versions.library.clone()];
-        let program = Program::link(modules).map_err(Problem::of)?;
-        let options = Options {
-            bound: self.args.bound,
-            recursion: self.args.bound,
-            checks: checks.clone(),
-            havoc: self.args.havoc,
-            input: self.args.input,
-            prefix: format!("{}.", side.name().to_lowercase()),
-            ..Options::default()
-        };
-        match encode(&program, &version.entry, &options, terms, interrupt) {
-            Ok(encoding) => Ok(Some(encoding)),
-            Err(EncodeError::Interrupted) => Ok(None),
-            Err(other) => Err(Problem::of(other)),
-        }
-    }
-
-    fn place(&self, place: &Place) -> String {
-        let own = self
-            .versions
-            .both
-            .iter()
-            .find(|version| version.source().path == place.file);
-        let file = own.map_or(place.file.as_str(), |version| version.shown.as_str());
-        format!("{file}:{}", place.line)
-    }
-
-    /// Describes the partitions, and executes their samples. What is wrong about these, if anything is.
-    fn partitions(
-        &mut self,
-        report: &mut Comparison,
-        explored: &Explored,
-        checks: BTreeSet<Check>,
-    ) -> Result<Option<String>, Problem> {
-        let function = self.args.function.clone();
-        let result = function
-            .as_ref()
-            .and_then(|name| replay::result_type(&self.versions, name));
-        let watch = Watch {
-            globals: replay::globals(&self.versions),
-            result,
-            function,
-            checks,
-        };
-        let mut bug = None;
-        for (number, partition) in (1..).zip(&explored.partitions) {
-            let ([old, new], answer) = replay::replay(&mut self.versions, &watch, partition)?;
-            let mut shown = self.partition(number, partition);
-            shown.old.observed = old;
-            shown.new.observed = new;
-            shown.replay = match answer {
-                Replay::Agrees => "agrees".to_owned(),
-                Replay::Untold(reason) => reason,
-                Replay::SameText => {
-                    shown.undetermined = true;
-                    "the text that is printed is the same for the sample".to_owned()
-                }
-                Replay::Differs(message) => {
-                    let told = format!("it differs: {message}");
-                    bug = bug.or(Some(message));
-                    told
-                }
-            };
-            report.partitions.push(shown);
-        }
-        Ok(bug)
-    }
-
-    fn partition(&self, number: usize, partition: &Partition) -> comparison::Partition {
-        let side = |side: Side| {
-            let index = usize::from(side == Side::New);
-            let behaviour = &partition.behaviours[index];
-            let version = &self.versions.both[index];
-            let executed = |line: &&u32| {
-                let path = &version.source().path;
-                behaviour
-                    .lines
-                    .iter()
-                    .any(|(file, own)| file == path && own == *line)
-            };
-            comparison::Side {
-                failure: behaviour
-                    .failure
-                    .as_ref()
-                    .map(|(message, place)| format!("{message} ({})", self.place(place))),
-                formulas: behaviour.formulas.clone(),
-                observed: None,
-                changed_lines: version.changed.iter().filter(executed).copied().collect(),
+        pair: [&Named; 2],
+        made: Option<[&named::Made; 2]>,
+        started: Instant,
+        end: Option<Instant>,
+    ) -> Result<Compared, Problem> {
+        let folder = format!("compare-{}", self.number);
+        let versions = read::versions(
+            self.args,
+            pair,
+            made,
+            self.scratch,
+            &folder,
+            self.cancel.clone(),
+        )?;
+        deep(|| {
+            Job {
+                args: self.args,
+                versions,
+                cancel: self.cancel,
+                started,
+                end,
             }
-        };
-        let differs = partition.seen.iter().map(|seen| match seen {
-            Seen::Result if self.args.function.is_none() => "the exit status".to_owned(),
-            Seen::Result => "the result".to_owned(),
-            Seen::Object(name) => format!("what `{name}` holds"),
-            Seen::Output => "the output".to_owned(),
-            Seen::ErrorOutput => "the output to standard error".to_owned(),
-            Seen::Exit => "whether it exits".to_owned(),
-            Seen::Failure => "the failure".to_owned(),
-        });
-        comparison::Partition {
-            number,
-            kind: partition.kind.code().to_owned(),
-            differs: differs.collect(),
-            condition: partition.condition.clone(),
-            sample: sample(&partition.samples),
-            old: side(Side::Old),
-            new: side(Side::New),
-            replay: String::new(),
-            undetermined: partition.is_undetermined,
-        }
+            .run()
+        })
     }
 
-    fn print(&self, report: &Comparison) {
+    fn print(&self, report: &Comparison) -> Result<(), Problem> {
         let colour = crate::shown::colour();
-        let text = match self.args.json {
+        print(&match self.args.json {
             true => report.json(),
             false => report.text(Style { colour }),
-        };
-        let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+        })
     }
 }
 
-fn share(share: Share) -> comparison::Covered {
-    match share {
-        Share::Exact(share) => comparison::Covered {
-            from: share,
-            to: share,
-            exact: true,
-        },
-        Share::Between(from, to) => comparison::Covered {
-            from,
-            to,
-            exact: false,
-        },
+/// The two of a list of two.
+fn two(made: &[named::Made]) -> Option<[&named::Made; 2]> {
+    match made {
+        [old, new] => Some([old, new]),
+        _ => None,
     }
 }
 
-/// The inputs of a sample that a person gives: arguments, standard input, values.
-fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
-    let mut all: Vec<&Given> = Vec::new();
-    for given in samples.iter().flatten() {
-        let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
-        if !given.consumed && !is_argument || matches!(given.kind, InputKind::Unwritten(_)) {
-            continue;
-        }
-        if !all.iter().any(|other| other.name == given.name) {
-            all.push(given);
-        }
-    }
-    let reads = all.iter().any(|given| {
-        matches!(
-            given.kind,
-            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
-        )
-    });
-    let is_value = |given: &&&Given| {
-        !matches!(
-            given.kind,
-            InputKind::Scanned { .. }
-                | InputKind::Byte(_)
-                | InputKind::Present
-                | InputKind::Length
-                | InputKind::ArgumentByte(..)
-        )
-    };
-    let mut shown: Vec<(String, String)> = all
-        .iter()
-        .filter(is_value)
-        .map(|given| (given.name.clone(), given.text()))
-        .collect();
-    // The version that reads more tells what there is to read.
-    let longest = |of: &dyn Fn(&[Given]) -> Vec<u8>| {
-        let texts = samples.iter().map(|inputs| of(inputs));
-        texts.max_by_key(Vec::len).unwrap_or_default()
-    };
-    for (at, word) in arguments(&samples[0]).iter().enumerate() {
-        let text = String::from_utf8_lossy(word).into_owned();
-        shown.push((format!("argv[{}]", at + 1), format!("{text:?}")));
-    }
-    if reads {
-        let text = longest(&standard_input);
-        let text = String::from_utf8_lossy(&text).into_owned();
-        shown.push(("standard input".to_owned(), format!("{text:?}")));
-    }
-    shown
+fn print(text: &str) -> Result<(), Problem> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fmt::Display,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use patchwright_csource::{Clang, TranslationUnit, parse};
@@ -86,6 +86,26 @@ impl Reader {
         };
         let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
         Ok((unit, read.to_string_lossy().into_owned()))
+    }
+
+    /// From now on, reads as this command compiles.
+    pub fn compile_as(&mut self, command: &CompileCommand) {
+        self.here.clone_from(&command.directory);
+        let arguments = command.without_products();
+        let is_source = |word: &OsString| {
+            let path = command.directory.join(word);
+            path == command.file || word.as_os_str() == command.file.as_os_str()
+        };
+        self.flags = arguments
+            .into_iter()
+            .skip(1)
+            .filter(|word| !is_source(word))
+            .collect();
+    }
+
+    /// From now on, looks for headers in this folder, too.
+    pub fn include_from(&mut self, folder: &Path) {
+        self.flags.extend(["-iquote".into(), folder.into()]);
     }
 
     /// A file of our own, as a module.

@@ -1,6 +1,7 @@
 //! The `patchwright` command line: flags and glue.
 
 mod args;
+mod behaviour;
 mod compare;
 mod complexity;
 mod drawing;

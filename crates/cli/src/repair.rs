@@ -8,12 +8,13 @@ use patchwright_repair::{
     Event, RepairError, RepairOptions, RepairOutcome, Surroundings, localize::DEFAULT_LOCATIONS,
     repair,
 };
-use patchwright_report::{json, text};
+use patchwright_report::{behaviour::Behaviour, json, text};
 use patchwright_space::{Schemas, exits::Conditions};
 
 use crate::{
     Exit,
     args::{RepairArgs, SchemaName},
+    behaviour,
     places::Places,
     progress::Progress,
     project, protection, signals, state,
@@ -149,6 +150,8 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     let shown = AtomicUsize::new(0);
     let show = |event| match event {
         // Whoever waits for the next one can read it already.
+        // With --compare their order is not known yet.
+        Event::Verified(_) if args.behaviour.is_wanted() => {}
         Event::Verified(patch) if !args.json => {
             let number = shown.fetch_add(1, Ordering::Relaxed) + 1;
             progress.aside(|| print!("{}", text::patch(number, &patch, style)));
@@ -168,8 +171,20 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     progress.finish();
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| progress.warn(told));
-    let outcome = outcome?;
-    signals::while_writing(|| write(args, &options, &outcome, &cancel))?;
+    let mut outcome = outcome?;
+    let wants = args.behaviour.is_wanted();
+    let behaviour = match wants && !outcome.patches.is_empty() && !cancel.is_cancelled() {
+        true => behaviour::of_repair(
+            &args.behaviour,
+            &project,
+            &mut outcome,
+            &scratch,
+            &cancel,
+            args.output.as_deref(),
+        ),
+        false => None,
+    };
+    signals::while_writing(|| write(args, &options, &outcome, behaviour.as_ref(), &cancel))?;
     Ok(if cancel.is_cancelled() {
         eprintln!("patchwright: {}", signals::interrupted(true));
         Exit::Interrupted
@@ -185,6 +200,7 @@ fn write(
     args: &RepairArgs,
     options: &RepairOptions,
     outcome: &RepairOutcome,
+    behaviour: Option<&Behaviour>,
     cancel: &CancelToken,
 ) -> Result<(), RepairError> {
     if let Some(folder) = &args.output {
@@ -193,9 +209,19 @@ fn write(
         }
     }
     if args.json {
-        print!("{}", json::repair(outcome));
+        print!("{}", json::repair(outcome, behaviour));
     } else {
+        if args.behaviour.is_wanted() {
+            let colour = crate::shown::colour();
+            for (at, patch) in outcome.patches.iter().enumerate() {
+                print!("{}", text::patch(at + 1, patch, text::Style { colour }));
+            }
+        }
         print!("{}", text::summary(outcome));
+        if let Some(behaviour) = behaviour {
+            let colour = crate::shown::colour();
+            print!("{}", behaviour.text(text::Style { colour }));
+        }
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(

@@ -7,9 +7,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_exec::{CancelToken, Project, RecordError, RunnerProgram, Scratch, Worker, files};
 use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
-use patchwright_report::{text::Style, validation};
+use patchwright_report::{behaviour::Behaviour, text::Style, validation};
 use patchwright_validate::{
     Confirm, Event, PatchSet, PatchVerdict, Surroundings, TestFiles, ValidateError,
     ValidateOptions, Validation, read_set, validate,
@@ -18,6 +18,8 @@ use patchwright_validate::{
 use crate::{
     Exit,
     args::{BUILD_TIMEOUT, ConfirmArg, ValidateArgs},
+    behaviour::{self, Variant},
+    compare::named::apply,
     places::Places,
     progress::Progress,
     project, protection,
@@ -247,7 +249,12 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         (Err(error), Some(exit)) if error.is_cancelled() => return Ok(exit),
         (outcome, _) => outcome?,
     };
-    signals::while_writing(|| write(args, &display, &outcome))?;
+    let wants = args.behaviour.is_wanted() && !outcome.interrupted;
+    let behaviour = match wants && outcome.plausible() > 0 {
+        true => behaviour_of(args, &project, &set, &outcome, &scratch, &cancel),
+        false => None,
+    };
+    signals::while_writing(|| write(args, &display, &outcome, behaviour.as_ref()))?;
     Ok(if let Some(exit) = display.unwritten() {
         exit
     } else if outcome.interrupted {
@@ -260,11 +267,42 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     })
 }
 
+/// What the plausible patches do, each called by its number in the set.
+fn behaviour_of(
+    args: &ValidateArgs,
+    project: &Project,
+    set: &PatchSet,
+    outcome: &Validation,
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Option<Behaviour> {
+    let mut numbers = Vec::new();
+    let mut variants = Vec::new();
+    for (at, (entry, validated)) in set.entries.iter().zip(&outcome.patches).enumerate() {
+        let is_plausible = validated.verdict == Some(PatchVerdict::Plausible);
+        if let (true, Some(patch)) = (is_plausible, entry.patch()) {
+            numbers.push(at + 1);
+            variants.push(Variant {
+                name: format!("patch {}", entry.id().0),
+                change: Box::new(move |worker: &Worker| {
+                    let mut changes = patch.changes.iter();
+                    changes.try_for_each(|change| apply(worker, change))
+                }),
+            });
+        }
+    }
+    let looked = behaviour::look(&args.behaviour, project, &variants, scratch, cancel, None);
+    let (mut found, order) = behaviour::told(looked)?;
+    found.renumber(&|place| order.get(place - 1).map_or(place, |&at| numbers[at]));
+    Some(found)
+}
+
 /// Writes what is known of all patches.
 fn write(
     args: &ValidateArgs,
     display: &Display<'_>,
     outcome: &Validation,
+    behaviour: Option<&Behaviour>,
 ) -> Result<(), ValidateError> {
     if let Some(file) = &args.junit {
         files::write_atomic(file, validation::junit(outcome, args.keep_going).as_bytes())?;
@@ -273,10 +311,13 @@ fn write(
         let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
         display.print(&stream.end(outcome));
     } else if args.json {
-        display.print(&validation::json(outcome));
+        display.print(&validation::json(outcome, behaviour));
     } else {
         let colour = crate::shown::colour();
         display.print(&validation::table(outcome, Style { colour }));
+        if let Some(behaviour) = behaviour {
+            display.print(&behaviour.text(Style { colour }));
+        }
         if args.stats {
             display.print(&validation::stats(&outcome.stats));
         }

@@ -138,23 +138,10 @@ impl Formulas {
         all
     }
 
-    /// Terms whose upper bits are cut off because they are known, and without that: `x & 0x7fffffff` and `x`.
+    /// What [`cut`] finds in the formulas.
     pub(crate) fn cut(&mut self, terms: &Terms) -> Vec<(Term, Term)> {
         let roots: Vec<Term> = self.all().into_iter().map(|term| *term).collect();
-        let mut found = Vec::new();
-        for term in terms.within(&roots) {
-            let low = match terms.node(term) {
-                Node::Concat(high, low) if terms.as_constant(high).is_some() => low,
-                Node::SignExtend(low) => low,
-                _ => continue,
-            };
-            if let Node::Extract { of, low: 0, .. } = terms.node(low)
-                && terms.sort(of) == terms.sort(term)
-            {
-                found.push((term, of));
-            }
-        }
-        found
+        cut(terms, &roots)
     }
 
     /// The formulas with terms replaced by equal ones.
@@ -191,6 +178,24 @@ impl Formulas {
         }
         all
     }
+}
+
+/// Terms within `roots` whose upper bits are cut off because they are known, and without that: `x & 0x7fffffff` and `x`.
+pub(crate) fn cut(terms: &Terms, roots: &[Term]) -> Vec<(Term, Term)> {
+    let mut found = Vec::new();
+    for term in terms.within(roots) {
+        let low = match terms.node(term) {
+            Node::Concat(high, low) if terms.as_constant(high).is_some() => low,
+            Node::SignExtend(low) => low,
+            _ => continue,
+        };
+        if let Node::Extract { of, low: 0, .. } = terms.node(low)
+            && terms.sort(of) == terms.sort(term)
+        {
+            found.push((term, of));
+        }
+    }
+    found
 }
 
 /// Parts of objects are numbers with a sign, single bytes ones without; inputs have their own type.

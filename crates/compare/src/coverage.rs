@@ -1,6 +1,7 @@
 //! How much of the input space partitions cover: counted where all of them are boxes, else estimated.
 
 use patchwright_solve::{Assignment, Sort, Term, Terms};
+use patchwright_symbolic::InputKind;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -136,7 +137,11 @@ fn without(mut piece: Cuboid, other: &Cuboid) -> Vec<Cuboid> {
 
 /// The share by random inputs, with Wilson's interval.
 fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
-    let variables: Vec<Term> = pair.inputs().iter().map(|input| input.term).collect();
+    let variables: Vec<(Term, bool)> = pair
+        .inputs()
+        .iter()
+        .map(|input| (input.term, input.kind == InputKind::Length))
+        .collect();
     let union = terms.or_all(partitions.iter().map(|partition| partition.term));
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
@@ -148,9 +153,13 @@ fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
     let (mut tried, mut inside) = (0, 0);
     for _ in 0..SAMPLES {
         let mut assignment = Assignment::new();
-        for &variable in &variables {
+        for &(variable, is_length) in &variables {
             let bits = u128::from(random()) << 64 | u128::from(random());
             match terms.sort(variable) {
+                _ if is_length => {
+                    let length = (bits >> 64) % (u128::from(pair.longest) + 1);
+                    assignment.set_bits(terms, variable, length);
+                }
                 Sort::Bool => assignment.set_bits(terms, variable, bits >> 64 & 1),
                 Sort::Bits(width) => {
                     assignment.set_bits(terms, variable, bits >> (128 - width));

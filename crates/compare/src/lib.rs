@@ -14,7 +14,10 @@
 
 mod behaviour;
 mod bounds;
+mod congruence;
 mod coverage;
+mod interactions;
+mod mutate;
 mod pair;
 mod partition;
 mod sample;
@@ -24,6 +27,8 @@ mod text;
 mod verdict;
 
 pub use coverage::{Share, covered};
+pub use interactions::{Sequence, sequences};
+pub use mutate::{Case, Mutator, shrunk, words};
 pub use pair::{Pair, Seen, Side};
 pub use partition::{Behaviour, Explored, Explorer, Extent, Kind, Partition};
 pub use text::{changed_lines, holds_pointer, is_same_code, same_parameters};

@@ -75,6 +75,8 @@ pub struct Pair {
     pub(crate) encodings: [Encoding; 2],
     /// The inputs that count satisfy this.
     pub(crate) domain: Term,
+    /// Bytes of standard input at most.
+    pub(crate) longest: u32,
     pub(crate) limits: Vec<Limit>,
     pub(crate) limited: Term,
     /// Failures of each, as they come first.
@@ -95,13 +97,15 @@ pub struct Pair {
 
 impl Pair {
     /// Looks at what may differ. `is_program` says that whole programs are compared, whose memory nobody sees at the end;
-    /// `skipped` are names of objects that are not compared, since they hold pointers.
+    /// `skipped` are names of objects that are not compared, since they hold pointers; `input` is how many bytes of
+    /// standard input there are at most.
     pub fn new(
         terms: &mut Terms,
         mut old: Encoding,
         mut new: Encoding,
         is_program: bool,
         skipped: &[String],
+        input: u32,
     ) -> Pair {
         let mut not_compared = Vec::new();
         for encoding in [&mut old, &mut new] {
@@ -140,7 +144,15 @@ impl Pair {
         not_compared.extend(found.unknown);
         let no = terms.truth(false);
         let alone = found.fails.map(|condition| condition.unwrap_or(no));
-        let domain = terms.and(old.assumption, new.assumption);
+        let mut domain = terms.and(old.assumption, new.assumption);
+        for given in old.inputs.iter().chain(&new.inputs) {
+            if given.kind == InputKind::Length {
+                // Longer ones are taken to be as long as that, which would be a partition of its own.
+                let most = terms.constant(32, u128::from(input));
+                let fits = terms.ule(given.term, most);
+                domain = terms.and(domain, fits);
+            }
+        }
         let failures = [&old, &new].map(|encoding| firsts(terms, encoding));
         let undefined = [0, 1].map(|side| {
             let encoding = [&old, &new][side];
@@ -169,6 +181,7 @@ impl Pair {
         Pair {
             encodings: [old, new],
             domain,
+            longest: input,
             limits,
             limited,
             failures,

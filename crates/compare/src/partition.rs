@@ -7,13 +7,16 @@
 //! when everything is covered).
 
 use patchwright_prove::{Given, given};
-use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Statistics, Term, Terms};
+use patchwright_solve::{
+    Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
+};
 use patchwright_symbolic::Place;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    behaviour::{self, Formulas, formulas},
+    behaviour::{self, Formulas, cut, formulas},
     bounds::joined,
+    congruence::Congruence,
     coverage::Region,
     pair::{Pair, Seen, Side},
     sample,
@@ -122,6 +125,8 @@ pub struct Explorer<'a> {
     open: Solver,
     /// All inputs.
     judge: Solver,
+    /// What the judge was told of products and quotients.
+    told: Congruence,
 }
 
 impl<'a> Explorer<'a> {
@@ -140,6 +145,10 @@ impl<'a> Explorer<'a> {
         let within = terms.not(pair.limited);
         open.assert(terms, within);
         let names = names(pair);
+        let roots = [pair.different, pair.limited, pair.domain];
+        Congruence::default().tell(terms, &mut open, &roots);
+        let mut told = Congruence::default();
+        told.tell(terms, &mut judge, &roots);
         Explorer {
             terms,
             pair,
@@ -149,6 +158,7 @@ impl<'a> Explorer<'a> {
             interrupt,
             open,
             judge,
+            told,
         }
     }
 
@@ -283,6 +293,7 @@ impl<'a> Explorer<'a> {
         for one in &formulas {
             property = self.terms.and(property, one.claim);
         }
+        self.plainer(&mut literals, &model);
         // Simple literals are kept rather than others: what comes last is dropped first.
         literals.sort_by_cached_key(|&literal| {
             let within = self.terms.within(&[literal]);
@@ -296,7 +307,7 @@ impl<'a> Explorer<'a> {
             self.terms.and(all, part)
         });
         let budget = self.budget();
-        let model = sample::simple(self.terms, pair, &mut self.judge, term, model, &budget);
+        let model = sample::simple(self.terms, pair, &mut self.open, term, model, &budget);
         let mut behaviours = [Behaviour::default(), Behaviour::default()];
         for side in Side::BOTH {
             behaviours[side.index()] =
@@ -325,26 +336,79 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// Adds, to literals about a value whose upper bits are known to be zero, the ones about the value: `x > 100` says more
+    /// to a reader than `(x & 0x7fffffff) > 100`. They hold for the model, too, and what is not needed is dropped later.
+    fn plainer(&mut self, literals: &mut Vec<Term>, model: &Assignment) {
+        let mut plain = Vec::new();
+        for &literal in literals.iter() {
+            let whole: FxHashMap<Term, Term> = cut(self.terms, &[literal]).into_iter().collect();
+            if whole.is_empty() {
+                continue;
+            }
+            let without = self.terms.substitute(literal, &whole);
+            plain.push(without);
+            // The order of numbers with a sign is what their type says.
+            let (node, negated) = match self.terms.node(without) {
+                Node::Not(inner) => (self.terms.node(inner), true),
+                node => (node, false),
+            };
+            if let Node::Ult(a, b) = node {
+                let signed = self.terms.slt(a, b);
+                plain.push(if negated {
+                    self.terms.not(signed)
+                } else {
+                    signed
+                });
+            }
+        }
+        let values = self.terms.evaluate_all(&plain, model);
+        let holding = plain.into_iter().zip(values);
+        literals.extend(
+            holding
+                .filter(|(_, value)| value.truth())
+                .map(|(term, _)| term),
+        );
+        let mut seen = FxHashSet::default();
+        literals
+            .retain(|literal| self.terms.as_truth(*literal) != Some(true) && seen.insert(*literal));
+    }
+
     /// Few literals that imply a property, which all of them do.
     fn core(&mut self, literals: &[Term], property: Term) -> Vec<Term> {
         let not = self.terms.not(property);
         let mut assumptions = vec![not];
         assumptions.extend(literals);
+        self.told.tell(self.terms, &mut self.judge, &assumptions);
         let budget = self.budget();
         if self.judge.check(self.terms, &assumptions, &budget) != Answer::Unsatisfiable {
             return literals.to_vec();
         }
-        let core = self.judge.minimise_core(self.terms, &budget);
-        literals
-            .iter()
-            .copied()
-            .filter(|literal| core.contains(literal))
-            .collect()
+        // The last are tried first, so that simple ones stay.
+        let within = |judge: &Solver, literals: &[Term]| -> Vec<Term> {
+            let core = judge.core();
+            let kept = literals.iter().copied();
+            kept.filter(|literal| core.contains(literal)).collect()
+        };
+        let mut kept = within(&self.judge, literals);
+        let mut at = kept.len();
+        while at > 0 {
+            at -= 1;
+            let mut fewer = vec![not];
+            let others = kept.iter().enumerate().filter(|&(other, _)| other != at);
+            fewer.extend(others.map(|(_, literal)| *literal));
+            if self.judge.check(self.terms, &fewer, &budget) == Answer::Unsatisfiable {
+                kept = within(&self.judge, &kept);
+                at = at.min(kept.len());
+            }
+        }
+        kept
     }
 
     /// Whether one condition implies another one, as far as the budget shows.
     fn implies(&mut self, condition: Term, conclusion: Term) -> bool {
         let not = self.terms.not(conclusion);
+        self.told
+            .tell(self.terms, &mut self.judge, &[condition, not]);
         let budget = self.budget();
         self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
     }

@@ -8,6 +8,15 @@ use crate::pair::Pair;
 /// So many inputs are made simple.
 const MOST: usize = 48;
 
+/// Which values are simple.
+#[derive(Clone, Copy)]
+enum Taste {
+    Number,
+    Text,
+    /// Of standard input: no longer than it must be.
+    Length,
+}
+
 /// A model of `condition` in which inputs have simple values where they can.
 pub(crate) fn simple(
     terms: &mut Terms,
@@ -19,23 +28,28 @@ pub(crate) fn simple(
 ) -> Assignment {
     let mut best = model;
     let mut fixed = vec![condition];
-    let inputs: Vec<(Term, bool)> = pair
+    let inputs: Vec<(Term, Taste)> = pair
         .inputs()
         .into_iter()
         .take(MOST)
         .map(|input| {
-            let is_text = matches!(input.kind, InputKind::Byte(_) | InputKind::ArgumentByte(..));
-            (input.term, is_text)
+            let taste = match input.kind {
+                InputKind::Byte(_) | InputKind::ArgumentByte(..) => Taste::Text,
+                InputKind::Length => Taste::Length,
+                _ => Taste::Number,
+            };
+            (input.term, taste)
         })
         .collect();
-    for (variable, is_text) in inputs {
+    for (variable, taste) in inputs {
         let candidates: Vec<Term> = match terms.sort(variable) {
             Sort::Bool => vec![terms.not(variable)],
             Sort::Bits(width) => {
                 let all = u128::MAX >> (128 - width);
-                let values: &[u128] = match is_text {
-                    true => &[0, u128::from(b'a'), u128::from(b'0'), u128::from(b' ')],
-                    false => &[0, 1, all, 2, all - 1, 5],
+                let values: &[u128] = match taste {
+                    Taste::Text => &[0, u128::from(b'a'), u128::from(b'0'), u128::from(b' ')],
+                    Taste::Number => &[0, 1, all, 2, all - 1, 5],
+                    Taste::Length => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32],
                 };
                 values
                     .iter()

@@ -1,4 +1,4 @@
-//! The history of a program: revisions as folders ([`export`]), and the search for the commit that introduced a failure
+//! The history of a program: revisions as folders ([`export()`]), and the search for the commit that introduced a failure
 //! ([`regression`]): commits are built and tested ([`trial`]), and chosen by bisection ([`bisect`]).
 //!
 //! # Invariants

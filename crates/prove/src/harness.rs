@@ -355,7 +355,8 @@ pub fn standard_input(inputs: &[Given]) -> Vec<u8> {
         }
     }
     if let Some(length) = length {
-        bytes.resize(length.bits as usize, b' ');
+        // Bytes that no execution asks for do not matter, however long the input is said to be.
+        bytes.truncate(length.bits.min(bytes.len() as u128) as usize);
     }
     let mut more = true;
     let mut word_ended = false;

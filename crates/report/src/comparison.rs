@@ -1,10 +1,21 @@
 //! What `patchwright compare` prints: the verdict and the partitions of the inputs; for people, and as JSON.
 
+mod golden;
+mod interactions;
+mod page;
+mod seen;
+
 use std::fmt::Write;
 
 use serde::Serialize;
 
 use crate::text::Style;
+
+pub use golden::{Golden, Judged};
+pub use interactions::{Interactions, Met};
+pub use page::PageSource;
+pub(crate) use seen::quoted;
+pub use seen::{Executions, Ran, Seen};
 
 /// The name of the JSON's schema.
 pub const SCHEMA: &str = "patchwright-compare";
@@ -79,7 +90,7 @@ pub struct Covered {
 }
 
 /// The report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Comparison {
     /// The name of the schema.
     pub schema: &'static str,
@@ -91,7 +102,8 @@ pub struct Comparison {
     pub new: String,
     /// The function that is compared; nothing for whole programs.
     pub function: Option<String>,
-    /// `equal`, `equal-within-bound`, `different`, `unknown`, `unfinished`, `void` or `same-code`.
+    /// `equal`, `equal-within-bound`, `different`, `unknown`, `unfinished`, `void` or `same-code`; `seen-different` where only
+    /// executions have shown a difference, `not-seen` where nothing was done but executing.
     pub verdict: String,
     /// Rounds of each loop at most.
     pub bound: u32,
@@ -105,6 +117,14 @@ pub struct Comparison {
     pub ended_early: bool,
     /// The partitions.
     pub partitions: Vec<Partition>,
+    /// Inputs for which executions differ.
+    pub seen: Vec<Seen>,
+    /// What was executed, if anything was.
+    pub executions: Option<Executions>,
+    /// Sequences of changes, if they were asked for.
+    pub interactions: Option<Interactions>,
+    /// Differences judged by `--golden`, if it was given.
+    pub golden: Option<Golden>,
     /// Why nothing is known for some inputs.
     pub reasons: Vec<Reason>,
     /// What was taken for granted.
@@ -162,6 +182,14 @@ impl Comparison {
                     style.paint("31;1", "Different")
                 )
             }
+            "seen-different" => format!(
+                "{}: {of} was seen to do other things.",
+                style.paint("31;1", "Different")
+            ),
+            "not-seen" => format!(
+                "{}: {of} was not seen to do other things.",
+                style.paint("33;1", "Not known")
+            ),
             "void" => format!(
                 "{}: no input of {of} satisfies the assumptions of both versions.",
                 style.paint("33;1", "Void")
@@ -186,7 +214,8 @@ impl Comparison {
         for partition in shown {
             partition.write(&mut text, style);
         }
-        if differing > 0 || self.ended_early {
+        let only_executed = self.partitions.is_empty() && self.executions.is_some();
+        if differing > 0 || self.ended_early && !only_executed {
             let _ = writeln!(text);
             if self.differences_complete {
                 let within = match self.reasons.is_empty() {
@@ -220,6 +249,9 @@ impl Comparison {
                 self.write_reasons(&mut text);
             }
         }
+        self.write_seen(&mut text, style);
+        self.write_interactions(&mut text, style);
+        self.write_golden(&mut text);
         for note in &self.notes {
             let _ = writeln!(text, "note: {note}");
         }

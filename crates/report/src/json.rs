@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use patchwright_repair::{RepairOutcome, UnchangeableKind};
 use serde::Serialize;
 
+use crate::behaviour::Behaviour;
+
 /// The version of the schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -13,6 +15,8 @@ struct Report<'a> {
     schema: &'static str,
     schema_version: u32,
     patches: Vec<Patch<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behaviour: Option<&'a Behaviour>,
     stats: Stats<'a>,
 }
 
@@ -135,7 +139,7 @@ struct Milliseconds {
 }
 
 /// The outcome as JSON text, with a newline at the end.
-pub fn repair(outcome: &RepairOutcome) -> String {
+pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String {
     let stats = &outcome.stats;
     let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1000.0;
     let phases = &stats.phases;
@@ -162,6 +166,7 @@ pub fn repair(outcome: &RepairOutcome) -> String {
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
             .collect(),
+        behaviour,
         stats: Stats {
             failing_tests: stats.tests.0,
             passing_tests: stats.tests.1,

@@ -5,6 +5,7 @@
 //!   schema.
 //! * Nothing here prints or writes: the caller does.
 
+pub mod behaviour;
 pub mod comparison;
 pub mod complexity;
 pub mod json;

@@ -12,6 +12,7 @@ use patchwright_validate::{
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use crate::behaviour::Behaviour;
 use crate::text::{Style, count, grouped};
 
 mod stats;
@@ -31,6 +32,8 @@ struct Document<'a> {
     schema_version: u32,
     tests: Vec<TestOf<'a>>,
     patches: Vec<PatchOf<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behaviour: Option<&'a Behaviour>,
     summary: Summary,
     stats: StatsOf,
     interrupted: bool,
@@ -333,7 +336,7 @@ fn line_of(value: &impl Serialize) -> String {
 }
 
 /// The outcome as JSON text, with a newline at the end.
-pub fn json(outcome: &Validation) -> String {
+pub fn json(outcome: &Validation, behaviour: Option<&Behaviour>) -> String {
     let id = |number: usize| &outcome.patches[number].id.0[..];
     let patches = outcome.patches.iter();
     let document = Document {
@@ -343,6 +346,7 @@ pub fn json(outcome: &Validation) -> String {
         patches: patches
             .map(|patch| patch_of(patch, Named::new(patch, id), &outcome.tests))
             .collect(),
+        behaviour,
         summary: summary_of(outcome),
         stats: StatsOf::new(&outcome.stats),
         interrupted: outcome.interrupted,

@@ -166,12 +166,12 @@ impl Encoder<'_> {
                 .files
                 .first()
                 .is_some_and(|file| crate::encoder::is_library(&file.path));
-            if !global.constant && !global.name.contains('.') && !in_library && entry.defined {
-                visible.push(Visible {
-                    name: global.name.clone(),
-                    number,
-                    size,
-                });
+            if !global.constant
+                && !in_library
+                && entry.defined
+                && let Some(name) = visible_name(&global.name, &visible)
+            {
+                visible.push(Visible { name, number, size });
             }
         }
         for index in 0..program.objects.len() as u32 {
@@ -591,4 +591,23 @@ impl Encoder<'_> {
         }
         Some(parts)
     }
+}
+
+/// What a caller knows a global as; nothing if nobody but the compiler has a name for it. Variables that are static within
+/// functions are seen by the next call. The numbers in their names are of one version: they count from the first of a name.
+fn visible_name(name: &str, others: &[Visible]) -> Option<String> {
+    let Some((base, number)) = name.split_once('.') else {
+        return Some(name.to_owned());
+    };
+    let is_local = !base.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_local {
+        return None;
+    }
+    let alike = |at: usize| match at {
+        1 => format!("static {base}"),
+        _ => format!("static {base} #{at}"),
+    };
+    (1..)
+        .map(alike)
+        .find(|name| others.iter().all(|other| other.name != *name))
 }

@@ -1,15 +1,19 @@
 //! The versions that are compared, as sources and linked programs.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use patchwright_compare::{changed_lines, holds_pointer, is_same_code, same_parameters};
-use patchwright_exec::{CancelToken, Scratch};
+use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, find, parameters};
+use patchwright_report::comparison::PageSource;
 use patchwright_symbolic::{Entry, LIBRARY_FILE, ParameterShape, library_source};
 
-use super::CompareArgs;
+use super::{
+    CompareArgs,
+    named::{Made, Named, What},
+};
 use crate::encoded::{Problem, Reader, lengths};
 
 /// One of the versions.
@@ -24,6 +28,8 @@ pub struct Version {
     pub shapes: Vec<ParameterShape>,
     /// Lines that the other one does not have.
     pub changed: Vec<u32>,
+    /// How it is compiled, where it is a part of a project.
+    pub command: Option<CompileCommand>,
 }
 
 impl Version {
@@ -51,17 +57,43 @@ pub struct Versions {
     pub reader: Reader,
 }
 
-/// Reads what the flags name.
+impl Versions {
+    /// One of the sources, as a page shows it.
+    pub fn page_source(&self, side: usize) -> PageSource {
+        let version = &self.both[side];
+        PageSource {
+            name: version.shown.clone(),
+            text: String::from_utf8_lossy(&version.source().unit.source).into_owned(),
+            changed: version.changed.clone(),
+        }
+    }
+}
+
+/// Where a version's source is.
+struct Place {
+    file: PathBuf,
+    /// The folder whose headers it includes, if it is not its own.
+    headers: Option<PathBuf>,
+    shown: String,
+    command: Option<CompileCommand>,
+}
+
+/// Reads both versions; of projects, which have been `made`, the source that has the function.
 pub fn versions(
     args: &CompareArgs,
+    pair: [&Named; 2],
+    made: Option<[&Made; 2]>,
     scratch: &Scratch,
+    folder: &str,
     cancel: CancelToken,
 ) -> Result<Versions, Problem> {
-    let mut reader = Reader::start(args.cflags.as_deref(), scratch, "compare", cancel)?;
+    let cflags = args.description.cflags.as_deref();
+    let mut reader = Reader::start(cflags, scratch, folder, cancel)?;
     let library = reader.module(LIBRARY_FILE, library_source())?;
     let lengths = lengths(&args.length)?;
-    let mut version = |name: &OsString| version(args, &mut reader, name, &lengths);
-    let mut both = [version(&args.old)?, version(&args.new)?];
+    let [old, new] = places(args, pair, made)?;
+    let mut version = |place: Place| version(args, &mut reader, place, &lengths);
+    let mut both = [version(old)?, version(new)?];
     if let Err(name) = same_parameters(&both[0].shapes, &both[1].shapes) {
         return Err(Problem::Input(format!(
             "the parameter `{name}` of `{}` has another type in {} than in {}: both cannot be given the same \
@@ -88,18 +120,124 @@ pub fn versions(
     })
 }
 
+fn places(
+    args: &CompareArgs,
+    pair: [&Named; 2],
+    made: Option<[&Made; 2]>,
+) -> Result<[Place; 2], Problem> {
+    let file = |named: &Named| match &named.what {
+        What::File(file, headers) => Some(Place {
+            file: file.clone(),
+            headers: headers.clone(),
+            shown: named.shown.clone(),
+            command: None,
+        }),
+        What::Project(..) => None,
+    };
+    if let (Some(old), Some(new)) = (file(pair[0]), file(pair[1])) {
+        return Ok([old, new]);
+    }
+    let (Some(function), Some([old, new])) = (&args.function, made) else {
+        return Err(Problem::Input(
+            "the programs of projects are executed, and not encoded; name a function with --function".to_owned(),
+        ));
+    };
+    // The source that defines it, in both; one that differs rather than one that does not.
+    let mut found: Vec<(bool, [Place; 2])> = Vec::new();
+    for command in &old.commands {
+        let Ok(relative) = command.source().strip_prefix(&old.folder) else {
+            continue;
+        };
+        let there = new.folder.join(relative);
+        let Some(other) = new.commands.iter().find(|other| other.source() == there) else {
+            continue;
+        };
+        let (Ok(a), Ok(b)) = (files::read(command.source()), files::read(&there)) else {
+            continue;
+        };
+        if !mentions(&a, function) || !mentions(&b, function) {
+            continue;
+        }
+        let place = |named: &Named, command: &CompileCommand| Place {
+            file: command.file.clone(),
+            headers: None,
+            shown: format!(
+                "{}/{}",
+                named.shown.trim_end_matches('/'),
+                relative.display()
+            ),
+            command: Some(command.clone()),
+        };
+        let places = [place(pair[0], command), place(pair[1], other)];
+        let defines = defines(&a, function);
+        found.push((defines && a != b, places));
+        if defines && a == b {
+            // Better than one that only calls it.
+            let last = found.len() - 1;
+            found.swap(0, last);
+        }
+    }
+    found.sort_by_key(|(differs, _)| !differs);
+    match found.into_iter().next() {
+        Some((_, places)) => Ok(places),
+        None => Err(Problem::Input(format!(
+            "no source that both {} and {} compile has a function `{function}`",
+            pair[0].shown, pair[1].shown
+        ))),
+    }
+}
+
+fn mentions(text: &[u8], name: &str) -> bool {
+    text.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
+/// Whether a function's body seems to begin behind its name.
+fn defines(text: &[u8], name: &str) -> bool {
+    let text = String::from_utf8_lossy(text);
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let rest = text[at + name.len()..].trim_start();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') || !rest.starts_with('(') {
+            return false;
+        }
+        let mut depth = 0;
+        for (end, c) in rest.char_indices() {
+            match c {
+                '(' => depth += 1,
+                ')' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return rest[end + 1..].trim_start().starts_with('{');
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    })
+}
+
 fn version(
     args: &CompareArgs,
     reader: &mut Reader,
-    name: &OsString,
+    place: Place,
     lengths: &BTreeMap<String, u64>,
 ) -> Result<Version, Problem> {
-    let file = reader.here.join(name);
-    if file.is_dir() {
-        return Err(Problem::Input(format!(
-            "{} is a folder; give a C file of it, in both versions",
-            Path::new(name).display()
-        )));
+    let Place {
+        file,
+        headers,
+        shown,
+        command,
+    } = place;
+    let file = match &command {
+        Some(command) => {
+            reader.compile_as(command);
+            file
+        }
+        None => reader.here.join(file),
+    };
+    if let Some(headers) = headers {
+        reader.include_from(&headers);
     }
     let (unit, path) = reader.parse(file, None)?;
     let sources = vec![Source {
@@ -107,7 +245,6 @@ fn version(
         path,
         trusted: Trusted::default(),
     }];
-    let shown = name.to_string_lossy().into_owned();
     let (entry, shapes) =
         match &args.function {
             None => {
@@ -160,5 +297,6 @@ fn version(
         entry,
         shapes,
         changed: Vec::new(),
+        command,
     })
 }

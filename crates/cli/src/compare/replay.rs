@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use patchwright_compare::{Kind, Partition, Seen, Side};
 use patchwright_interpret::Ending;
-use patchwright_ir::Type;
+use patchwright_ir::{Module, Type};
 use patchwright_prove::{For, Given, execute, find, harness, shown};
 use patchwright_report::comparison::Observed;
 use patchwright_symbolic::{Check, InputKind, ParameterShape, Shape};
@@ -46,10 +46,121 @@ struct Execution {
     left: Vec<(String, Vec<u8>)>,
 }
 
-/// Executes the sample of a partition in both versions.
+/// The harnesses of all partitions of a function, read together: its source is read once, and not for each of them.
+#[derive(Default)]
+pub struct Harnesses {
+    modules: [Option<Module>; 2],
+    /// Which partitions have one.
+    there: [Vec<bool>; 2],
+}
+
+impl Harnesses {
+    /// Those of `partitions`; none for whole programs.
+    ///
+    /// # Errors
+    /// Interruption.
+    pub fn of(
+        versions: &mut Versions,
+        watch: &Watch,
+        partitions: &[Partition],
+    ) -> Result<Harnesses, Problem> {
+        let mut all = Harnesses::default();
+        let Some(function) = &watch.function else {
+            return Ok(all);
+        };
+        for side in Side::BOTH {
+            let at = usize::from(side == Side::New);
+            let mut text = String::new();
+            let mut calls = String::new();
+            for (number, partition) in (1..).zip(partitions) {
+                let written = written(versions, watch, function, side, &partition.samples[at]);
+                let Ok(own) = written else {
+                    all.there[at].push(false);
+                    continue;
+                };
+                let Some((before, main)) = own.split_once(MAIN) else {
+                    all.there[at].push(false);
+                    continue;
+                };
+                if text.is_empty() {
+                    text.push_str(before);
+                }
+                text.push_str(&format!("static int main_{number}(void){main}\n"));
+                calls.push_str(&format!(
+                    "    if (number == {number})\n        return main_{number}();\n"
+                ));
+                all.there[at].push(true);
+            }
+            text.push_str(&format!(
+                "int main(int count, char **words)\n{{\n    int number = 0;\n    for (char *at = words[1]; *at; at++)\n        \
+                 number = 10 * number + *at - '0';\n{calls}    return count;\n}}\n"
+            ));
+            all.modules[at] = match harness_module(versions, side, &text) {
+                Ok(module) => Some(module),
+                Err(Problem::Interrupted) => return Err(Problem::Interrupted),
+                // Each is read by itself, then.
+                Err(Problem::Input(_)) => None,
+            };
+        }
+        Ok(all)
+    }
+
+    /// The module with the harness of a partition, counted from 0, and what it is to be called with.
+    fn find(&self, side: Side, number: usize) -> Option<(Module, Vec<Given>)> {
+        let at = usize::from(side == Side::New);
+        let module = self.modules[at].clone()?;
+        if self.there[at].get(number) != Some(&true) {
+            return None;
+        }
+        let text = format!("{}\0", number + 1);
+        let words = (0..).zip(text.bytes()).map(|(at, byte)| Given {
+            name: format!("argv[1][{at}]"),
+            kind: InputKind::ArgumentByte(1, at),
+            ty: Some(Type::U8),
+            bits: u128::from(byte),
+            consumed: true,
+        });
+        Some((module, words.collect()))
+    }
+}
+
+/// How a harness begins to do something.
+const MAIN: &str = "int main(void)";
+
+/// The harness of a sample, as it is executed here.
+fn written(
+    versions: &Versions,
+    watch: &Watch,
+    function: &str,
+    side: Side,
+    inputs: &[Given],
+) -> Result<String, Problem> {
+    let version = &versions.both[usize::from(side == Side::New)];
+    let text = harness(
+        &version.sources,
+        function,
+        &version.shapes,
+        inputs,
+        &version.source().path,
+        For::Interpreter,
+        true,
+    );
+    Ok(marked(&text.map_err(Problem::of)?, &watch.globals))
+}
+
+fn harness_module(versions: &mut Versions, side: Side, text: &str) -> Result<Module, Problem> {
+    if let Some(command) = &versions.both[usize::from(side == Side::New)].command {
+        versions.reader.compile_as(command);
+    }
+    versions.reader.module("harness.c", text)
+}
+
+/// Executes the sample of a partition, the one of this number, counted from 0, in both versions.
 pub fn replay(
     versions: &mut Versions,
     watch: &Watch,
+    harnesses: &Harnesses,
+    number: usize,
     partition: &Partition,
 ) -> Result<([Option<Observed>; 2], Replay), Problem> {
     for inputs in &partition.samples {
@@ -69,7 +180,7 @@ pub fn replay(
     let mut executions = Vec::new();
     for side in Side::BOTH {
         let inputs = &partition.samples[usize::from(side == Side::New)];
-        match execution(versions, watch, side, inputs) {
+        match execution(versions, watch, (harnesses, number), side, inputs) {
             Ok(execution) => executions.push(execution),
             Err(Problem::Input(reason)) => return Ok(([None, None], Replay::Untold(reason))),
             Err(other) => return Err(other),
@@ -81,31 +192,92 @@ pub fn replay(
     Ok(([observed(&executions[0]), observed(&executions[1])], answer))
 }
 
+/// What OLD prints for a sample, with what it leaves as the harness prints that; nothing where it fails or cannot be executed.
+///
+/// # Errors
+/// Interruption.
+pub fn expected(
+    versions: &mut Versions,
+    function: &str,
+    partition: &Partition,
+) -> Result<Option<Vec<u8>>, Problem> {
+    let watch = Watch {
+        function: Some(function.to_owned()),
+        globals: Vec::new(),
+        result: result_type(versions, function),
+        checks: BTreeSet::new(),
+    };
+    let none = Harnesses::default();
+    let ran = match execution(
+        versions,
+        &watch,
+        (&none, 0),
+        Side::Old,
+        &partition.samples[0],
+    ) {
+        Ok(execution) => execution,
+        Err(Problem::Input(_)) => return Ok(None),
+        Err(other) => return Err(other),
+    };
+    if ran.ending != Ending::Exit(0) {
+        return Ok(None);
+    }
+    let mut text = ran.output;
+    for (name, bytes) in &ran.left {
+        text.extend_from_slice(name.as_bytes());
+        text.push(b':');
+        for byte in bytes {
+            text.extend_from_slice(format!(" {byte}").as_bytes());
+        }
+        text.push(b'\n');
+    }
+    Ok(Some(text))
+}
+
+/// What a version does that both of `versions` are; nothing where it cannot be executed.
+///
+/// # Errors
+/// Interruption.
+pub fn observed_in(
+    versions: &mut Versions,
+    watch: &Watch,
+    samples: &[Vec<Given>; 2],
+) -> Result<Option<Observed>, Problem> {
+    // All inputs of both: a parameter may be missing in one of them.
+    let mut inputs = samples[1].clone();
+    for given in &samples[0] {
+        if !inputs.iter().any(|other| other.name == given.name) {
+            inputs.push(given.clone());
+        }
+    }
+    let none = Harnesses::default();
+    match execution(versions, watch, (&none, 0), Side::Old, &inputs) {
+        Ok(execution) => Ok(Some(observed(&execution, watch, &versions.both[0].shapes))),
+        Err(Problem::Input(_)) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
 fn execution(
     versions: &mut Versions,
     watch: &Watch,
+    (harnesses, number): (&Harnesses, usize),
     side: Side,
     inputs: &[Given],
 ) -> Result<Execution, Problem> {
-    let version = &versions.both[usize::from(side == Side::New)];
-    let module = match &watch.function {
-        None => version.module(),
-        Some(function) => {
-            let path = &version.source().path;
-            let text = harness(
-                &version.sources,
-                function,
-                &version.shapes,
-                inputs,
-                path,
-                For::Interpreter,
-                true,
-            );
-            let text = marked(&text.map_err(Problem::of)?, &watch.globals);
-            versions.reader.module("harness.c", &text)?
+    let mut inputs = inputs.to_vec();
+    let module = match (&watch.function, harnesses.find(side, number)) {
+        (None, _) => versions.both[usize::from(side == Side::New)].module(),
+        (Some(_), Some((module, words))) => {
+            inputs.extend(words);
+            module
+        }
+        (Some(function), None) => {
+            let text = written(versions, watch, function, side, &inputs)?;
+            harness_module(versions, side, &text)?
         }
     };
-    let (outcome, output) = execute(vec![module], inputs).map_err(Problem::Input)?;
+    let (outcome, output) = execute(vec![module], &inputs).map_err(Problem::Input)?;
     let at = outcome
         .trace
         .first()
@@ -232,6 +404,11 @@ fn agreement(
                 false
             } else if same() && pointers && partition.seen.contains(&Seen::Result) {
                 return Replay::Untold("what differs is a pointer".to_owned());
+            } else if same() && partition.seen.iter().any(is_static) {
+                return Replay::Untold(
+                    "variables that are static within functions cannot be looked at from outside"
+                        .to_owned(),
+                );
             } else if same() && partition.seen.contains(&Seen::ErrorOutput) {
                 return Replay::Untold(
                     "standard error is not looked at when it is executed".to_owned(),
@@ -256,6 +433,10 @@ fn agreement(
             new.at
         )),
     }
+}
+
+fn is_static(seen: &Seen) -> bool {
+    matches!(seen, Seen::Object(name) if name.starts_with("static "))
 }
 
 /// The inputs of a sample, for messages.

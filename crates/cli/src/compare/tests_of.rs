@@ -2,24 +2,21 @@
 
 use std::path::Path;
 
-use patchwright_compare::Partition;
 use patchwright_exec::files;
 use patchwright_prove::{For, arguments, harness, standard_input};
-use patchwright_report::comparison::Comparison;
 
-use super::{CompareArgs, read::Versions};
+use super::{CompareArgs, native::Seen, replay, symbolic::Compared};
 use crate::encoded::Problem;
 
 /// Writes the tests and `manifest.json`, which is the report; a partition's number names its files.
-pub fn write(
-    versions: &mut Versions,
-    args: &CompareArgs,
-    folder: &Path,
-    partitions: &[Partition],
-    report: &Comparison,
-) -> Result<(), Problem> {
+pub fn write(compared: &mut Compared, args: &CompareArgs, folder: &Path) -> Result<(), Problem> {
     files::create_output_folder(folder).map_err(Problem::of)?;
-    for (partition, told) in partitions.iter().zip(&report.partitions) {
+    let report = &compared.report;
+    let versions = compared.versions.iter().flat_map(|versions| {
+        let told = compared.partitions.iter().zip(&report.partitions);
+        told.map(move |one| (versions, one))
+    });
+    for (versions, (partition, told)) in versions {
         if args.minimal && !partition.kind.differs() {
             continue;
         }
@@ -49,16 +46,13 @@ pub fn write(
                     .iter()
                     .map(|inputs| standard_input(inputs));
                 write("in", &reads.max_by_key(Vec::len).unwrap_or_default())?;
-                let words: Vec<String> = arguments(&partition.samples[0])
-                    .into_iter()
-                    .map(|word| String::from_utf8_lossy(&word).into_owned())
-                    .collect();
-                let joined =
-                    shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
-                write("args", joined.as_bytes())?;
+                write("args", &joined(&arguments(&partition.samples[0]))?)?;
                 // The expected output is that of the version before the change.
                 if let Some(old) = &told.old.observed {
                     write("out", old.output.as_bytes())?;
+                    if let Some(status) = status(&old.ending) {
+                        write("code", status.as_bytes())?;
+                    }
                 }
                 if let Some(new) = &told.new.observed {
                     write("new", new.output.as_bytes())?;
@@ -66,6 +60,120 @@ pub fn write(
             }
         }
     }
+    for (number, seen) in (1..).zip(&compared.cases) {
+        write_seen(folder, number, seen)?;
+    }
     files::write_atomic(&folder.join("manifest.json"), report.json().as_bytes())
         .map_err(Problem::of)
+}
+
+/// Writes a C program that calls the function of NEW with the sample of each partition, and compares what it prints and
+/// leaves with what OLD does.
+pub fn c_test(compared: &mut Compared, args: &CompareArgs, file: &Path) -> Result<(), Problem> {
+    let (Some(versions), Some(function)) = (&mut compared.versions, &args.function) else {
+        return Ok(());
+    };
+    let mut text = String::new();
+    let mut calls = String::new();
+    for (number, partition) in (1..).zip(&compared.partitions) {
+        if args.minimal && !partition.kind.differs() {
+            continue;
+        }
+        // What fails in the version before the change is not what a test asks for.
+        let Some(expected) = replay::expected(versions, function, partition)? else {
+            continue;
+        };
+        let version = &versions.both[1];
+        let own = harness(
+            &version.sources,
+            function,
+            &version.shapes,
+            &partition.samples[1],
+            &version.source().path,
+            For::Interpreter,
+            true,
+        );
+        let own = own.map_err(Problem::of)?;
+        let Some((before, main)) = own.split_once("int main(void)") else {
+            continue;
+        };
+        if text.is_empty() {
+            text = format!(
+                "/* Calls `{function}` with one input of each partition, and checks that it does what it did in {}. */\n\
+                 #include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n{before}",
+                compared.report.old
+            );
+        }
+        let condition = partition.condition.join(" && ").replace("*/", "* /");
+        text.push_str(&format!(
+            "\n/* {condition} */\nstatic int test_{number}(void){main}"
+        ));
+        let bytes: Vec<String> = expected.iter().map(u8::to_string).collect();
+        calls.push_str(&format!(
+            "    {{\n        static const unsigned char expected[] = {{{}}};\n        failed += !passes({number}, test_{number}, \
+             expected, sizeof expected);\n    }}\n",
+            bytes.join(", ")
+        ));
+    }
+    text.push_str(PASSES);
+    text.push_str(&format!(
+        "\nint main(void)\n{{\n    int failed = 0;\n{calls}    return failed != 0;\n}}\n"
+    ));
+    files::write_atomic(file, text.as_bytes()).map_err(Problem::of)
+}
+
+/// Executes a test with its output in a file, and compares that.
+const PASSES: &str = "
+static int passes(int number, int (*test)(void), const unsigned char *expected, size_t size)
+{
+    static unsigned char found[1 << 16];
+    fflush(stdout);
+    FILE *file = tmpfile();
+    int saved = dup(1);
+    if (!file || saved < 0)
+        exit(2);
+    dup2(fileno(file), 1);
+    test();
+    fflush(stdout);
+    dup2(saved, 1);
+    close(saved);
+    rewind(file);
+    size_t count = fread(found, 1, sizeof found, file);
+    fclose(file);
+    int same = count == size && !memcmp(found, expected, size);
+    printf(\"%s %d\\n\", same ? \"ok\" : \"not ok\", number);
+    return same;
+}
+";
+
+fn write_seen(folder: &Path, number: usize, seen: &Seen) -> Result<(), Problem> {
+    let write = |ending: &str, contents: &[u8]| {
+        let path = folder.join(format!("seen-{number}.{ending}"));
+        files::write_atomic(&path, contents).map_err(Problem::of)
+    };
+    write("in", &seen.case.input)?;
+    write("args", &joined(&seen.case.arguments)?)?;
+    let (Some(old), Some(new)) = (seen.ran.first(), seen.ran.last()) else {
+        return Ok(());
+    };
+    write("out", &old.output)?;
+    if let Some(status) = status(&old.ending) {
+        write("code", status.as_bytes())?;
+    }
+    write("new", &new.output)
+}
+
+/// Arguments as a case has them.
+pub fn joined(words: &[Vec<u8>]) -> Result<Vec<u8>, Problem> {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    let joined = shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
+    Ok(joined.into_bytes())
+}
+
+/// The status of an execution that exits, unless it is 0.
+fn status(ending: &str) -> Option<&str> {
+    ending.strip_prefix("exit ").filter(|status| *status != "0")
 }

@@ -182,7 +182,7 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     let new = encodings.pop().expect("two");
     let old = encodings.pop().expect("two");
     let is_program = asked.function.is_none();
-    let pair = Pair::new(&mut terms, old, new, is_program, &skipped);
+    let pair = Pair::new(&mut terms, old, new, is_program, &skipped, 64);
     let extent = Extent {
         equal: asked.equal,
         conflicts: None,

@@ -1,0 +1,92 @@
+//! `--golden`: whether a difference is progress towards a version that is right, a regression from it, or neither
+//! (figure 3.12 of the thesis).
+
+use std::time::Duration;
+
+use patchwright_compare::Partition;
+use patchwright_report::comparison::{Golden, Judged, Observed};
+
+use super::{
+    named::Made,
+    read::Versions,
+    replay::{self, Watch},
+    symbolic::Compared,
+};
+use crate::encoded::Problem;
+
+/// Wall-clock time of an execution at most.
+const WALL: Duration = Duration::from_secs(5);
+
+/// Executes the samples of partitions in the golden version; `golden` has it twice.
+pub fn partitions(
+    golden: &mut Versions,
+    watch: &Watch,
+    partitions: &[Partition],
+) -> Result<Vec<Option<Observed>>, Problem> {
+    let mut all = Vec::new();
+    for partition in partitions
+        .iter()
+        .filter(|partition| partition.kind.differs())
+    {
+        all.push(replay::observed_in(golden, watch, &partition.samples)?);
+    }
+    Ok(all)
+}
+
+/// Judges all differences of a comparison, by what the golden version does with the samples, and with inputs that were seen
+/// to differ.
+pub fn judge(
+    compared: &mut Compared,
+    name: &str,
+    of_samples: Vec<Option<Observed>>,
+    made: Option<&mut Made>,
+) -> Result<(), Problem> {
+    let mut golden = Golden {
+        version: name.to_owned(),
+        ..Golden::default()
+    };
+    let differing = compared
+        .report
+        .partitions
+        .iter()
+        .filter(|one| one.kind != "equal");
+    for (partition, right) in differing.zip(of_samples) {
+        let (Some(old), Some(new), Some(right)) =
+            (&partition.old.observed, &partition.new.observed, right)
+        else {
+            continue;
+        };
+        // Places in sources differ from version to version.
+        let does = |one: &Observed| {
+            let ending = one
+                .ending
+                .split(" at ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            (ending, one.output.clone(), one.left.clone())
+        };
+        let judged = judged(does(old) == does(&right), does(new) == does(&right));
+        golden.add(partition.number.to_string(), judged);
+    }
+    if let Some(built) = made.and_then(|made| made.built.as_mut()) {
+        for (number, seen) in (1..).zip(&compared.cases) {
+            let right = built.run(&seen.case, WALL)?;
+            let is = |ran: Option<&super::native::Ran>| {
+                ran.is_some_and(|ran| ran.ending == right.ending && ran.output == right.output)
+            };
+            let judged = judged(is(seen.ran.first()), is(seen.ran.last()));
+            golden.add(format!("S{number}"), judged);
+        }
+    }
+    compared.report.golden = Some(golden);
+    Ok(())
+}
+
+fn judged(old_is_right: bool, new_is_right: bool) -> Judged {
+    match (old_is_right, new_is_right) {
+        (false, true) => Judged::Progress,
+        (true, false) => Judged::Regression,
+        _ => Judged::Change,
+    }
+}

@@ -1,0 +1,83 @@
+//! `--interactions`: the change sequence graph, and inputs for its sequences.
+
+use std::collections::BTreeMap;
+
+use patchwright_changes::{Change, FileChange, Graph, Source, Vertex, measure};
+use patchwright_compare::{Pair, Side, sequences};
+use patchwright_report::comparison::{Interactions, Met};
+use patchwright_solve::{Budget, Terms};
+
+use super::{read::Versions, symbolic::sample};
+
+/// Sequences that are looked at most.
+const MOST: usize = 64;
+
+/// Looks at the sequences of changes of both versions.
+pub fn interactions(
+    versions: &Versions,
+    terms: &mut Terms,
+    pair: &Pair,
+    budget: &Budget<'_>,
+) -> Interactions {
+    let source = |side: usize| Source {
+        // One name, since it is one file.
+        path: versions.both[1].source().path.clone(),
+        text: versions.both[side].source().unit.source.to_vec(),
+    };
+    let change = Change {
+        files: vec![FileChange {
+            old: Some(source(0)),
+            new: Some(source(1)),
+        }],
+        ..Change::default()
+    };
+    let measured = measure(&change);
+    let line = |vertex: usize| match measured.graph.vertices.get(vertex) {
+        Some(Vertex::Place { line, .. }) => Some(*line),
+        _ => None,
+    };
+    let name = |vertex: usize| match vertex {
+        Graph::ENTRY => "entry".to_owned(),
+        Graph::EXIT => "exit".to_owned(),
+        _ => line(vertex).map_or_else(String::new, |line| line.to_string()),
+    };
+    let edges = measured.graph.edges.iter();
+    let edges = edges.map(|(from, to)| (name(*from), name(*to)));
+    let mut all: Vec<Vec<u32>> = Vec::new();
+    for sequence in measured.graph.sequences() {
+        let lines: Vec<u32> = sequence.into_iter().filter_map(line).collect();
+        if !all.contains(&lines) && all.len() < MOST {
+            all.push(lines);
+        }
+    }
+    let file = &versions.both[1].source().path;
+    let found = sequences(terms, pair, file, &all, budget);
+    let mut meeting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for function in &measured.functions {
+        meeting.extend(function.interactions.iter().cloned());
+    }
+    Interactions {
+        edges: edges.collect(),
+        interaction_locations: meeting.into_iter().collect(),
+        sequences: found
+            .into_iter()
+            .map(|sequence| Met {
+                lines: sequence.lines,
+                feasible: sequence.feasible,
+                differs: sequence.differs,
+                critical: sequence.critical,
+                sample: sequence
+                    .sample
+                    .map(|samples| sample(&samples))
+                    .unwrap_or_default(),
+            })
+            .collect(),
+        notes: pair
+            .encoding(Side::New)
+            .unwinding
+            .iter()
+            .take(1)
+            .map(|_| "sequences are looked for within the bound".to_owned())
+            .collect(),
+    }
+}

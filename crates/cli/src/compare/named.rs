@@ -1,0 +1,368 @@
+//! The versions that the user names: C files, folders of projects, and patches of the first of them.
+
+use std::{
+    ffi::OsString,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use patchwright_exec::{
+    CancelToken, CompileCommand, Project, ProjectFlags, RunnerProgram, Scratch, Worker,
+    WorkerOptions, files, pool::PoolError, record, record_build,
+};
+use patchwright_patches::{Counts, FileChange, FolderTree, Patch, Reading, Source};
+use patchwright_validate::read_set;
+
+use super::native::Built;
+use crate::{args::DescriptionArgs, encoded::Problem, project};
+
+/// A version.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What the user calls it.
+    pub shown: String,
+    /// What it is.
+    pub what: What,
+}
+
+/// What a version is.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A C file by itself; and the folder whose headers it includes, where it was written anew.
+    File(PathBuf, Option<PathBuf>),
+    /// A project, and perhaps a patch of it.
+    Project(Box<Project>, Option<Box<Patch>>),
+}
+
+impl Named {
+    /// Whether it is a patch of the first version.
+    pub fn is_patch(&self) -> bool {
+        match &self.what {
+            What::File(_, headers) => headers.is_some(),
+            What::Project(_, patch) => patch.is_some(),
+        }
+    }
+
+    /// Whether it is a C file by itself.
+    pub fn is_file(&self) -> bool {
+        matches!(self.what, What::File(..))
+    }
+}
+
+/// Finds out what `names` are. Patches are patches of the first.
+///
+/// # Errors
+/// What is not there, or of no known kind.
+pub fn named(
+    names: &[OsString],
+    description: &DescriptionArgs,
+    scratch: &Scratch,
+) -> Result<Vec<Named>, Problem> {
+    let mut all: Vec<Named> = Vec::new();
+    for name in names {
+        let path = Path::new(name);
+        let shown = path.display().to_string();
+        if path.is_dir() && (all.is_empty() || !is_folder_of_patches(path)) {
+            let described = DescriptionArgs {
+                // It is said by itself which program is executed, and on what.
+                program: None,
+                cases: description
+                    .cases
+                    .clone()
+                    .filter(|_| description.program.is_some()),
+                ..description.clone()
+            };
+            let described = match (&described.cases, &description.program) {
+                (Some(_), Some(program)) => DescriptionArgs {
+                    program: Some(program.clone()),
+                    ..described
+                },
+                _ => described,
+            };
+            let project = project::load_described(path, None, &described, Vec::new(), scratch)
+                .map_err(Problem::of)?;
+            all.push(Named {
+                shown,
+                what: What::Project(Box::new(project), None),
+            });
+        } else if path.extension().is_some_and(|ending| ending == "c") && path.exists() {
+            all.push(Named {
+                shown,
+                what: What::File(path.to_path_buf(), None),
+            });
+        } else if !path.exists() {
+            return Err(Problem::Input(format!(
+                "{shown}: there is no such file or folder; versions are C files, folders of projects, and, after the \
+                 first, patches of it"
+            )));
+        } else if let Some(first) = all.first().cloned() {
+            all.extend(patched(&first, path, scratch, all.len())?);
+        } else {
+            return Err(Problem::Input(format!(
+                "{shown} is neither a C file nor a folder; a patch stands behind what it is a patch of"
+            )));
+        }
+    }
+    if all.len() < 2 {
+        return Err(Problem::Input(
+            "there is one version only; name another one: a C file, a folder, or a patch"
+                .to_owned(),
+        ));
+    }
+    let is_file = |one: &&Named| one.is_file();
+    if let (Some(file), Some(folder)) = (
+        all.iter().find(is_file),
+        all.iter().find(|one| !is_file(one)),
+    ) {
+        return Err(Problem::Input(format!(
+            "{} is a file and {} a project: name two files or two folders",
+            file.shown, folder.shown
+        )));
+    }
+    Ok(all)
+}
+
+fn is_folder_of_patches(path: &Path) -> bool {
+    let is_patch = |file: &PathBuf| {
+        let ending = file.extension().and_then(|ending| ending.to_str());
+        matches!(ending, Some("diff" | "patch"))
+    };
+    let is_description = path.join("patchwright.toml").exists();
+    files::regular_files_below(path)
+        .is_ok_and(|files| !is_description && !files.is_empty() && files.iter().all(is_patch))
+}
+
+/// The versions that the patches in a file or folder make of the first one.
+fn patched(
+    first: &Named,
+    patches: &Path,
+    scratch: &Scratch,
+    number: usize,
+) -> Result<Vec<Named>, Problem> {
+    let root = match &first.what {
+        What::Project(project, _) => project.root.clone(),
+        What::File(file, _) => {
+            let folder = file.parent().filter(|folder| *folder != Path::new(""));
+            let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
+            std::path::absolute(&folder).unwrap_or(folder)
+        }
+    };
+    let tree = FolderTree::new(&root);
+    let reading = Reading {
+        strip: None,
+        counts: Counts::Believed,
+    };
+    let sources = [Source::Path(patches.to_path_buf())];
+    let set = read_set(
+        &tree,
+        &sources,
+        &mut std::io::empty(),
+        reading,
+        None,
+        |_| {},
+    )
+    .map_err(Problem::of)?;
+    let mut all = Vec::new();
+    for entry in &set.entries {
+        let Some(patch) = entry.patch() else {
+            let reason = match &entry.applied {
+                patchwright_patches::Applied::DoesNotApply(not) => not.reason.to_string(),
+                patchwright_patches::Applied::Patch(_) => String::new(),
+            };
+            return Err(Problem::Input(format!(
+                "the patch {} does not apply to {}: {reason}",
+                entry.id().0,
+                first.shown
+            )));
+        };
+        let shown = match set.entries.len() {
+            1 => patches.display().to_string(),
+            _ => entry.id().0.clone(),
+        };
+        let what = match &first.what {
+            What::Project(project, _) => {
+                What::Project(project.clone(), Some(Box::new(patch.clone())))
+            }
+            What::File(file, _) => {
+                let name = file.file_name().unwrap_or_default();
+                let own = patch.changes.iter().find_map(|change| match change {
+                    FileChange::Modify { path, text, .. } if path.as_path() == Path::new(name) => {
+                        Some(text.to_vec())
+                    }
+                    _ => None,
+                });
+                let Some(text) = own else {
+                    return Err(Problem::Input(format!(
+                        "the patch {} does not change {}",
+                        entry.id().0,
+                        first.shown
+                    )));
+                };
+                let folder = scratch
+                    .create_folder(&format!("patched-{number}-{}", all.len()))
+                    .map_err(Problem::of)?;
+                let new = folder.join(name);
+                files::write_atomic(&new, &text).map_err(Problem::of)?;
+                What::File(new, Some(root.clone()))
+            }
+        };
+        all.push(Named { shown, what });
+    }
+    Ok(all)
+}
+
+/// What is needed to build versions.
+pub struct Builder<'a> {
+    /// Where copies go.
+    pub scratch: &'a Scratch,
+    /// Ends builds.
+    pub cancel: CancelToken,
+    /// `--program`.
+    pub program: Option<PathBuf>,
+    /// Flags for the compiler, for single files.
+    pub cflags: Vec<OsString>,
+}
+
+/// A version that was built, and how its sources are compiled as the host sees them.
+pub struct Made {
+    /// The program, if it is known which it is.
+    pub built: Option<Built>,
+    /// The copy.
+    pub folder: PathBuf,
+    /// How each source is compiled.
+    pub commands: Vec<CompileCommand>,
+}
+
+impl Builder<'_> {
+    /// Copies and builds a version. `name` names its copy.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn build(&self, named: &Named, name: &str) -> Result<Made, Problem> {
+        let (project, patch, program) = match &named.what {
+            What::Project(project, patch) => {
+                let program = self.program.clone().or_else(|| program_of(project));
+                (project.as_ref().clone(), patch.as_deref(), program)
+            }
+            What::File(file, headers) => {
+                let project = self.single(file, headers.as_deref(), name)?;
+                (project, None, Some(PathBuf::from("program")))
+            }
+        };
+        self.made(&project, program, &named.shown, name, &|worker| {
+            let mut changes = patch.iter().flat_map(|patch| &patch.changes);
+            changes.try_for_each(|change| apply(worker, change))
+        })
+    }
+
+    /// Copies a project, changes the copy, and builds it.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn made(
+        &self,
+        project: &Project,
+        program: Option<PathBuf>,
+        shown: &str,
+        name: &str,
+        change: &dyn Fn(&Worker) -> Result<(), Problem>,
+    ) -> Result<Made, Problem> {
+        let start = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
+        let options =
+            WorkerOptions::new(project, &project.root, &start, self.scratch, &self.cancel);
+        let interrupted = |error: PoolError| match self.cancel.is_cancelled() {
+            true => Problem::Interrupted,
+            false => Problem::of(error),
+        };
+        let mut worker = Worker::start(0, name, &options).map_err(interrupted)?;
+        change(&worker)?;
+        let commands = record_build(&mut worker, project).map_err(|error| {
+            match self.cancel.is_cancelled() {
+                true => Problem::Interrupted,
+                false => Problem::Input(format!("{shown}: {error}")),
+            }
+        })?;
+        let sources = record::sources(&commands, &worker.sandbox);
+        let (root, folder) = (
+            worker.sandbox.run_root().to_path_buf(),
+            worker.sandbox.folder().to_path_buf(),
+        );
+        let commands = sources
+            .into_values()
+            .filter_map(|commands| commands.into_iter().next())
+            .map(|command| command.rebase(&root, &folder))
+            .collect();
+        Ok(Made {
+            built: program.map(|program| Built { worker, program }),
+            folder,
+            commands,
+        })
+    }
+
+    /// A project that consists of a file.
+    fn single(&self, file: &Path, headers: Option<&Path>, name: &str) -> Result<Project, Problem> {
+        let folder = self
+            .scratch
+            .create_folder(&format!("source-{name}"))
+            .map_err(Problem::of)?;
+        let text = files::read(file).map_err(Problem::of)?;
+        files::write_atomic(&folder.join("program.c"), &text).map_err(Problem::of)?;
+        let own = match file.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let own = std::path::absolute(own).unwrap_or_else(|_| own.to_path_buf());
+        let mut words: Vec<String> = vec!["cc".into(), "-g".into(), "-O1".into(), "-w".into()];
+        for flag in &self.cflags {
+            words.push(flag.to_string_lossy().into_owned());
+        }
+        for folder in [Some(own.as_path()), headers].into_iter().flatten() {
+            words.push("-iquote".to_owned());
+            words.push(String::from_utf8_lossy(folder.as_os_str().as_bytes()).into_owned());
+        }
+        words.extend(["-o", "program", "program.c", "-lm"].map(str::to_owned));
+        let build = shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
+        let flags = ProjectFlags {
+            build: Some(build.into()),
+            ..ProjectFlags::default()
+        };
+        Project::load(&folder, &flags).map_err(Problem::of)
+    }
+}
+
+/// The program that a project's tests run.
+pub fn program_of(project: &Project) -> Option<PathBuf> {
+    project
+        .tests
+        .as_ref()?
+        .tests
+        .iter()
+        .find_map(|test| match &test.kind {
+            patchwright_exec::TestKind::Case(case) => Some(case.program.clone()),
+            patchwright_exec::TestKind::Driver { .. } => None,
+        })
+}
+
+/// Makes a change of a patch in a copy.
+///
+/// # Errors
+/// When the copy cannot be written.
+pub fn apply(worker: &Worker, change: &FileChange) -> Result<(), Problem> {
+    let sandbox = &worker.sandbox;
+    if let FileChange::Rename { from, .. } = change {
+        sandbox.remove_file(from.as_path()).map_err(Problem::of)?;
+    }
+    let path = change.path().as_path();
+    let done = match change {
+        FileChange::Delete { .. } => sandbox.remove_file(path),
+        FileChange::Mode { executable, .. } => sandbox.set_executable(path, *executable),
+        FileChange::Modify { text, .. } => sandbox.write(path, &text.to_vec(), None),
+        FileChange::Add {
+            text, executable, ..
+        }
+        | FileChange::Rename {
+            text, executable, ..
+        } => sandbox.write(path, &text.to_vec(), Some(*executable)),
+    };
+    done.map_err(Problem::of)
+}

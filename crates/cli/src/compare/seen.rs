@@ -1,0 +1,268 @@
+//! Executions of two versions: the inputs they begin with, and what is told of them.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use patchwright_compare::{Case, Mutator, words};
+use patchwright_exec::{CancelToken, Project, TestKind, files};
+use patchwright_report::comparison::{self, Executions};
+
+use super::{
+    CompareArgs,
+    named::{Made, Named, What},
+    native::{Built, Extent, Ran, Search, Tally},
+    symbolic::Compared,
+};
+use crate::encoded::Problem;
+
+/// Kinds of differences that are looked for at most.
+const KINDS: usize = 6;
+/// Once something was found, so long it is looked for something else.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of sources whose words are used.
+const MOST_SOURCE: usize = 1 << 20;
+
+/// Looks for inputs for which two versions differ.
+pub fn search(
+    args: &CompareArgs,
+    pair: [&Named; 2],
+    made: &mut [Made],
+    cancel: &CancelToken,
+    end: Instant,
+) -> Result<Tally, Problem> {
+    let words = words_of(pair, made);
+    let mut seeds = match &args.seeds {
+        Some(folder) => cases_in(folder)?,
+        None => match &pair[0].what {
+            What::Project(project, _) => cases_of(project)?,
+            What::File(..) => Vec::new(),
+        },
+    };
+    if seeds.is_empty() {
+        seeds = nothing_known(args);
+    }
+    let mut versions: Vec<Built> = Vec::new();
+    for (made, named) in made.iter_mut().zip(pair) {
+        match made.built.take() {
+            Some(built) => versions.push(built),
+            None => {
+                return Err(Problem::Input(format!(
+                    "{}: it is not known which program to execute; name it with --program, relative to the project's \
+                     folder, and inputs with --seeds, or a function with --function",
+                    named.shown
+                )));
+            }
+        }
+    }
+    let search = Search {
+        versions: &mut versions,
+        seeds,
+        mutator: Mutator::new(1, words),
+        shrinks: true,
+    };
+    let extent = Extent {
+        end,
+        inputs: args.executions,
+        kinds: KINDS,
+        patience: args.budget.is_none().then_some(PATIENCE),
+        interrupt: &|| cancel.is_cancelled(),
+    };
+    search.run(&extent, &mut |_, _, _| {})
+}
+
+/// Words of what differs between both versions, then of the rest.
+pub fn words_of(pair: [&Named; 2], made: &[Made]) -> Vec<Vec<u8>> {
+    let mut changed: Vec<u8> = Vec::new();
+    let mut rest: Vec<Vec<u8>> = Vec::new();
+    let mut total = 0;
+    let mut add = |old: Vec<u8>, new: Vec<u8>| {
+        if old != new {
+            for (one, other) in [(&old, &new), (&new, &old)] {
+                let lines: Vec<&[u8]> = one.split(|byte| *byte == b'\n').collect();
+                for line in patchwright_compare::changed_lines(one, other) {
+                    // And what stands near.
+                    let from = (line as usize).saturating_sub(4);
+                    for near in &lines[from..(line as usize + 3).min(lines.len())] {
+                        changed.extend_from_slice(near);
+                        changed.push(b'\n');
+                    }
+                }
+            }
+        }
+        total += new.len();
+        if total < MOST_SOURCE {
+            rest.push(new);
+        }
+    };
+    if let (What::File(old, _), What::File(new, _)) = (&pair[0].what, &pair[1].what) {
+        if let (Ok(old), Ok(new)) = (files::read(old), files::read(new)) {
+            add(old, new);
+        }
+    } else if let [old, new] = made {
+        let mut both: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        for command in &new.commands {
+            let Ok(relative) = command.source().strip_prefix(&new.folder) else {
+                continue;
+            };
+            if let (Ok(one), Ok(other)) = (
+                files::read(&old.folder.join(relative)),
+                files::read(command.source()),
+            ) {
+                both.push((one, other));
+            }
+        }
+        both.sort_by_key(|(one, other)| one == other);
+        for (one, other) in both {
+            add(one, other);
+        }
+    }
+    let rest: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
+    words(&changed, &rest)
+}
+
+/// Inputs where nobody gives any.
+fn nothing_known(args: &CompareArgs) -> Vec<(String, Case)> {
+    let arguments = usize::try_from(args.arguments).unwrap_or(0);
+    let case = |word: &[u8], input: &[u8]| Case {
+        arguments: vec![word.to_vec(); arguments],
+        input: input.to_vec(),
+    };
+    let mut all = vec![("nothing".to_owned(), case(b"", b""))];
+    for text in ["1", "a", "0\n", "12 -3 7\n", "hello world\n", "a b\nc d\n"] {
+        all.push((
+            format!("{text:?}"),
+            case(text.trim().as_bytes(), text.as_bytes()),
+        ));
+    }
+    all
+}
+
+/// The cases of a project.
+pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
+    let mut all = Vec::new();
+    for test in project.tests.iter().flat_map(|tests| &tests.tests) {
+        let TestKind::Case(case) = &test.kind else {
+            continue;
+        };
+        use std::os::unix::ffi::OsStrExt;
+        let input = match &case.stdin {
+            Some(file) => files::read(file).map_err(Problem::of)?,
+            None => Vec::new(),
+        };
+        let arguments = case.arguments.iter();
+        all.push((
+            test.name.clone(),
+            Case {
+                arguments: arguments.map(|word| word.as_bytes().to_vec()).collect(),
+                input,
+            },
+        ));
+    }
+    Ok(all)
+}
+
+/// The inputs in a folder.
+///
+/// # Errors
+/// When there are none.
+pub fn cases_in(folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
+    if !folder.is_dir() {
+        return Err(Problem::Input(format!(
+            "--seeds {}: there is no such folder; it holds NAME.in and NAME.args for each input, or files that are \
+             standard input",
+            folder.display()
+        )));
+    }
+    let mut paths = files::regular_files_below(folder).map_err(Problem::of)?;
+    paths.sort();
+    let ending = |path: &PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.map(str::to_owned)
+    };
+    let is_part = |path: &PathBuf| matches!(ending(path).as_deref(), Some("in" | "args"));
+    let has_parts = paths.iter().any(is_part);
+    let mut all: Vec<(String, Case)> = Vec::new();
+    for path in &paths {
+        if has_parts && !is_part(path) {
+            continue;
+        }
+        let text = files::read(path).map_err(Problem::of)?;
+        let own = path.strip_prefix(folder).unwrap_or(path);
+        let name = match has_parts {
+            true => own.with_extension("").display().to_string(),
+            false => own.display().to_string(),
+        };
+        let at = match all.iter().position(|(other, _)| *other == name) {
+            Some(at) => at,
+            None => {
+                all.push((name.clone(), Case::default()));
+                all.len() - 1
+            }
+        };
+        match ending(path).as_deref() {
+            Some("args") if has_parts => {
+                let text = String::from_utf8_lossy(&text).into_owned();
+                let words = shlex::split(&text).ok_or_else(|| {
+                    Problem::Input(format!("{}: a quote is open at its end", path.display()))
+                })?;
+                all[at].1.arguments = words.into_iter().map(String::into_bytes).collect();
+            }
+            _ => all[at].1.input = text,
+        }
+    }
+    if all.is_empty() {
+        return Err(Problem::Input(format!(
+            "--seeds {}: the folder is empty",
+            folder.display()
+        )));
+    }
+    Ok(all)
+}
+
+/// Adds to a report what was seen.
+pub fn tell(compared: &mut Compared, tally: &Tally) {
+    let report = &mut compared.report;
+    report.executions = Some(Executions {
+        inputs: tally.inputs,
+        of_tests: tally.of_tests,
+        differing: tally.differing,
+        unsteady: tally.unsteady.clone(),
+    });
+    for seen in &tally.seen {
+        report.seen.push(comparison::Seen {
+            arguments: seen.case.arguments.iter().map(|word| text(word)).collect(),
+            input: text(&seen.case.input),
+            of: seen.of.clone(),
+            old: ran(&seen.ran[0]),
+            new: ran(&seen.ran[seen.ran.len() - 1]),
+            seconds: seen.after,
+        });
+    }
+    let says_nothing = !matches!(
+        report.verdict.as_str(),
+        "different" | "equal" | "equal-within-bound" | "void"
+    );
+    let is_executed = compared.answer == super::symbolic::Answer::Executed;
+    if !tally.seen.is_empty() && says_nothing {
+        report.verdict = "seen-different".to_owned();
+    } else if is_executed {
+        report.verdict = "not-seen".to_owned();
+    }
+    compared.cases = tally.seen.clone();
+}
+
+/// Bytes as text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An execution, as it is told.
+pub fn ran(ran: &Ran) -> comparison::Ran {
+    comparison::Ran {
+        ending: ran.ending.clone(),
+        output: text(&ran.output),
+        errors: text(&ran.errors),
+    }
+}

@@ -1,0 +1,412 @@
+//! Two versions, compared by their bounded encodings.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use patchwright_compare::{
+    Explored, Explorer, Extent, Pair, Partition, Seen, Share, Side, Verdict, covered, reasons,
+    verdict,
+};
+use patchwright_exec::CancelToken;
+use patchwright_ir::Program;
+use patchwright_prove::{Given, arguments, standard_input};
+use patchwright_report::comparison::{self, Comparison};
+use patchwright_solve::{Budget, Terms};
+use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
+
+use super::{
+    CompareArgs,
+    interactions::interactions,
+    read::Versions,
+    replay::{self, Harnesses, Replay, Watch},
+};
+use crate::encoded::{Problem, checks};
+
+/// Two versions to be compared.
+pub struct Job<'a> {
+    /// The flags.
+    pub args: &'a CompareArgs,
+    /// The versions.
+    pub versions: Versions,
+    /// Ends the work.
+    pub cancel: &'a CancelToken,
+    /// When reading them began.
+    pub started: Instant,
+    /// When to end.
+    pub end: Option<Instant>,
+}
+
+/// What is known of two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// They are the same code.
+    Same,
+    /// What the bounded encoding says.
+    Symbolic(Verdict),
+    /// Only executions were looked at.
+    Executed,
+}
+
+/// Two versions that were compared.
+pub struct Compared {
+    /// What to tell.
+    pub report: Comparison,
+    /// The answer.
+    pub answer: Answer,
+    /// Partitions of the inputs.
+    pub partitions: Vec<Partition>,
+    /// The versions, if there are partitions of their inputs.
+    pub versions: Option<Versions>,
+    /// What was found wrong about what is said: a mistake of ours.
+    pub bug: Option<String>,
+    /// Inputs that executions differ for.
+    pub cases: Vec<super::native::Seen>,
+}
+
+impl Compared {
+    /// One without partitions.
+    pub fn of(report: Comparison, answer: Answer) -> Compared {
+        Compared {
+            report,
+            answer,
+            partitions: Vec::new(),
+            versions: None,
+            bug: None,
+            cases: Vec::new(),
+        }
+    }
+}
+
+/// A report in which nothing is said yet.
+pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
+    Comparison {
+        schema: comparison::SCHEMA,
+        schema_version: comparison::SCHEMA_VERSION,
+        old: old.to_owned(),
+        new: new.to_owned(),
+        function: args.function.clone(),
+        verdict: "same-code".to_owned(),
+        bound: args.bound,
+        differences_complete: true,
+        covers_everything: true,
+        covered: None,
+        ended_early: false,
+        partitions: Vec::new(),
+        seen: Vec::new(),
+        executions: None,
+        interactions: None,
+        golden: None,
+        reasons: Vec::new(),
+        notes: Vec::new(),
+        seconds: Vec::new(),
+    }
+}
+
+impl Job<'_> {
+    /// Compares them.
+    ///
+    /// # Errors
+    /// What the user can mend, and interruption before anything was known.
+    pub fn run(mut self) -> Result<Compared, Problem> {
+        let args = self.args;
+        // Leaks are no behaviour that callers see.
+        let usual = Check::ALL.into_iter().filter(|&check| check != Check::Leak);
+        let checks = checks(args.check.as_deref(), usual.collect())?;
+        let [old, new] = [0, 1].map(|side| self.versions.both[side].shown.clone());
+        let mut report = empty(args, &old, &new);
+        report
+            .seconds
+            .push(("read".to_owned(), self.started.elapsed().as_secs_f64()));
+        if self.versions.same_code {
+            return Ok(Compared::of(report, Answer::Same));
+        }
+        let end = self.end;
+        let cancel = self.cancel;
+        let interrupt =
+            move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
+        let started = Instant::now();
+        let mut terms = Terms::new();
+        let encoded = self.encoded(&mut terms, Side::Old, &checks, &interrupt)?;
+        let encoded = match encoded {
+            Some(old) => self
+                .encoded(&mut terms, Side::New, &checks, &interrupt)?
+                .map(|new| (old, new)),
+            None => None,
+        };
+        let Some((old, new)) = encoded else {
+            return self.nothing(report);
+        };
+        let is_program = args.function.is_none();
+        let skipped = &self.versions.skipped;
+        let pair = Pair::new(&mut terms, old, new, is_program, skipped, args.input);
+        report
+            .seconds
+            .push(("encode".to_owned(), started.elapsed().as_secs_f64()));
+        let started = Instant::now();
+        let extent = Extent {
+            equal: args.equal,
+            conflicts: args.conflicts,
+        };
+        let mut first = None;
+        let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(
+            &mut |partition| {
+                if partition.kind.differs() {
+                    first.get_or_insert_with(|| started.elapsed().as_secs_f64());
+                }
+            },
+        );
+        if let Some(first) = first {
+            report.seconds.push(("first difference".to_owned(), first));
+        }
+        report.ended_early = interrupt();
+        report
+            .seconds
+            .push(("explore".to_owned(), started.elapsed().as_secs_f64()));
+        let budget = Budget {
+            conflicts: args.conflicts,
+            interrupt: Some(&interrupt),
+        };
+        let found = reasons(&mut terms, &pair, &budget);
+        let mut answer = verdict(&mut terms, &pair, &explored, &found, &budget);
+        report.reasons = found
+            .iter()
+            .map(|reason| comparison::Reason {
+                text: reason.text.clone(),
+                place: reason.place.as_ref().map(|place| self.place(place)),
+            })
+            .collect();
+        report.notes = pair.notes();
+        report.verdict = answer.code().to_owned();
+        report.differences_complete = explored.differences_complete;
+        report.covers_everything = explored.covered;
+        report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
+        if args.interactions {
+            let found = interactions(&self.versions, &mut terms, &pair, &budget);
+            report.interactions = Some(found);
+        }
+        let bug = self.partitions(&mut report, &explored, checks)?;
+        let is_confirmed = |one: &comparison::Partition| one.kind != "equal" && !one.undetermined;
+        if answer == Verdict::Different && !report.partitions.iter().any(is_confirmed) {
+            answer = Verdict::Unknown;
+            answer.code().clone_into(&mut report.verdict);
+            report.reasons.push(comparison::Reason {
+                text: "values are printed in different ways, and the text may be the same"
+                    .to_owned(),
+                place: None,
+            });
+        }
+        Ok(Compared {
+            report,
+            answer: Answer::Symbolic(answer),
+            partitions: explored.partitions,
+            versions: Some(self.versions),
+            bug,
+            cases: Vec::new(),
+        })
+    }
+
+    /// The budget was spent before there was anything to be explored.
+    fn nothing(self, mut report: Comparison) -> Result<Compared, Problem> {
+        if self.cancel.is_cancelled() {
+            return Err(Problem::Interrupted);
+        }
+        report.verdict = Verdict::Unfinished.code().to_owned();
+        report.differences_complete = false;
+        report.covers_everything = false;
+        report.ended_early = true;
+        Ok(Compared::of(report, Answer::Symbolic(Verdict::Unfinished)))
+    }
+
+    /// One version, encoded; nothing if somebody interrupted.
+    fn encoded(
+        &self,
+        terms: &mut Terms,
+        side: Side,
+        checks: &BTreeSet<Check>,
+        interrupt: &dyn Fn() -> bool,
+    ) -> Result<Option<Encoding>, Problem> {
+        let version = &self.versions.both[usize::from(side == Side::New)];
+        let modules = vec![version.module(), self.versions.library.clone()];
+        let program = Program::link(modules).map_err(Problem::of)?;
+        let options = Options {
+            bound: self.args.bound,
+            recursion: self.args.bound,
+            checks: checks.clone(),
+            havoc: self.args.havoc,
+            input: self.args.input,
+            prefix: format!("{}.", side.name().to_lowercase()),
+            ..Options::default()
+        };
+        match encode(&program, &version.entry, &options, terms, interrupt) {
+            Ok(encoding) => Ok(Some(encoding)),
+            Err(EncodeError::Interrupted) => Ok(None),
+            Err(other) => Err(Problem::of(other)),
+        }
+    }
+
+    fn place(&self, place: &Place) -> String {
+        let own = self
+            .versions
+            .both
+            .iter()
+            .find(|version| version.source().path == place.file);
+        let file = own.map_or(place.file.as_str(), |version| version.shown.as_str());
+        format!("{file}:{}", place.line)
+    }
+
+    /// Describes the partitions, and executes their samples. What is wrong about these, if anything is.
+    fn partitions(
+        &mut self,
+        report: &mut Comparison,
+        explored: &Explored,
+        checks: BTreeSet<Check>,
+    ) -> Result<Option<String>, Problem> {
+        let watch = watch(&self.versions, self.args.function.clone(), checks);
+        let mut bug = None;
+        let harnesses = Harnesses::of(&mut self.versions, &watch, &explored.partitions)?;
+        for (at, partition) in explored.partitions.iter().enumerate() {
+            let number = at + 1;
+            let ([old, new], answer) =
+                replay::replay(&mut self.versions, &watch, &harnesses, at, partition)?;
+            let mut shown = self.partition(number, partition);
+            shown.old.observed = old;
+            shown.new.observed = new;
+            shown.replay = match answer {
+                Replay::Agrees => "agrees".to_owned(),
+                Replay::Untold(reason) => reason,
+                Replay::SameText => {
+                    shown.undetermined = true;
+                    "the text that is printed is the same for the sample".to_owned()
+                }
+                Replay::Differs(message) => {
+                    let told = format!("it differs: {message}");
+                    bug = bug.or(Some(message));
+                    told
+                }
+            };
+            report.partitions.push(shown);
+        }
+        Ok(bug)
+    }
+
+    fn partition(&self, number: usize, partition: &Partition) -> comparison::Partition {
+        let side = |side: Side| {
+            let index = usize::from(side == Side::New);
+            let behaviour = &partition.behaviours[index];
+            let version = &self.versions.both[index];
+            let executed = |line: &&u32| {
+                let path = &version.source().path;
+                behaviour
+                    .lines
+                    .iter()
+                    .any(|(file, own)| file == path && own == *line)
+            };
+            comparison::Side {
+                failure: behaviour
+                    .failure
+                    .as_ref()
+                    .map(|(message, place)| format!("{message} ({})", self.place(place))),
+                formulas: behaviour.formulas.clone(),
+                observed: None,
+                changed_lines: version.changed.iter().filter(executed).copied().collect(),
+            }
+        };
+        let differs = partition.seen.iter().map(|seen| match seen {
+            Seen::Result if self.args.function.is_none() => "the exit status".to_owned(),
+            Seen::Result => "the result".to_owned(),
+            Seen::Object(name) => format!("what `{name}` holds"),
+            Seen::Output => "the output".to_owned(),
+            Seen::ErrorOutput => "the output to standard error".to_owned(),
+            Seen::Exit => "whether it exits".to_owned(),
+            Seen::Failure => "the failure".to_owned(),
+        });
+        comparison::Partition {
+            number,
+            kind: partition.kind.code().to_owned(),
+            differs: differs.collect(),
+            condition: partition.condition.clone(),
+            sample: sample(&partition.samples),
+            old: side(Side::Old),
+            new: side(Side::New),
+            replay: String::new(),
+            undetermined: partition.is_undetermined,
+        }
+    }
+}
+
+/// What executions of two versions can show.
+pub fn watch(versions: &Versions, function: Option<String>, checks: BTreeSet<Check>) -> Watch {
+    let result = function
+        .as_ref()
+        .and_then(|name| replay::result_type(versions, name));
+    Watch {
+        globals: replay::globals(versions),
+        result,
+        function,
+        checks,
+    }
+}
+
+fn share(share: Share) -> comparison::Covered {
+    match share {
+        Share::Exact(share) => comparison::Covered {
+            from: share,
+            to: share,
+            exact: true,
+        },
+        Share::Between(from, to) => comparison::Covered {
+            from,
+            to,
+            exact: false,
+        },
+    }
+}
+
+/// The inputs of a sample that a person gives: arguments, standard input, values.
+pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
+    let mut all: Vec<&Given> = Vec::new();
+    for given in samples.iter().flatten() {
+        let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
+        if !given.consumed && !is_argument || matches!(given.kind, InputKind::Unwritten(_)) {
+            continue;
+        }
+        if !all.iter().any(|other| other.name == given.name) {
+            all.push(given);
+        }
+    }
+    let reads = all.iter().any(|given| {
+        matches!(
+            given.kind,
+            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
+        )
+    });
+    let is_value = |given: &&&Given| {
+        !matches!(
+            given.kind,
+            InputKind::Scanned { .. }
+                | InputKind::Byte(_)
+                | InputKind::Present
+                | InputKind::Length
+                | InputKind::ArgumentByte(..)
+        )
+    };
+    let mut shown: Vec<(String, String)> = all
+        .iter()
+        .filter(is_value)
+        .map(|given| (given.name.clone(), given.text()))
+        .collect();
+    // The version that reads more tells what there is to read.
+    let longest = |of: &dyn Fn(&[Given]) -> Vec<u8>| {
+        let texts = samples.iter().map(|inputs| of(inputs));
+        texts.max_by_key(Vec::len).unwrap_or_default()
+    };
+    for (at, word) in arguments(&samples[0]).iter().enumerate() {
+        let text = String::from_utf8_lossy(word).into_owned();
+        shown.push((format!("argv[{}]", at + 1), format!("{text:?}")));
+    }
+    if reads {
+        let text = longest(&standard_input);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        shown.push(("standard input".to_owned(), format!("{text:?}")));
+    }
+    shown
+}

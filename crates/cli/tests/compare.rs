@@ -1,0 +1,434 @@
+//! `patchwright compare` as its users see it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they write sources and start it"
+)]
+
+mod common;
+
+use std::fs;
+
+use common::{Place, stderr, stdout};
+use serde_json::Value;
+
+const OLD: &str = "static int calls;
+int price(int amount, signed char discount)
+{
+    calls++;
+    if (discount > 50)
+        discount = 50;
+    return amount / 100 * (100 - discount);
+}
+";
+
+fn place(old: &str, new: &str) -> Place {
+    let place = Place::new();
+    fs::create_dir_all(place.project()).unwrap();
+    fs::write(place.project().join("old.c"), old).unwrap();
+    fs::write(place.project().join("new.c"), new).unwrap();
+    place
+}
+
+fn compared(place: &Place, flags: &[&str], status: i32) -> Value {
+    let files = ["compare", "project/old.c", "project/new.c", "--json"];
+    let output = place.run(files.iter().chain(flags));
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["schema"], "patchwright-compare");
+    report
+}
+
+#[test]
+fn a_difference_is_shown_with_an_input_that_both_versions_executed() {
+    let new = OLD
+        .replace("discount > 50", "discount >= 50")
+        .replace("calls++", "calls += 1");
+    let new = new.replace("discount = 50", "discount = 49");
+    let place = place(OLD, &new);
+    let report = compared(&place, &["--function", "price"], 1);
+    assert_eq!(report["verdict"], "different");
+    assert_eq!(report["differences_complete"], true);
+    let partitions = report["partitions"].as_array().unwrap();
+    assert!(
+        partitions.iter().all(|one| one["replay"] == "agrees"),
+        "{partitions:#?}"
+    );
+    let first = &partitions[0];
+    assert_eq!(first["kind"], "different");
+    assert_ne!(
+        first["old"]["observed"]["left"],
+        first["new"]["observed"]["left"]
+    );
+    let lines = first["new"]["changed_lines"].as_array().unwrap();
+    assert!(
+        lines.contains(&5.into()) && lines.contains(&6.into()),
+        "{lines:?}"
+    );
+    let text = place.run([
+        "compare",
+        "project/old.c",
+        "project/new.c",
+        "--function",
+        "price",
+    ]);
+    assert!(stdout(&text).contains("For all other inputs both versions do the same: proved."));
+}
+
+#[test]
+fn the_same_code_ends_the_work_at_once() {
+    let place = place(OLD, &format!("/* Prices. */\n\n{OLD}"));
+    let report = compared(&place, &["--function", "price"], 0);
+    assert_eq!(report["verdict"], "same-code");
+}
+
+#[test]
+fn tests_of_partitions_of_programs_are_cases() {
+    let old = "#include <stdio.h>\nint main(void) { int c = getchar(); puts(c == 'a' ? \"yes\" : \"no\"); return 0; }\n";
+    let new = old.replace("c == 'a'", "c == 'a' || c == 'A'");
+    let place = place(old, &new);
+    let report = compared(&place, &["--output", "project/tests", "--minimal"], 1);
+    assert_eq!(report["partitions"][0]["kind"], "different");
+    let folder = place.project().join("tests");
+    assert_eq!(fs::read(folder.join("0001.in")).unwrap(), b"A");
+    assert_eq!(fs::read(folder.join("0001.out")).unwrap(), b"no\n");
+    assert_eq!(fs::read(folder.join("0001.new")).unwrap(), b"yes\n");
+    assert!(folder.join("manifest.json").exists());
+}
+
+#[test]
+fn parameters_of_other_types_and_missing_functions_are_told() {
+    let place = place(OLD, &OLD.replace("signed char discount", "long discount"));
+    let files = ["compare", "project/old.c", "project/new.c", "--function"];
+    let output = place.run(files.iter().chain(&["price"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("the parameter `discount`"),
+        "{}",
+        stderr(&output)
+    );
+    let output = place.run(files.iter().chain(&["cost"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("old.c"), "{}", stderr(&output));
+}
+
+#[test]
+fn programs_without_symbols_are_executed_and_what_differs_is_seen_and_not_proved() {
+    let old = "#include <stdio.h>\n#include <string.h>\nint main(void) { char line[64]; \
+        while (fgets(line, sizeof line, stdin)) puts(strstr(line, \"key\") ? \"found\" : \"none\"); return 0; }\n";
+    let new = old.replace("puts(", "if (line[0] == '#') return 3; else puts(");
+    let place = place(old, &new);
+    fs::create_dir_all(place.project().join("seeds")).unwrap();
+    fs::write(place.project().join("seeds/one.in"), "a key\n").unwrap();
+    let flags = [
+        "--native",
+        "--seeds",
+        "project/seeds",
+        "--executions",
+        "400",
+        "--output",
+        "project/tests",
+    ];
+    let report = compared(&place, &flags, 1);
+    assert_eq!(report["verdict"], "seen-different");
+    let seen = &report["seen"][0];
+    assert_eq!(seen["old"]["ending"], "exit 0");
+    assert_eq!(seen["new"]["ending"], "exit 3");
+    // What is not needed to show it was left out.
+    assert_eq!(seen["input"], "#");
+    assert_eq!(
+        fs::read(place.project().join("tests/seen-1.in")).unwrap(),
+        b"#"
+    );
+    assert_eq!(
+        fs::read(place.project().join("tests/seen-1.out")).unwrap(),
+        b"none\n"
+    );
+    let text = place.run([
+        "compare",
+        "project/old.c",
+        "project/new.c",
+        "--native",
+        "--executions",
+        "50",
+    ]);
+    assert!(
+        stdout(&text).contains("no proof of anything"),
+        "{}",
+        stdout(&text)
+    );
+}
+
+#[test]
+fn a_patch_and_a_set_of_patches_are_compared_with_what_they_are_patches_of() {
+    let place = place(OLD, OLD);
+    let diff = |name: &str, from: &str, to: &str| {
+        let text = format!(
+            "--- a/old.c\n+++ b/old.c\n@@ -4,3 +4,3 @@\n     calls++;\n-    {from}\n+    {to}\n         discount = 50;\n"
+        );
+        fs::create_dir_all(place.project().join("patches")).unwrap();
+        fs::write(place.project().join("patches").join(name), text).unwrap();
+    };
+    diff("1.diff", "if (discount > 50)", "if (discount > 60)");
+    diff("2.diff", "if (discount > 50)", "if (discount >= 50)");
+    let one = [
+        "compare",
+        "project/old.c",
+        "project/patches/1.diff",
+        "--function",
+        "price",
+    ];
+    let output = place.run(one);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("discount"), "{}", stdout(&output));
+    let all = [
+        "compare",
+        "project/old.c",
+        "project/patches",
+        "--function",
+        "price",
+    ];
+    let output = place.run(all);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.contains("Different") && text.contains("Equal for all inputs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn projects_are_built_and_executed_and_functions_of_them_compared_for_all_arguments() {
+    let place = Place::new();
+    for (version, more) in [("a", "x > 0"), ("b", "x >= 0")] {
+        let folder = place.project().join(version);
+        fs::create_dir_all(folder.join("cases")).unwrap();
+        fs::write(
+            folder.join("patchwright.toml"),
+            "[project]\nbuild = \"cc -Iinclude -o prog main.c sign.c\"\n[tests]\nprogram = \"./prog\"\ncases = \"cases\"\n",
+        )
+        .unwrap();
+        fs::create_dir_all(folder.join("include")).unwrap();
+        fs::write(folder.join("include/sign.h"), "int sign(int x);\n").unwrap();
+        fs::write(
+            folder.join("main.c"),
+            "#include <stdio.h>\n#include <stdlib.h>\n#include \"sign.h\"\n\
+             int main(int argc, char **argv) { if (argc > 1) printf(\"%d\\n\", sign(atoi(argv[1]))); return 0; }\n",
+        )
+        .unwrap();
+        fs::write(
+            folder.join("sign.c"),
+            format!("#include \"sign.h\"\nint sign(int x) {{ return {more} ? 1 : -1; }}\n"),
+        )
+        .unwrap();
+        fs::write(folder.join("cases/one.args"), "7").unwrap();
+        fs::write(folder.join("cases/one.out"), "1\n").unwrap();
+    }
+    let run = |flags: &[&str]| -> (Option<i32>, Value) {
+        let files = ["compare", "project/a", "project/b", "--json"];
+        let output = place.run(files.iter().chain(flags));
+        let report = serde_json::from_str(&stdout(&output));
+        (
+            output.status.code(),
+            report.unwrap_or_else(|_| panic!("{}", stderr(&output))),
+        )
+    };
+    let (status, report) = run(&["--executions", "150"]);
+    assert_eq!(
+        (status, &report["verdict"]),
+        (Some(1), &"seen-different".into()),
+        "{report:#}"
+    );
+    assert_eq!(report["seen"][0]["old"]["output"], "-1\n");
+    let (status, report) = run(&["--function", "sign"]);
+    assert_eq!(
+        (status, &report["verdict"]),
+        (Some(1), &"different".into()),
+        "{report:#}"
+    );
+    assert_eq!(report["partitions"][0]["condition"][0], "x == 0");
+}
+
+#[test]
+fn what_a_function_remembers_in_a_static_variable_is_seen_by_its_next_call() {
+    let old = "int next(int by) { static int last; last += by; return by > 3; }\n";
+    let place = place(old, &old.replace("last += by", "last += by & 7"));
+    let report = compared(&place, &["--function", "next"], 1);
+    assert_eq!(
+        report["partitions"][0]["differs"][0],
+        "what `static last` holds"
+    );
+    let replay = report["partitions"][0]["replay"].as_str().unwrap();
+    assert!(replay.contains("static"), "{replay}");
+}
+
+/// The function of figure 4.5 of the thesis, with a string for its input.
+const CUT: &str = "#include <assert.h>
+int parse(char fs[4]) { int v = 1, c = 0, init = 1, at = 0; int lhs = 0;
+while(at < 4){
+if(fs[at] >= '0' && fs[at] <= '9'){
+v = fs[at] - '0';
+lhs = 1;
+} else if(fs[at] == '-') {
+c = lhs;
+init = c ? v : 1;
+} else if (fs[at] == 0) {
+assert(init != 0);
+break;
+}
+at++;
+}
+return init; }
+";
+
+#[test]
+fn a_regression_that_needs_two_changes_is_found_by_the_sequence_of_them() {
+    let old = CUT
+        .replace(" int lhs = 0;", "")
+        .replace("lhs = 1;\n", "\n")
+        .replace("c = lhs;", "c = v;");
+    let place = place(&old, CUT);
+    let flags = ["--function", "parse", "--length", "fs=4", "--interactions"];
+    let report = compared(&place, &flags, 1);
+    let found = report["interactions"]["sequences"].as_array().unwrap();
+    let of = |lines: &[u32]| {
+        let lines: Value = lines.to_vec().into();
+        found
+            .iter()
+            .find(|one| one["lines"] == lines)
+            .unwrap_or_else(|| panic!("{found:#?}"))
+    };
+    // A digit, then a minus sign.
+    let critical = of(&[2, 6, 8]);
+    assert_eq!(
+        (&critical["differs"], &critical["critical"]),
+        (&true.into(), &true.into()),
+        "{found:#?}"
+    );
+    assert_eq!(of(&[2])["critical"], false);
+    assert!(
+        found.iter().all(|one| one["feasible"] == true),
+        "{found:#?}"
+    );
+    let edges = report["interactions"]["edges"].to_string();
+    assert!(
+        edges.contains("[\"6\",\"8\"]") && edges.contains("[\"8\",\"6\"]"),
+        "{edges}"
+    );
+    assert_eq!(report["partitions"][0]["kind"], "new-fails");
+}
+
+#[test]
+fn a_golden_version_tells_progress_from_regressions() {
+    let old = "int f(signed char x) { return x > 9 ? 9 : x; }\n";
+    let new = "int f(signed char x) { return x > 9 ? 9 : x < -9 ? -8 : x == 3 ? 4 : x; }\n";
+    let place = place(old, new);
+    let right = "int f(signed char x) { return x > 9 ? 9 : x < -9 ? -8 : x; }\n";
+    fs::write(place.project().join("right.c"), right).unwrap();
+    let report = compared(
+        &place,
+        &["--function", "f", "--golden", "project/right.c"],
+        1,
+    );
+    let golden = report["golden"]["differences"].as_array().unwrap();
+    let of = |condition: &str| {
+        let partitions = report["partitions"].as_array().unwrap();
+        let found = partitions
+            .iter()
+            .find(|one| one["condition"][0] == condition);
+        let number = found.unwrap_or_else(|| panic!("{report:#}"))["number"].to_string();
+        golden.iter().find(|one| one[0] == number.as_str()).unwrap()[1].clone()
+    };
+    assert_eq!(of("x == 3"), "regression");
+    assert_eq!(of("x <= -10"), "progress");
+}
+
+#[test]
+fn a_page_and_a_c_test_hold_the_samples_of_all_partitions() {
+    let new = OLD.replace("discount > 50", "discount > 60");
+    let place = place(OLD, &new);
+    let flags = [
+        "--function",
+        "price",
+        "--html",
+        "project/page.html",
+        "--c-test",
+        "project/test.c",
+    ];
+    let report = compared(&place, &flags, 1);
+    let page = fs::read_to_string(place.project().join("page.html")).unwrap();
+    for part in ["discount &gt; 50", "<details", "class=\"new", "partition"] {
+        assert!(page.contains(part) || part == "<details", "{part}: {page}");
+    }
+    // The test fails with NEW, and passes with OLD.
+    let test = place.project().join("test.c");
+    let text = fs::read_to_string(&test).unwrap();
+    let build = |name: &str| {
+        let built = std::process::Command::new("cc")
+            .args(["-w", "-o", name, "test.c"])
+            .current_dir(place.project())
+            .status()
+            .unwrap();
+        assert!(built.success(), "{text}");
+        let ran = std::process::Command::new(place.project().join(name))
+            .output()
+            .unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+    };
+    let (status, output) = build("with-new");
+    assert_eq!(status, Some(1), "{output}");
+    assert!(
+        output.contains("not ok 1\n") && output.contains("\nok "),
+        "{output}"
+    );
+    let old = text.replace("new.c", "old.c");
+    fs::write(&test, old).unwrap();
+    let (status, output) = build("with-old");
+    assert_eq!(status, Some(0), "{output}");
+    assert!(report["partitions"].as_array().unwrap().len() >= 2);
+}
+
+#[test]
+fn what_is_no_version_is_told_with_what_to_do() {
+    let place = place(OLD, "int price(int amount, signed char discount);\n");
+    fs::create_dir_all(place.project().join("folder")).unwrap();
+    fs::write(place.project().join("broken.c"), "int price(int amount {\n").unwrap();
+    for (files, flags, message) in [
+        (
+            ["old.c", "missing.c"],
+            &[][..],
+            "there is no such file or folder",
+        ),
+        (["folder", "old.c"], &[], "a file and"),
+        (["old.c", "broken.c"], &["--function", "price"], "broken.c"),
+        (["old.c", "new.c"], &["--function", "price"], "new.c"),
+        (["folder", "folder"], &[], "has no build command"),
+        (
+            ["old.c", "old.c"],
+            &["--seeds", "nowhere", "--native"],
+            "--seeds nowhere",
+        ),
+    ] {
+        let files = files.map(|name| format!("project/{name}"));
+        let mut words = vec!["compare", &files[0], &files[1]];
+        words.extend(flags);
+        let output = place.run(&words);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{words:?}: {}{}",
+            stdout(&output),
+            stderr(&output)
+        );
+        let text = stderr(&output);
+        assert!(
+            text.contains(message) && text.matches("error:").count() >= 1,
+            "{words:?}: {text}"
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Changes that meet: inputs that execute changed statements in a given order, and whether a difference needs that order
+//! (chapter 4 of the thesis, algorithm 6).
+//!
+//! The bounded encoding lists what NEW executes, in order and each with its condition. That an input exercises a sequence of
+//! changed lines is so one term, and where algorithm 6 searches paths the solver is asked.
+
+use patchwright_prove::{Given, given};
+use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Term, Terms};
+
+use crate::{
+    pair::{Pair, Side},
+    sample,
+};
+
+/// What is known of a sequence of changed lines.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    /// The lines of NEW, in the order of their execution.
+    pub lines: Vec<u32>,
+    /// Whether an input exercises them in this order; nothing if it is not known.
+    pub feasible: Option<bool>,
+    /// Whether for one of these inputs the versions differ.
+    pub differs: Option<bool>,
+    /// The versions differ only for inputs that exercise it, and for none that skips any of its statements (definition 10,
+    /// with OLD for what is right), and of no longer sequence the same is true.
+    pub critical: bool,
+    /// An input that exercises it; one for which the versions differ, if there is one.
+    pub sample: Option<[Vec<Given>; 2]>,
+    /// The sample's condition, for replays.
+    pub model: Option<Assignment>,
+}
+
+/// Looks at sequences of lines of `file`, as NEW calls it.
+pub fn sequences(
+    terms: &mut Terms,
+    pair: &Pair,
+    file: &str,
+    lines: &[Vec<u32>],
+    budget: &Budget<'_>,
+) -> Vec<Sequence> {
+    let mut solver = Solver::new(Backend::default());
+    solver.assert(terms, pair.domain);
+    let within = terms.not(pair.limited);
+    solver.assert(terms, within);
+    let mut all = Vec::new();
+    for lines in lines {
+        let exercised = exercised(terms, pair, file, lines);
+        let mut sequence = Sequence {
+            lines: lines.clone(),
+            feasible: None,
+            differs: None,
+            critical: false,
+            sample: None,
+            model: None,
+        };
+        let mut ask = |terms: &mut Terms, conditions: &[Term]| match solver
+            .check(terms, conditions, budget)
+        {
+            Answer::Satisfiable => {
+                let condition = terms.and_all(conditions.iter().copied());
+                let model = solver.model().clone();
+                let model = sample::simple(terms, pair, &mut solver, condition, model, budget);
+                (Some(true), Some(model))
+            }
+            Answer::Unsatisfiable => (Some(false), None),
+            Answer::Unknown => (None, None),
+        };
+        let (differs, mut model) = ask(terms, &[exercised, pair.different]);
+        sequence.differs = differs;
+        if differs == Some(true) {
+            sequence.feasible = Some(true);
+            let skipped = terms.not(exercised);
+            sequence.critical = ask(terms, &[skipped, pair.different]).0 == Some(false);
+        } else {
+            let (feasible, other) = ask(terms, &[exercised]);
+            sequence.feasible = feasible;
+            model = other;
+        }
+        if let Some(model) = &model {
+            sequence.sample =
+                Some(Side::BOTH.map(|side| given(terms, &pair.encoding(side).inputs, model)));
+        }
+        sequence.model = model;
+        all.push(sequence);
+    }
+    // Parts of a critical sequence are needed, too, and say less.
+    let critical: Vec<Vec<u32>> = all
+        .iter()
+        .filter(|one| one.critical)
+        .map(|one| one.lines.clone())
+        .collect();
+    for one in &mut all {
+        let is_part = |other: &Vec<u32>| *other != one.lines && is_within(&one.lines, other);
+        one.critical &= !critical.iter().any(is_part);
+    }
+    all
+}
+
+/// Whether the lines stand in the other ones in this order.
+fn is_within(lines: &[u32], other: &[u32]) -> bool {
+    let mut other = other.iter();
+    lines.iter().all(|line| other.any(|own| own == line))
+}
+
+/// That the lines are executed one after the other, others in between.
+fn exercised(terms: &mut Terms, pair: &Pair, file: &str, lines: &[u32]) -> Term {
+    // Up to where the sequence has been exercised.
+    let mut reached = vec![terms.truth(false); lines.len() + 1];
+    reached[0] = terms.truth(true);
+    let mut last: Option<(u32, Term)> = None;
+    for step in &pair.encoding(Side::New).steps {
+        if step.place.file != file || !lines.contains(&step.place.line) {
+            last = None;
+            continue;
+        }
+        // A statement may take several steps, which come one after the other.
+        if last == Some((step.place.line, step.condition)) {
+            continue;
+        }
+        last = Some((step.place.line, step.condition));
+        for at in (0..lines.len()).rev() {
+            if lines[at] == step.place.line {
+                let now = terms.and(reached[at], step.condition);
+                reached[at + 1] = terms.or(reached[at + 1], now);
+            }
+        }
+    }
+    reached[lines.len()]
+}

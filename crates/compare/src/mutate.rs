@@ -1,0 +1,396 @@
+//! Inputs that are like others: what programs are executed with where they are too large for terms.
+
+use std::collections::BTreeSet;
+
+/// What a program is executed with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Case {
+    /// Its arguments, without its name.
+    pub arguments: Vec<Vec<u8>>,
+    /// Its standard input.
+    pub input: Vec<u8>,
+}
+
+/// Bytes of an input that grows at most.
+const LONGEST: usize = 1 << 16;
+/// Words that are taken from sources at most.
+const MOST_WORDS: usize = 512;
+
+/// Makes inputs of others. The same seed gives the same inputs.
+#[derive(Clone, Debug)]
+pub struct Mutator {
+    state: u64,
+    words: Vec<Vec<u8>>,
+}
+
+impl Mutator {
+    /// One that uses these words.
+    pub fn new(seed: u64, words: Vec<Vec<u8>>) -> Mutator {
+        Mutator {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            words,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    /// A number below `bound`, which is not zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// A case like `case`, perhaps with parts of `other`.
+    pub fn mutated(&mut self, case: &Case, other: &Case) -> Case {
+        let mut new = case.clone();
+        for _ in 0..1 + self.below(3) {
+            let of_input = new.arguments.is_empty()
+                || !new.input.is_empty() && self.below(2) == 0
+                || self.below(12) == 0;
+            if of_input {
+                new.input = self.text(&new.input, &other.input, true);
+                continue;
+            }
+            let at = self.below(new.arguments.len());
+            match self.below(12) {
+                0 if !other.arguments.is_empty() => {
+                    let from = self.below(other.arguments.len());
+                    new.arguments[at].clone_from(&other.arguments[from]);
+                }
+                1 if new.arguments.len() > 1 => {
+                    new.arguments.remove(at);
+                }
+                2 => {
+                    let again = new.arguments[at].clone();
+                    new.arguments.insert(at, again);
+                }
+                3 => {
+                    let with = self.below(new.arguments.len());
+                    new.arguments.swap(at, with);
+                }
+                _ => {
+                    let from = other.arguments.get(at).cloned().unwrap_or_default();
+                    let text = self.text(&new.arguments[at], &from, false);
+                    // An argument ends at its first zero.
+                    new.arguments[at] = text.into_iter().filter(|byte| *byte != 0).collect();
+                }
+            }
+        }
+        new
+    }
+
+    /// A text like `text`.
+    fn text(&mut self, text: &[u8], other: &[u8], lines: bool) -> Vec<u8> {
+        let mut new = text.to_vec();
+        let at = self.below(new.len() + 1);
+        match self.below(14) {
+            0 if !new.is_empty() => {
+                let at = at.min(new.len() - 1);
+                let byte = self.byte();
+                new[at] = byte;
+            }
+            1 => {
+                let byte = self.byte();
+                new.insert(at, byte);
+            }
+            2 if !new.is_empty() => {
+                let from = at.min(new.len() - 1);
+                let most = (new.len() - from).min(8);
+                let count = 1 + self.below(most);
+                new.drain(from..from + count);
+            }
+            3 | 4 if !self.words.is_empty() => {
+                let word = self.below(self.words.len());
+                let word = self.words[word].clone();
+                new.splice(at..at, word);
+            }
+            5 if !self.words.is_empty() => {
+                // A word in another one's place.
+                let word = self.below(self.words.len());
+                let word = self.words[word].clone();
+                let (from, to) = run(&new, at);
+                new.splice(from..to, word);
+            }
+            6 | 7 => {
+                if let Some((from, to)) = number(&new, at) {
+                    let value: i64 = std::str::from_utf8(&new[from..to])
+                        .ok()
+                        .and_then(|text| text.parse().ok())
+                        .unwrap_or(0);
+                    let changed = match self.below(9) {
+                        0 => value.wrapping_add(1),
+                        1 => value.wrapping_sub(1),
+                        2 => value.wrapping_neg(),
+                        3 => 0,
+                        4 => value.wrapping_mul(2),
+                        5 => value.wrapping_mul(10),
+                        6 => self.below(100) as i64,
+                        7 => self.below(10) as i64,
+                        _ => [
+                            i64::from(i32::MAX),
+                            i64::from(i32::MIN),
+                            255,
+                            256,
+                            65536,
+                            -1,
+                        ][self.below(6)],
+                    };
+                    new.splice(from..to, changed.to_string().into_bytes());
+                } else {
+                    let digit = b'0' + self.below(10) as u8;
+                    new.insert(at, digit);
+                }
+            }
+            8 if !other.is_empty() => {
+                // The beginning of one and the end of another.
+                let from = self.below(other.len());
+                new.truncate(at);
+                new.extend_from_slice(&other[from..]);
+            }
+            9 if !new.is_empty() => {
+                let from = at.min(new.len() - 1);
+                let count = 1 + self.below((new.len() - from).min(32));
+                let part = new[from..from + count].to_vec();
+                let to = self.below(new.len() + 1);
+                new.splice(to..to, part);
+            }
+            10 if !new.is_empty() => new.truncate(at),
+            11 | 12 if lines => self.lines(&mut new, other),
+            _ => {
+                let count = 1 + self.below(4);
+                for _ in 0..count {
+                    let byte = self.byte();
+                    let at = self.below(new.len() + 1);
+                    new.insert(at, byte);
+                }
+            }
+        }
+        new.truncate(LONGEST);
+        new
+    }
+
+    /// Takes a line out, puts one in twice, exchanges two, or takes one of another text.
+    fn lines(&mut self, text: &mut Vec<u8>, other: &[u8]) {
+        let mut lines: Vec<Vec<u8>> = text
+            .split_inclusive(|byte| *byte == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect();
+        if lines.is_empty() {
+            lines.push(b"\n".to_vec());
+        }
+        let at = self.below(lines.len());
+        match self.below(4) {
+            0 => {
+                lines.remove(at);
+            }
+            1 => {
+                let again = lines[at].clone();
+                lines.insert(at, again);
+            }
+            2 => {
+                let with = self.below(lines.len());
+                lines.swap(at, with);
+            }
+            _ => {
+                let others: Vec<&[u8]> = other.split_inclusive(|byte| *byte == b'\n').collect();
+                if !others.is_empty() {
+                    let from = self.below(others.len());
+                    lines.insert(at, others[from].to_vec());
+                }
+            }
+        }
+        *text = lines.concat();
+    }
+
+    fn byte(&mut self) -> u8 {
+        const USUAL: &[u8] = b"0123456789abcxyzABZ -+*/%=<>()[]{}.,:;!?@#$^&|~'\"\\_\n\t\0\xff\x80";
+        match self.below(8) {
+            0 => self.below(256) as u8,
+            _ => USUAL[self.below(USUAL.len())],
+        }
+    }
+}
+
+/// The letters and digits around a place.
+fn run(text: &[u8], at: usize) -> (usize, usize) {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let from = text[..at].iter().rposition(|byte| !is_part(byte));
+    let from = from.map_or(0, |before| before + 1);
+    let to = text[at..].iter().position(|byte| !is_part(byte));
+    (from, to.map_or(text.len(), |after| at + after))
+}
+
+/// The number at or behind a place, with its sign.
+fn number(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let first = at + text[at..].iter().position(u8::is_ascii_digit)?;
+    let from = text[..first]
+        .iter()
+        .rposition(|byte| !byte.is_ascii_digit());
+    let from = from.map_or(0, |before| before + 1);
+    let to = text[first..].iter().position(|byte| !byte.is_ascii_digit());
+    let to = to.map_or(text.len(), |after| first + after);
+    let from = from - usize::from(from > 0 && text[from - 1] == b'-');
+    Some((from, to))
+}
+
+/// Words of C sources that programs may look for in their inputs: what stands between quotes, numbers and those next to
+/// them. Those of `first` come first.
+pub fn words(first: &[u8], sources: &[&[u8]]) -> Vec<Vec<u8>> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for source in std::iter::once(&first).chain(sources) {
+        for word in quoted_and_numbers(source) {
+            if all.len() < MOST_WORDS && seen.insert(word.clone()) {
+                all.push(word);
+            }
+        }
+    }
+    all
+}
+
+fn quoted_and_numbers(source: &[u8]) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < source.len() {
+        let byte = source[at];
+        if byte == b'"' || byte == b'\'' {
+            let mut text = Vec::new();
+            at += 1;
+            while at < source.len() && source[at] != byte && source[at] != b'\n' {
+                if source[at] == b'\\' && at + 1 < source.len() {
+                    at += 1;
+                    text.push(match source[at] {
+                        b'n' => b'\n',
+                        b't' => b'\t',
+                        b'r' => b'\r',
+                        b'0' => 0,
+                        other => other,
+                    });
+                } else {
+                    text.push(source[at]);
+                }
+                at += 1;
+            }
+            if !text.is_empty() && text.len() <= 64 {
+                found.push(text);
+            }
+        } else if byte.is_ascii_digit() && (at == 0 || !is_name(source[at - 1])) {
+            let end = source[at..]
+                .iter()
+                .position(|byte| !is_name(*byte))
+                .map_or(source.len(), |length| at + length);
+            let text = String::from_utf8_lossy(&source[at..end]).into_owned();
+            let plain = text.trim_end_matches(['u', 'U', 'l', 'L']);
+            let value = match plain.strip_prefix("0x").or(plain.strip_prefix("0X")) {
+                Some(digits) => i64::from_str_radix(digits, 16).ok(),
+                None => plain.parse().ok(),
+            };
+            if let Some(value) = value {
+                for near in [value, value.saturating_add(1), value.saturating_sub(1)] {
+                    found.push(near.to_string().into_bytes());
+                }
+            }
+            at = end;
+            continue;
+        }
+        at += 1;
+    }
+    found
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// A smaller case with which something is still so, as far as `tries` go.
+pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -> Case {
+    let mut best = case.clone();
+    let mut left = tries;
+    let mut better = |new: Case, best: &mut Case| -> bool {
+        if left == 0 || new == *best {
+            return false;
+        }
+        left -= 1;
+        let is = still(&new);
+        if is {
+            *best = new;
+        }
+        is
+    };
+    let mut at = best.arguments.len();
+    while at > 0 {
+        at -= 1;
+        let mut new = best.clone();
+        new.arguments.remove(at);
+        better(new, &mut best);
+    }
+    for part in 0..=best.arguments.len() {
+        let mut size = text_of(&best, part).len().div_ceil(2);
+        while size > 0 {
+            let mut from = 0;
+            while from < text_of(&best, part).len() {
+                let mut new = best.clone();
+                let text = match part.checked_sub(1) {
+                    Some(argument) => &mut new.arguments[argument],
+                    None => &mut new.input,
+                };
+                let to = (from + size).min(text.len());
+                text.drain(from..to);
+                if !better(new, &mut best) {
+                    from += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+    best
+}
+
+/// Standard input, or an argument, counted from 1.
+fn text_of(case: &Case, part: usize) -> &[u8] {
+    match part.checked_sub(1) {
+        Some(argument) => &case.arguments[argument],
+        None => &case.input,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_what_stands_between_quotes_and_numbers_with_those_next_to_them() {
+        let found = words(b"if (c == '\\n' && n > 0x10) f(\"ab\", x2);", &[]);
+        let expected: [&[u8]; 5] = [b"\n", b"16", b"17", b"15", b"ab"];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_inputs() {
+        let case = Case {
+            arguments: vec![b"12".to_vec()],
+            input: b"one\ntwo\n".to_vec(),
+        };
+        let all = |seed| -> Vec<Case> {
+            let mut mutator = Mutator::new(seed, vec![b"word".to_vec()]);
+            (0..200).map(|_| mutator.mutated(&case, &case)).collect()
+        };
+        assert_eq!(all(3), all(3));
+        assert_ne!(all(3), all(4));
+    }
+
+    #[test]
+    fn a_case_shrinks_to_what_is_needed() {
+        let case = Case {
+            arguments: vec![b"-v".to_vec(), b"name".to_vec()],
+            input: b"some text with a # in it".to_vec(),
+        };
+        let small = shrunk(&case, 1000, &mut |case| case.input.contains(&b'#'));
+        assert_eq!(small.input, b"#");
+        assert!(small.arguments.is_empty());
+    }
+}

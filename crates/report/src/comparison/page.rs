@@ -1,0 +1,200 @@
+//! The comparison as a page of its own: both sources side by side, and the partitions as a tree.
+
+use std::fmt::Write;
+
+use super::{Comparison, Observed, Partition};
+use crate::text::Style;
+
+/// A version's source.
+#[derive(Clone, Debug, Default)]
+pub struct PageSource {
+    /// What it is called.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Lines that the other one does not have, from 1.
+    pub changed: Vec<u32>,
+}
+
+const STYLE: &str = "
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1500px; padding: 1em 1.5em; color: #1c2128; background: #fff; }
+h1 { font-size: 1.4em; margin: .3em 0; } h2 { font-size: 1.1em; margin: 1.4em 0 .4em; }
+code, pre, td.code { font: 13px/1.4 ui-monospace, monospace; }
+.sources { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 1em; }
+.source { border: 1px solid #d0d7de; border-radius: 6px; overflow: auto; max-height: 34em; }
+.source table { border-collapse: collapse; width: 100%; } .source td { padding: 0 .6em; white-space: pre; }
+.source td.number { color: #6e7781; text-align: right; user-select: none; width: 1%; }
+.source caption { text-align: left; padding: .4em .6em; font-weight: 600; background: #f6f8fa; }
+tr.old { background: #ffebe9; } tr.new { background: #dafbe1; } tr.met td.number { border-left: 3px solid #bf8700; }
+details { margin: .25em 0 .25em 1.1em; border-left: 1px solid #d0d7de; padding-left: .7em; }
+summary { cursor: pointer; } .kind { font-weight: 600; } .different, .old-fails, .fails-otherwise { color: #b35900; }
+.new-fails { color: #cf222e; } .equal { color: #1a7f37; }
+.partition { margin: .5em 0 .9em; } .partition table { border-collapse: collapse; margin: .2em 0; }
+.partition td, .partition th { border: 1px solid #d0d7de; padding: .2em .6em; text-align: left; vertical-align: top; }
+pre { background: #f6f8fa; padding: .7em; border-radius: 6px; overflow: auto; }
+@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } pre, .source caption { background: #161b22; }
+tr.old { background: #4c1d1d; } tr.new { background: #12351f; } }
+";
+
+impl Comparison {
+    /// The page; it needs nothing else.
+    pub fn page(&self, sources: &[PageSource; 2]) -> String {
+        let mut page = String::new();
+        let title = format!("{} → {}", self.old, self.new);
+        let _ = write!(
+            page,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+             content=\"width=device-width\">\n<title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+            escaped(&title)
+        );
+        let text = self.text(Style { colour: false });
+        let first = text.lines().next().unwrap_or_default();
+        let _ = writeln!(page, "<p>{}</p>", escaped(first));
+        if sources.iter().any(|source| !source.text.is_empty()) {
+            page.push_str("<h2>Sources</h2>\n<div class=\"sources\">\n");
+            for (source, class) in sources.iter().zip(["old", "new"]) {
+                self.write_source(&mut page, source, class);
+            }
+            page.push_str("</div>\n");
+        }
+        if !self.partitions.is_empty() {
+            page.push_str("<h2>Partitions of the inputs</h2>\n");
+            let all: Vec<&Partition> = self.partitions.iter().collect();
+            write_tree(&mut page, &all, 0);
+        }
+        let _ = write!(
+            page,
+            "<h2>Report</h2>\n<pre>{}</pre>\n</body>\n</html>\n",
+            escaped(&text)
+        );
+        page
+    }
+
+    fn write_source(&self, page: &mut String, source: &PageSource, class: &str) {
+        // Lines that a difference executes.
+        let met: Vec<u32> = self
+            .partitions
+            .iter()
+            .filter(|partition| partition.kind != "equal")
+            .flat_map(|partition| match class {
+                "old" => partition.old.changed_lines.clone(),
+                _ => partition.new.changed_lines.clone(),
+            })
+            .collect();
+        let _ = writeln!(
+            page,
+            "<div class=\"source\"><table><caption>{}</caption>",
+            escaped(&source.name)
+        );
+        for (number, line) in (1..).zip(source.text.lines()) {
+            let mut classes = Vec::new();
+            if source.changed.contains(&number) {
+                classes.push(class);
+            }
+            if met.contains(&number) {
+                classes.push("met");
+            }
+            let _ = writeln!(
+                page,
+                "<tr class=\"{}\"><td class=\"number\">{number}</td><td class=\"code\">{}</td></tr>",
+                classes.join(" "),
+                escaped(line)
+            );
+        }
+        page.push_str("</table></div>\n");
+    }
+}
+
+/// Partitions whose conditions begin alike stand under what they have in common.
+fn write_tree(page: &mut String, partitions: &[&Partition], depth: usize) {
+    let mut done = vec![false; partitions.len()];
+    for at in 0..partitions.len() {
+        if done[at] {
+            continue;
+        }
+        let Some(condition) = partitions[at].condition.get(depth) else {
+            done[at] = true;
+            write_partition(page, partitions[at], depth);
+            continue;
+        };
+        let alike: Vec<usize> = (at..partitions.len())
+            .filter(|&other| {
+                !done[other] && partitions[other].condition.get(depth) == Some(condition)
+            })
+            .collect();
+        for &other in &alike {
+            done[other] = true;
+        }
+        if alike.len() == 1 {
+            write_partition(page, partitions[at], depth);
+            continue;
+        }
+        let _ = writeln!(
+            page,
+            "<details open><summary><code>{}</code> ({} partitions)</summary>",
+            escaped(condition),
+            alike.len()
+        );
+        let own: Vec<&Partition> = alike.iter().map(|&other| partitions[other]).collect();
+        write_tree(page, &own, depth + 1);
+        page.push_str("</details>\n");
+    }
+}
+
+fn write_partition(page: &mut String, partition: &Partition, depth: usize) {
+    let condition = match partition.condition.get(depth..).unwrap_or_default() {
+        [] if depth == 0 => "all inputs".to_owned(),
+        [] => "all of these".to_owned(),
+        rest => rest.join(" && "),
+    };
+    let sample: Vec<String> = partition
+        .sample
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let _ = write!(
+        page,
+        "<div class=\"partition\"><span class=\"kind {}\">{}. {}</span> for <code>{}</code>\n<table><tr><th></th><th>for all of \
+         them</th><th>for <code>{}</code></th></tr>\n",
+        partition.kind,
+        partition.number,
+        escaped(&partition.title()),
+        escaped(&condition),
+        escaped(&sample.join(", "))
+    );
+    for (name, side) in [("OLD", &partition.old), ("NEW", &partition.new)] {
+        let mut words = side.formulas.clone();
+        words.extend(
+            side.failure
+                .iter()
+                .map(|failure| format!("fails: {failure}")),
+        );
+        let _ = writeln!(
+            page,
+            "<tr><th>{name}</th><td class=\"code\">{}</td><td class=\"code\">{}</td></tr>",
+            escaped(&words.join("; ")),
+            escaped(
+                &side
+                    .observed
+                    .as_ref()
+                    .map(Observed::text)
+                    .unwrap_or_default()
+            )
+        );
+    }
+    page.push_str("</table></div>\n");
+}
+
+fn escaped(text: &str) -> String {
+    let mut new = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => new.push_str("&lt;"),
+            '>' => new.push_str("&gt;"),
+            '&' => new.push_str("&amp;"),
+            '"' => new.push_str("&quot;"),
+            c => new.push(c),
+        }
+    }
+    new
+}
