@@ -286,6 +286,9 @@ impl Encoder<'_> {
             return Vec::new();
         }
         let parameters: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
+        if count == 0 {
+            self.note("the program gets no arguments (--arguments gives it some)".to_owned());
+        }
         let yes = self.terms.truth(true);
         let argc = self.terms.constant(32, u128::from(count) + 1);
         let vector = self.new_object(
