@@ -59,14 +59,9 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "What is compared")]
     pub havoc: bool,
 
-    /// So many arguments of the program, of any content
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "What is compared"
-    )]
-    pub arguments: u32,
+    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices, at least one where it reads others]
+    #[arg(long, value_name = "N", help_heading = "What is compared")]
+    pub arguments: Option<u32>,
 
     /// Bytes of each argument of the program at most
     #[arg(
@@ -97,6 +92,10 @@ pub struct CompareArgs {
     /// Conflicts of one question to the solver at most
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub conflicts: Option<u64>,
+
+    /// Partitions that differ that are looked for at most
+    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "How far")]
+    pub different: usize,
 
     /// Partitions without a difference that are listed at most
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
@@ -240,6 +239,8 @@ struct Work<'a> {
 /// Time for executions where nothing else is to be done, and where they come before the symbols.
 const ONLY_EXECUTIONS: Duration = Duration::from_secs(30);
 const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
+/// Where what was proved is about fewer arguments than programs look at.
+const EXECUTIONS_AFTER_PROOF: Duration = Duration::from_secs(3);
 
 impl Work<'_> {
     /// Compares two versions, and prints what is known of them.
@@ -281,9 +282,22 @@ impl Work<'_> {
             compared.answer,
             Answer::Symbolic(Verdict::Unknown | Verdict::Unfinished)
         );
+        // What was proved may be about fewer arguments than the programs look at.
+        let any_arguments = compared
+            .versions
+            .as_ref()
+            .is_some_and(|one| one.any_arguments);
+        let same = [Verdict::Equal, Verdict::EqualWithinBound].map(Answer::Symbolic);
+        let is_proved = any_arguments && same.contains(&compared.answer);
+        let open = open || is_proved;
         if seen.is_none() && is_program && !args.no_native && open && !self.cancel.is_cancelled() {
             let mut made = self.built(pair)?;
-            let time = end.unwrap_or_else(|| Instant::now() + EXECUTIONS_FIRST * 2);
+            let usual = if is_proved {
+                EXECUTIONS_AFTER_PROOF
+            } else {
+                EXECUTIONS_FIRST * 2
+            };
+            let time = end.unwrap_or_else(|| Instant::now() + usual);
             let time = time.max(Instant::now() + Duration::from_secs(2));
             seen = Some(seen::search(args, pair, &mut made, self.cancel, time)?);
         }

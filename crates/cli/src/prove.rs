@@ -278,7 +278,7 @@ impl<'a> Job<'a> {
             let reference = self.like.as_ref();
             let spec = spec(&mut self.terms, &encoding, reference);
             let both: Vec<&Encoding> = std::iter::once(&encoding).chain(reference).collect();
-            if !options.argument_numbers || !mixes_arguments(&self.terms, &spec, &both) {
+            if !options.argument_numbers || !mixes_arguments(&self.terms, &spec.roots(), &both) {
                 return Ok(Asked { encoding, spec });
             }
             options.argument_numbers = false;
@@ -439,6 +439,7 @@ impl<'a> Job<'a> {
                 .collect(),
             entry: program.name(),
             bound: options.bound,
+            arguments: program.arguments(),
             verdict,
             beyond,
             reasons,

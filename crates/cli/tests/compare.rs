@@ -432,3 +432,132 @@ fn what_is_no_version_is_told_with_what_to_do() {
         );
     }
 }
+
+/// Four numbers as arguments, the last of them an index.
+const FARE: &str = "#include <stdio.h>
+#include <stdlib.h>
+static int zones[3];
+int main(int argc, char *argv[])
+{
+    if (argc < 4) {
+        printf(\"usage: fare AGE DISTANCE ZONE\\n\");
+        return 2;
+    }
+    zones[0] = 10;
+    zones[1] = 25;
+    zones[2] = 70;
+    int age = atoi(argv[1]), distance = atoi(argv[2]), zone = atoi(argv[3]);
+    if (zone < 0 || zone > 2 || distance < 0 || distance > 500)
+        return 3;
+    printf(\"%d\\n\", age < 14 ? 0 : distance + zones[zone]);
+    return 0;
+}
+";
+
+#[test]
+fn a_program_gets_as_many_arguments_as_it_reads_and_numbers_of_them_are_any_numbers() {
+    let place = place(FARE, &FARE.replace("= 25", "= 52"));
+    let report = compared(&place, &["--no-native"], 1);
+    assert_eq!(report["verdict"], "different");
+    assert_eq!(report["arguments"], 3);
+    assert_eq!(report["differences_complete"], true);
+    let first = &report["partitions"][0];
+    assert_eq!(first["replay"], "agrees");
+    let condition: Vec<&str> = first["condition"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(condition.contains(&"atoi(argv[3]) == 1"), "{condition:?}");
+    let age = first["sample"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one[0] == "argv[3]")
+        .unwrap();
+    assert_eq!(age[1], "\"1\"");
+}
+
+#[test]
+fn an_argument_that_only_one_version_reads_is_given_to_both() {
+    let new = FARE.replace("age < 14", "age < 14 || atoi(argv[4]) == 7");
+    let place = place(FARE, &new.replace("argc < 4", "argc < 5"));
+    let report = compared(&place, &["--no-native"], 1);
+    assert_eq!(report["arguments"], 4);
+    let partitions = report["partitions"].as_array().unwrap();
+    assert!(
+        partitions.iter().all(|one| one["replay"] == "agrees"),
+        "{partitions:#?}"
+    );
+}
+
+/// Adds up its arguments.
+const SUM: &str = "#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int i = 1; i < argc; i++)
+        sum = sum + atoi(argv[i]);
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+
+#[test]
+fn a_proof_about_one_argument_says_so_and_more_of_them_are_tried() {
+    let new = SUM.replace(
+        "sum + atoi(argv[i])",
+        "i == 3 ? atoi(argv[i]) : sum + atoi(argv[i])",
+    );
+    let place = place(SUM, &new);
+    let report = compared(&place, &[], 1);
+    assert_eq!(report["arguments"], 1);
+    assert_eq!(report["verdict"], "seen-different");
+    let seen = &report["seen"][0];
+    assert_eq!(seen["arguments"].as_array().unwrap().len(), 3);
+
+    let text = place.run(["compare", "project/old.c", "project/new.c", "--no-native"]);
+    assert_eq!(text.status.code(), Some(0));
+    assert!(
+        stdout(&text).starts_with("Equal for all inputs with 1 argument: "),
+        "{}",
+        stdout(&text)
+    );
+}
+
+#[test]
+fn partitions_that_differ_are_looked_for_up_to_a_number() {
+    let old = "int kind(unsigned char c)
+{
+    switch (c) {
+    case 3: return 10;
+    case 9: return 12;
+    case 14: return 15;
+    default: return 0;
+    }
+}
+";
+    let new = old
+        .replace("return 10", "return 11")
+        .replace("return 12", "return 14")
+        .replace("return 15", "return 18");
+    let place = place(old, &new);
+    let flags = ["--function", "kind", "--different"];
+    let report = compared(&place, &[&flags[..], &["2"]].concat(), 1);
+    let differ = |report: &Value| {
+        let partitions = report["partitions"].as_array().unwrap();
+        partitions
+            .iter()
+            .filter(|one| one["kind"] == "different")
+            .count()
+    };
+    assert_eq!(differ(&report), 2);
+    assert_eq!(report["more_differ"], true);
+    assert_eq!(report["differences_complete"], false);
+    let report = compared(&place, &[&flags[..], &["3"]].concat(), 1);
+    assert_eq!(differ(&report), 3);
+    assert_eq!(report["more_differ"], false);
+    assert_eq!(report["differences_complete"], true);
+}

@@ -6,6 +6,8 @@ use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, difference,
 };
 
+use crate::behaviour;
+
 /// One of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
@@ -206,6 +208,21 @@ impl Pair {
             if !all.iter().any(|other| other.term == input.term) {
                 all.push(input);
             }
+        }
+        all
+    }
+
+    /// The terms on which answers about them rest: for which inputs anything differs or is not known, and what each of them
+    /// does.
+    pub fn roots(&self) -> Vec<Term> {
+        let seen: Vec<Seen> = self
+            .differences
+            .iter()
+            .map(|(seen, _)| seen.clone())
+            .collect();
+        let mut all = vec![self.domain, self.limited, self.different];
+        for encoding in &self.encodings {
+            all.extend(behaviour::roots(encoding, &seen));
         }
         all
     }

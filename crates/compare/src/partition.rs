@@ -10,7 +10,7 @@ use patchwright_prove::{Given, given};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
 };
-use patchwright_symbolic::Place;
+use patchwright_symbolic::{InputKind, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -97,6 +97,8 @@ pub struct Explored {
     pub partitions: Vec<Partition>,
     /// There is no other input for which the programs differ, as far as they are encoded.
     pub differences_complete: bool,
+    /// There are other inputs for which they differ: as many partitions as were asked for have been found.
+    pub more_differ: bool,
     /// Partitions cover all inputs, as far as they are encoded.
     pub covered: bool,
     /// What the solvers did.
@@ -106,6 +108,8 @@ pub struct Explored {
 /// How far exploration goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
+    /// Partitions of inputs for which the programs differ that are looked for at most: then exploration ends.
+    pub different: usize,
     /// Partitions of inputs for which the programs are the same that are listed at most: what is left of these is known to
     /// be the same anyway.
     pub equal: usize,
@@ -187,6 +191,11 @@ impl<'a> Explorer<'a> {
             }
             loop {
                 match self.open.check(self.terms, &[goal], &self.budget()) {
+                    Answer::Satisfiable if explored.partitions.len() >= self.extent.different => {
+                        explored.differences_complete = false;
+                        explored.more_differ = true;
+                        break;
+                    }
                     Answer::Satisfiable => {
                         let model = self.open.model().clone();
                         let partition = self.partition(kind, model);
@@ -313,7 +322,9 @@ impl<'a> Explorer<'a> {
             behaviours[side.index()] =
                 self.behaviour(side, kind, term, &model, &formulas[side.index()]);
         }
-        let samples = Side::BOTH.map(|side| given(self.terms, &pair.encoding(side).inputs, &model));
+        let mut samples =
+            Side::BOTH.map(|side| given(self.terms, &pair.encoding(side).inputs, &model));
+        same_arguments(&mut samples);
         let printer = Printer {
             terms: self.terms,
             names: &self.names,
@@ -498,7 +509,6 @@ pub(crate) fn names(pair: &Pair) -> Names {
 /// The type of an input's value, if the input is one that somebody gives; nothing in it where it has none.
 fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwright_ir::Type>> {
     use patchwright_ir::Type;
-    use patchwright_symbolic::InputKind;
     match kind {
         InputKind::Argument(ty) | InputKind::Initial(ty) => Some(Some(*ty)),
         InputKind::Returned { ty, .. }
@@ -508,5 +518,23 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
         InputKind::Length => Some(Some(Type::U64)),
         InputKind::Null | InputKind::Present => Some(None),
         InputKind::Unwritten(_) => None,
+    }
+}
+
+/// Gives both programs the same arguments: one of them may read a number from an argument that the other does not look at.
+fn same_arguments(samples: &mut [Vec<Given>; 2]) {
+    let is_number = |given: &&Given| matches!(given.kind, InputKind::ArgumentNumber(..));
+    let all: Vec<Given> = samples
+        .iter()
+        .flatten()
+        .filter(is_number)
+        .cloned()
+        .collect();
+    for own in samples {
+        for given in &all {
+            if !own.iter().any(|other| other.kind == given.kind) {
+                own.push(given.clone());
+            }
+        }
     }
 }

@@ -2,43 +2,81 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use patchwright_csource::ExprKind;
+use patchwright_csource::{ExprKind, Function};
 use patchwright_solve::{Term, Terms};
 use patchwright_symbolic::{Encoding, InputKind};
 
-use crate::{source::Source, spec::Spec};
+use crate::source::Source;
 
-/// How many arguments `main` reads, by constant indices of its second parameter.
-pub fn arguments_read(sources: &[Source]) -> u32 {
-    let mut most = 0;
-    for source in sources {
-        let functions = source.unit.functions.iter();
-        for main in functions.filter(|function| function.name == "main") {
-            let Some(&vector) = main.parameters.get(1) else {
-                continue;
-            };
-            for expr in &main.exprs {
-                let ExprKind::Subscript { base, index } = expr.kind else {
-                    continue;
-                };
+/// What `main` does with its arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArgumentsRead {
+    /// The largest constant index of its second parameter.
+    pub constant: u32,
+    /// It reads arguments otherwise as well: in a loop, or by handing them on.
+    pub any: bool,
+    /// It looks at them, or at their number.
+    pub some: bool,
+}
+
+impl ArgumentsRead {
+    /// How many arguments the program gets where nobody says: those that it reads by constant indices, and at least one
+    /// where it reads any.
+    pub fn count(self) -> u32 {
+        self.constant.max(u32::from(self.any))
+    }
+
+    /// What both of two programs do.
+    #[must_use]
+    pub fn and(self, other: ArgumentsRead) -> ArgumentsRead {
+        ArgumentsRead {
+            constant: self.constant.max(other.constant),
+            any: self.any || other.any,
+            some: self.some || other.some,
+        }
+    }
+}
+
+/// What `main` does with its arguments.
+pub fn arguments_read(sources: &[Source]) -> ArgumentsRead {
+    let functions = sources.iter().flat_map(|source| &source.unit.functions);
+    let mains = functions.filter(|function| function.name == "main");
+    mains
+        .map(read_in)
+        .fold(ArgumentsRead::default(), ArgumentsRead::and)
+}
+
+fn read_in(main: &Function) -> ArgumentsRead {
+    let mut read = ArgumentsRead::default();
+    let (mut uses, mut known) = (0, 0);
+    for expr in &main.exprs {
+        match expr.kind {
+            ExprKind::Variable(variable) => {
+                read.some |= main.parameters.iter().take(2).any(|&one| one == variable);
+                uses += u32::from(main.parameters.get(1) == Some(&variable));
+            }
+            ExprKind::Subscript { base, index } => {
                 let is_vector = match main.expr(main.stripped(base)).kind {
-                    ExprKind::Variable(variable) => variable == vector,
+                    ExprKind::Variable(variable) => main.parameters.get(1) == Some(&variable),
                     _ => false,
                 };
                 if let ExprKind::Integer { value, .. } = main.expr(main.stripped(index)).kind
                     && is_vector
                 {
-                    most = most.max(u32::try_from(value).unwrap_or(0));
+                    known += 1;
+                    read.constant = read.constant.max(u32::try_from(value).unwrap_or(0));
                 }
             }
+            _ => {}
         }
     }
-    most
+    read.any = uses > known;
+    read
 }
 
-/// Whether what shall hold depends on one argument both by its bytes and by the number that they say, or by numbers of
-/// several types: then the numbers have to be what the bytes say.
-pub fn mixes_arguments(terms: &Terms, spec: &Spec, encodings: &[&Encoding]) -> bool {
+/// Whether the terms in question (`roots`: what shall hold, or what may differ) depend on one argument both by its bytes
+/// and by the number that they say, or by numbers of several types: then the numbers have to be what the bytes say.
+pub fn mixes_arguments(terms: &Terms, roots: &[Term], encodings: &[&Encoding]) -> bool {
     let mut ways: BTreeMap<Term, (u32, u64)> = BTreeMap::new();
     let mut any = false;
     for input in encodings.iter().flat_map(|one| &one.inputs) {
@@ -57,7 +95,7 @@ pub fn mixes_arguments(terms: &Terms, spec: &Spec, encodings: &[&Encoding]) -> b
         return false;
     }
     let mut used: BTreeSet<(u32, u64)> = BTreeSet::new();
-    for root in spec.roots() {
+    for &root in roots {
         let variables = terms.variables_of(root);
         used.extend(variables.iter().filter_map(|variable| ways.get(variable)));
     }

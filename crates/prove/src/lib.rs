@@ -23,7 +23,7 @@ mod value;
 mod verdict;
 mod wider;
 
-pub use arguments::{arguments_read, mixes_arguments};
+pub use arguments::{ArgumentsRead, arguments_read, mixes_arguments};
 pub use enumerate::enumerate;
 pub use harness::{For, HarnessError, arguments, harness, main_harness, standard_input};
 pub use level::Level;

@@ -158,8 +158,8 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
 }
 
 impl Spec {
-    /// All that it says.
-    pub(crate) fn roots(&self) -> Vec<Term> {
+    /// All terms of which it consists.
+    pub fn roots(&self) -> Vec<Term> {
         let wrong = self.wrong.iter().map(|one| one.condition);
         let own = [self.unwinding, self.unknown, self.fulfilled, self.concerned];
         let seen = self

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::text::Style;
+use crate::text::{Style, with_arguments};
 
 pub use golden::{Golden, Judged};
 pub use interactions::{Interactions, Met};
@@ -107,8 +107,12 @@ pub struct Comparison {
     pub verdict: String,
     /// Rounds of each loop at most.
     pub bound: u32,
+    /// How many arguments the programs get, where they look at them. The verdict is about so many.
+    pub arguments: Option<u32>,
     /// There is no other input for which the versions differ, within the reasons.
     pub differences_complete: bool,
+    /// There are other inputs for which they differ: as many partitions as were asked for have been found.
+    pub more_differ: bool,
     /// The partitions cover all inputs, within the reasons.
     pub covers_everything: bool,
     /// How much the partitions cover.
@@ -164,11 +168,15 @@ impl Comparison {
             ),
             "equal" => format!(
                 "{}: {of} does the same in both versions.",
-                style.paint("32;1", "Equal for all inputs")
+                style.paint(
+                    "32;1",
+                    &format!("Equal for all inputs{}", with_arguments(self.arguments))
+                )
             ),
             "equal-within-bound" => format!(
-                "{}: {of} does the same in both versions as long as no loop has more than {} rounds; some have more:",
+                "{}: {of} does the same in both versions{} as long as no loop has more than {} rounds; some have more:",
                 style.paint("33;1", "Equal within the bound"),
+                with_arguments(self.arguments),
                 self.bound
             ),
             "different" => {
@@ -224,7 +232,13 @@ impl Comparison {
                 };
                 let _ = writeln!(
                     text,
-                    "For all other inputs both versions do the same{within}: proved."
+                    "For all other inputs{} both versions do the same{within}: proved.",
+                    with_arguments(self.arguments)
+                );
+            } else if self.more_differ {
+                let _ = writeln!(
+                    text,
+                    "There are other inputs for which they differ: --different asks for more partitions than {differing}."
                 );
             } else {
                 let _ = writeln!(

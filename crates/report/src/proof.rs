@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::text::{Style, count, grouped};
+use crate::text::{Style, count, grouped, with_arguments};
 
 /// The version of the JSON's schema.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -184,6 +184,8 @@ pub struct Report {
     pub entry: String,
     /// Rounds of loops.
     pub bound: u32,
+    /// How many arguments the program gets, where it looks at them. The verdict is about so many.
+    pub arguments: Option<u32>,
     /// What is known.
     pub verdict: Verdict,
     /// Places that executions go on from beyond the bound.
@@ -223,17 +225,19 @@ impl Report {
             Verdict::Proved => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs.",
+                    "{}: {} holds for all inputs{}.",
                     style.paint("32;1", "Proved"),
-                    self.entry
+                    self.entry,
+                    with_arguments(self.arguments)
                 );
             }
             Verdict::Bounded => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs as far as {}, and executions go on beyond that:",
+                    "{}: {} holds for all inputs{} as far as {}, and executions go on beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
+                    with_arguments(self.arguments),
                     count(
                         u64::from(self.bound),
                         "round of each loop",

@@ -29,6 +29,16 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+/// What a statement about a program's inputs is limited to: so many arguments, where it looks at them.
+pub(crate) fn with_arguments(count: Option<u32>) -> String {
+    match count {
+        None => String::new(),
+        Some(0) => " without arguments".to_owned(),
+        Some(1) => " with 1 argument".to_owned(),
+        Some(count) => format!(" with {count} arguments"),
+    }
+}
+
 /// A number with its digits in groups of three.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

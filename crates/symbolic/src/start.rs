@@ -286,9 +286,11 @@ impl Encoder<'_> {
             return Vec::new();
         }
         let parameters: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
-        if count == 0 {
-            self.note("the program gets no arguments (--arguments gives it some)".to_owned());
-        }
+        self.note(match count {
+            0 => "the program gets no arguments (--arguments gives it some)".to_owned(),
+            1 => format!("the program gets 1 argument, of at most {longest} bytes"),
+            _ => format!("the program gets {count} arguments, of at most {longest} bytes each"),
+        });
         let yes = self.terms.truth(true);
         let argc = self.terms.constant(32, u128::from(count) + 1);
         let vector = self.new_object(

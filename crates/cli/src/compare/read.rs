@@ -6,7 +6,7 @@ use patchwright_compare::{changed_lines, holds_pointer, is_same_code, same_param
 use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
-use patchwright_prove::{Source, Trusted, find, parameters};
+use patchwright_prove::{Source, Trusted, arguments_read, find, parameters};
 use patchwright_report::comparison::PageSource;
 use patchwright_symbolic::{Entry, LIBRARY_FILE, ParameterShape, library_source};
 
@@ -54,6 +54,10 @@ pub struct Versions {
     pub skipped: Vec<String>,
     /// They are the same code.
     pub same_code: bool,
+    /// How many arguments they get, if they are programs that look at them.
+    pub arguments: Option<u32>,
+    /// They may look at any number of arguments.
+    pub any_arguments: bool,
     pub reader: Reader,
 }
 
@@ -94,6 +98,19 @@ pub fn versions(
     let [old, new] = places(args, pair, made)?;
     let mut version = |place: Place| version(args, &mut reader, place, &lengths);
     let mut both = [version(old)?, version(new)?];
+    // Both get the same arguments.
+    let [old, new] = both
+        .each_ref()
+        .map(|version| arguments_read(&version.sources));
+    let read = old.and(new);
+    let given = args.arguments.unwrap_or(read.count());
+    let mut arguments = None;
+    for version in &mut both {
+        if let Entry::Main { arguments: own, .. } = &mut version.entry {
+            *own = given;
+            arguments = read.some.then_some(given);
+        }
+    }
     if let Err(name) = same_parameters(&both[0].shapes, &both[1].shapes) {
         return Err(Problem::Input(format!(
             "the parameter `{name}` of `{}` has another type in {} than in {}: both cannot be given the same \
@@ -116,6 +133,8 @@ pub fn versions(
         library,
         skipped,
         same_code,
+        arguments,
+        any_arguments: read.any && args.function.is_none(),
         reader,
     })
 }
@@ -263,7 +282,7 @@ fn version(
                 ))
             })?;
                 let entry = Entry::Main {
-                    arguments: args.arguments,
+                    arguments: 0,
                     longest: args.longest,
                 };
                 (entry, Vec::new())

@@ -8,7 +8,7 @@ use patchwright_compare::{
 };
 use patchwright_exec::CancelToken;
 use patchwright_ir::Program;
-use patchwright_prove::{Given, arguments, standard_input};
+use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
@@ -86,7 +86,9 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
         function: args.function.clone(),
         verdict: "same-code".to_owned(),
         bound: args.bound,
+        arguments: None,
         differences_complete: true,
+        more_differ: false,
         covers_everything: true,
         covered: None,
         ended_early: false,
@@ -116,6 +118,7 @@ impl Job<'_> {
         report
             .seconds
             .push(("read".to_owned(), self.started.elapsed().as_secs_f64()));
+        report.arguments = self.versions.arguments;
         if self.versions.same_code {
             return Ok(Compared::of(report, Answer::Same));
         }
@@ -125,24 +128,16 @@ impl Job<'_> {
             move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
         let started = Instant::now();
         let mut terms = Terms::new();
-        let encoded = self.encoded(&mut terms, Side::Old, &checks, &interrupt)?;
-        let encoded = match encoded {
-            Some(old) => self
-                .encoded(&mut terms, Side::New, &checks, &interrupt)?
-                .map(|new| (old, new)),
-            None => None,
-        };
-        let Some((old, new)) = encoded else {
+        let is_program = args.function.is_none();
+        let Some(pair) = self.pair(&mut terms, &checks, &interrupt)? else {
             return self.nothing(report);
         };
-        let is_program = args.function.is_none();
-        let skipped = &self.versions.skipped;
-        let pair = Pair::new(&mut terms, old, new, is_program, skipped, args.input);
         report
             .seconds
             .push(("encode".to_owned(), started.elapsed().as_secs_f64()));
         let started = Instant::now();
         let extent = Extent {
+            different: args.different,
             equal: args.equal,
             conflicts: args.conflicts,
         };
@@ -177,6 +172,7 @@ impl Job<'_> {
         report.notes = pair.notes();
         report.verdict = answer.code().to_owned();
         report.differences_complete = explored.differences_complete;
+        report.more_differ = explored.more_differ;
         report.covers_everything = explored.covered;
         report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
         if args.interactions {
@@ -216,12 +212,43 @@ impl Job<'_> {
         Ok(Compared::of(report, Answer::Symbolic(Verdict::Unfinished)))
     }
 
+    /// Both versions, encoded; nothing if somebody interrupted.
+    fn pair(
+        &self,
+        terms: &mut Terms,
+        checks: &BTreeSet<Check>,
+        interrupt: &dyn Fn() -> bool,
+    ) -> Result<Option<Pair>, Problem> {
+        let args = self.args;
+        // Numbers that are read from arguments are any numbers, where nobody looks at the digits as well.
+        let mut argument_numbers = true;
+        loop {
+            let Some(old) = self.encoded(terms, Side::Old, checks, argument_numbers, interrupt)?
+            else {
+                return Ok(None);
+            };
+            let Some(new) = self.encoded(terms, Side::New, checks, argument_numbers, interrupt)?
+            else {
+                return Ok(None);
+            };
+            let is_program = args.function.is_none();
+            let skipped = &self.versions.skipped;
+            let pair = Pair::new(terms, old, new, is_program, skipped, args.input);
+            let encodings = Side::BOTH.map(|side| pair.encoding(side));
+            if !argument_numbers || !mixes_arguments(terms, &pair.roots(), &encodings) {
+                return Ok(Some(pair));
+            }
+            argument_numbers = false;
+        }
+    }
+
     /// One version, encoded; nothing if somebody interrupted.
     fn encoded(
         &self,
         terms: &mut Terms,
         side: Side,
         checks: &BTreeSet<Check>,
+        argument_numbers: bool,
         interrupt: &dyn Fn() -> bool,
     ) -> Result<Option<Encoding>, Problem> {
         let version = &self.versions.both[usize::from(side == Side::New)];
@@ -233,6 +260,7 @@ impl Job<'_> {
             checks: checks.clone(),
             havoc: self.args.havoc,
             input: self.args.input,
+            argument_numbers,
             prefix: format!("{}.", side.name().to_lowercase()),
             ..Options::default()
         };
@@ -387,6 +415,7 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
                 | InputKind::Present
                 | InputKind::Length
                 | InputKind::ArgumentByte(..)
+                | InputKind::ArgumentNumber(..)
         )
     };
     let mut shown: Vec<(String, String)> = all

@@ -39,6 +39,7 @@ pub struct Program {
     pub reference: Option<Reference>,
     /// Seconds that reading has taken.
     pub seconds: f64,
+    looks_at_arguments: bool,
     function: Option<String>,
     shapes: Vec<ParameterShape>,
     reader: std::sync::Mutex<Reader>,
@@ -94,7 +95,7 @@ pub fn program(
                 )));
             }
             let entry = Entry::Main {
-                arguments: args.arguments.unwrap_or_else(|| arguments_read(&sources)),
+                arguments: 0,
                 longest: args.longest,
             };
             (entry, Vec::new())
@@ -121,18 +122,22 @@ pub fn program(
     };
     // Both get the same arguments.
     let mut entry = entry;
-    if let (None, Some(other)) = (args.arguments, &mut reference)
-        && let (Entry::Main { arguments: own, .. }, Entry::Main { arguments, .. }) =
-            (&mut entry, &mut other.entry)
-    {
-        let most = (*own).max(arguments_read(std::slice::from_ref(&other.source)));
-        (*own, *arguments) = (most, most);
+    let mut looked_at = arguments_read(&sources);
+    if let Some(other) = &reference {
+        looked_at = looked_at.and(arguments_read(std::slice::from_ref(&other.source)));
+    }
+    let other = reference.as_mut().map(|other| &mut other.entry);
+    for one in std::iter::once(&mut entry).chain(other) {
+        if let Entry::Main { arguments, .. } = one {
+            *arguments = args.arguments.unwrap_or(looked_at.count());
+        }
     }
     Ok(Program {
         sources,
         library,
         entry,
         reference,
+        looks_at_arguments: looked_at.some,
         seconds: started.elapsed().as_secs_f64(),
         function: args.function.clone(),
         shapes,
@@ -297,6 +302,14 @@ fn reference(
 }
 
 impl Program {
+    /// How many arguments it gets, if it is a whole program that looks at them.
+    pub fn arguments(&self) -> Option<u32> {
+        match self.entry {
+            Entry::Main { arguments, .. } => self.looks_at_arguments.then_some(arguments),
+            Entry::Function { .. } => None,
+        }
+    }
+
     /// What is proved, for messages.
     pub fn name(&self) -> String {
         match &self.function {

@@ -184,6 +184,7 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     let is_program = asked.function.is_none();
     let pair = Pair::new(&mut terms, old, new, is_program, &skipped, 64);
     let extent = Extent {
+        different: usize::MAX,
         equal: asked.equal,
         conflicts: None,
     };

@@ -128,8 +128,8 @@ fn given(
         return known;
     }
     let name = match ty {
-        Type::I32 => format!("argv[{number}] as int"),
-        _ => format!("argv[{number}] as long"),
+        Type::I32 => format!("atoi(argv[{number}])"),
+        _ => format!("atol(argv[{number}])"),
     };
     let kind = InputKind::ArgumentNumber(number, ty);
     let place = call.place.clone();
