@@ -358,3 +358,52 @@ int main(int argc, char *argv[])
     let (status, text, errors) = prove(&place, &flags);
     assert_eq!(status, Some(0), "{text}{errors}");
 }
+
+#[test]
+fn a_counterexample_has_small_numbers_where_small_ones_fail() {
+    let place = Place::new();
+    let source = "#include <assert.h>\n\
+                  void between(int low, int high, double share) {\n\
+                  \x20   int at = low + (int)((high - low) * share);\n\
+                  \x20   assert(at <= high);\n\
+                  }\n";
+    place.write("between.c", source);
+    let flags = [
+        "project/between.c",
+        "--function",
+        "between",
+        "--assume",
+        "low > 40 && high >= low && high < 1000 && share > 0",
+        "--json",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{errors}");
+    let inputs = json(&text)["counterexample"]["inputs"].clone();
+    let value = |name: &str| -> f64 {
+        let all = inputs.as_array().unwrap();
+        let one = all.iter().find(|one| one["name"] == name).unwrap();
+        one["value"].as_str().unwrap().parse().unwrap()
+    };
+    assert!(value("low") <= 128.0 && value("high") <= 128.0, "{inputs}");
+    assert_eq!(value("share"), 2.0, "{inputs}");
+}
+
+#[test]
+fn what_happens_names_members_and_elements_as_the_source_does() {
+    let place = Place::new();
+    let source = "#include <assert.h>\n\
+                  struct queue { int waiting[4]; int used; };\n\
+                  static struct queue all;\n\
+                  static void put(struct queue *q, int who) { q->waiting[q->used] = who; q->used++; }\n\
+                  void twice(int a, int b) {\n\
+                  \x20   put(&all, a);\n\
+                  \x20   put(&all, b);\n\
+                  \x20   assert(all.waiting[0] + all.used != 9);\n\
+                  }\n";
+    place.write("queue.c", source);
+    let (status, text, errors) = prove(&place, &["project/queue.c", "--function", "twice"]);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    for step in ["  q->waiting[q->used] = 7 ", "  q->used = 2 "] {
+        assert!(text.contains(step), "{text}");
+    }
+}

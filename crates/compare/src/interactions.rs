@@ -4,13 +4,10 @@
 //! The bounded encoding lists what NEW executes, in order and each with its condition. That an input exercises a sequence of
 //! changed lines is so one term, and where algorithm 6 searches paths the solver is asked.
 
-use patchwright_prove::{Given, given};
+use patchwright_prove::{Given, given, simple};
 use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Term, Terms};
 
-use crate::{
-    pair::{Pair, Side},
-    sample,
-};
+use crate::pair::{Pair, Side};
 
 /// What is known of a sequence of changed lines.
 #[derive(Clone, Debug)]
@@ -59,7 +56,7 @@ pub fn sequences(
             Answer::Satisfiable => {
                 let condition = terms.and_all(conditions.iter().copied());
                 let model = solver.model().clone();
-                let model = sample::simple(terms, pair, &mut solver, condition, model, budget);
+                let model = simple(terms, &pair.inputs(), &mut solver, condition, model, budget);
                 (Some(true), Some(model))
             }
             Answer::Unsatisfiable => (Some(false), None),

@@ -20,7 +20,6 @@ mod interactions;
 mod mutate;
 mod pair;
 mod partition;
-mod sample;
 mod shown;
 mod specialise;
 mod text;

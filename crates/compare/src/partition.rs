@@ -6,7 +6,7 @@
 //! come first; when there are none left, all the rest is the same, and that is one proof (theorem 2: exploration ends
 //! when everything is covered).
 
-use patchwright_prove::{Given, given};
+use patchwright_prove::{Given, given, simple};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
 };
@@ -19,7 +19,6 @@ use crate::{
     congruence::Congruence,
     coverage::Region,
     pair::{Pair, Seen, Side},
-    sample,
     shown::{Names, Printer},
     specialise::Specialised,
 };
@@ -316,7 +315,14 @@ impl<'a> Explorer<'a> {
             self.terms.and(all, part)
         });
         let budget = self.budget();
-        let model = sample::simple(self.terms, pair, &mut self.open, term, model, &budget);
+        let model = simple(
+            self.terms,
+            &pair.inputs(),
+            &mut self.open,
+            term,
+            model,
+            &budget,
+        );
         let mut behaviours = [Behaviour::default(), Behaviour::default()];
         for side in Side::BOTH {
             behaviours[side.index()] =

@@ -9,6 +9,7 @@ use patchwright_solve::{
 use patchwright_symbolic::{Encoding, Input, InputKind, Place};
 
 use crate::{
+    simple::simple,
     spec::{Spec, WrongKind},
     value::shown,
 };
@@ -86,6 +87,9 @@ pub struct Counterexample {
     pub model: Assignment,
 }
 
+/// Conflicts of each question for a simpler input at most.
+const SIMPLE: u64 = 1_000;
+
 /// A program that is asked about.
 pub struct Prover<'a> {
     /// The terms of its encoding.
@@ -111,6 +115,13 @@ impl Prover<'_> {
         match solver.check(self.terms, &[fails], &self.budget) {
             Answer::Satisfiable => {
                 let model = solver.model().clone();
+                // One that a person can read, where that is cheap.
+                let inputs: Vec<&Input> = self.encoding.inputs.iter().collect();
+                let budget = Budget {
+                    conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
+                    ..self.budget
+                };
+                let model = simple(self.terms, &inputs, solver, fails, model, &budget);
                 return match self.counterexample(model) {
                     Some(found) => Verdict::Failed(Box::new(found)),
                     None => Verdict::Unknown(self.reasons(solver)),
@@ -233,16 +244,7 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
         .iter()
         .zip(consumed)
         .map(|(input, consumed)| {
-            let ty = match &input.kind {
-                InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => {
-                    Some(*ty)
-                }
-                InputKind::Returned { ty, .. }
-                | InputKind::Scanned { ty, .. }
-                | InputKind::ArgumentNumber(_, ty) => Some(*ty),
-                InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
-                InputKind::Null | InputKind::Present | InputKind::Length => None,
-            };
+            let ty = input_type(&input.kind);
             // Names of arguments are C; what the encoding adds to tell it from others is not.
             let name = match input.kind {
                 InputKind::Argument(_) | InputKind::Null => input.name.split('#').next(),
@@ -257,4 +259,16 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
             }
         })
         .collect()
+}
+
+/// The type of the value that an input has, if it has one of C.
+pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
+    match kind {
+        InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => Some(*ty),
+        InputKind::Returned { ty, .. }
+        | InputKind::Scanned { ty, .. }
+        | InputKind::ArgumentNumber(_, ty) => Some(*ty),
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
+        InputKind::Null | InputKind::Present | InputKind::Length => None,
+    }
 }

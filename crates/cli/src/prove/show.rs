@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use patchwright_csource::{ExprKind, Place as CPlace, UnaryOperator};
+use patchwright_ir::Node;
 use patchwright_prove::{Counterexample, Replay, arguments, standard_input};
 use patchwright_report::proof::{self, Report};
 use patchwright_symbolic::{InputKind, Place};
@@ -41,6 +43,33 @@ fn text_of(source: &[u8], line: u32) -> String {
     let bytes = span.and_then(|span| span.slice(source)).unwrap_or_default();
     String::from_utf8_lossy(bytes).trim_end().to_owned()
 }
+
+/// What an assignment at this place writes, as the source calls it: `p->size`, where the object is only known as `h`.
+fn designated(program: &Program, place: &Place) -> Option<String> {
+    let source = program.sources.iter().find(|one| one.path == place.file)?;
+    let mut functions = source.unit.functions.iter();
+    let function = functions.find(|one| one.name == place.function)?;
+    let Some(Node::Expression(node)) = place.origin?.node else {
+        return None;
+    };
+    let target = match function.exprs.get(node as usize)?.kind {
+        ExprKind::Assign { target, .. } => target,
+        ExprKind::Unary {
+            operator: UnaryOperator::Step,
+            operand,
+        } => operand,
+        _ => return None,
+    };
+    let CPlace::Written(span) = function.expr(target).place else {
+        return None;
+    };
+    let text = String::from_utf8_lossy(span.slice(&source.unit.source)?).into_owned();
+    // Names of several lines would not be read.
+    (text.len() <= LONGEST_NAME && !text.contains('\n')).then_some(text)
+}
+
+/// Bytes of what is written, as a name, at most.
+const LONGEST_NAME: usize = 24;
 
 /// A counterexample, and what the interpreter says of it.
 pub fn counterexample(
@@ -89,7 +118,7 @@ pub fn counterexample(
             .filter(|step| program.is_own(&step.place))
             .map(|step| proof::Step {
                 place: place(program, &step.place),
-                name: step.name.clone(),
+                name: designated(program, &step.place).or_else(|| step.name.clone()),
                 value: step.value.clone(),
             })
             .collect(),

@@ -1,0 +1,117 @@
+//! Inputs that a person can read: small numbers, letters.
+
+use patchwright_ir::Type;
+use patchwright_solve::{Answer, Assignment, Budget, Solver, Sort, Term, Terms};
+use patchwright_symbolic::{Input, InputKind};
+
+use crate::verdict::input_type;
+
+/// So many inputs are made simple.
+const MOST: usize = 48;
+
+/// Floating-point numbers that are simple.
+const FLOATS: [f64; 8] = [0.0, 1.0, -1.0, 2.0, 0.5, 10.0, -10.0, 1000.0];
+
+/// Which values are simple.
+#[derive(Clone, Copy)]
+enum Taste {
+    Number,
+    Float,
+    Double,
+    Text,
+    /// Of standard input: no longer than it must be.
+    Length,
+}
+
+/// Numbers that are not simple are no further from 0 than one of these, if they can be.
+const NEAR: [u128; 3] = [16, 128, 1024];
+
+/// A model of `condition` in which inputs have simple values where they can; `model` is one, and `judge` decides about others.
+/// When a question is not decided within the budget, the rest stays as it is.
+pub fn simple(
+    terms: &mut Terms,
+    inputs: &[&Input],
+    judge: &mut Solver,
+    condition: Term,
+    model: Assignment,
+    budget: &Budget<'_>,
+) -> Assignment {
+    let mut best = model;
+    let mut fixed = vec![condition];
+    let inputs: Vec<(Term, Taste)> = inputs
+        .iter()
+        .take(MOST)
+        .map(|input| {
+            let taste = match input.kind {
+                InputKind::Byte(_) | InputKind::ArgumentByte(..) => Taste::Text,
+                InputKind::Length => Taste::Length,
+                _ => match input_type(&input.kind) {
+                    Some(Type::F32) => Taste::Float,
+                    Some(Type::F64) => Taste::Double,
+                    _ => Taste::Number,
+                },
+            };
+            (input.term, taste)
+        })
+        .collect();
+    for (variable, taste) in inputs {
+        let candidates: Vec<Term> = match terms.sort(variable) {
+            Sort::Bool => vec![terms.not(variable)],
+            Sort::Bits(width) => {
+                let all = u128::MAX >> (128 - width);
+                let values: Vec<u128> = match taste {
+                    Taste::Text => [0, b'a', b'0', b' '].map(u128::from).to_vec(),
+                    Taste::Number => vec![0, 1, all, 2, all - 1, 5],
+                    Taste::Float => FLOATS
+                        .map(|one| u128::from((one as f32).to_bits()))
+                        .to_vec(),
+                    Taste::Double => FLOATS.map(|one| u128::from(one.to_bits())).to_vec(),
+                    Taste::Length => vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32],
+                };
+                let mut all: Vec<Term> = values
+                    .iter()
+                    .map(|&value| {
+                        let constant = terms.constant(width, value);
+                        terms.eq(variable, constant)
+                    })
+                    .collect();
+                if matches!(taste, Taste::Number) && width > 8 {
+                    all.extend(NEAR.map(|most| near(terms, variable, width, most)));
+                }
+                all
+            }
+            Sort::Array { .. } => continue,
+        };
+        for candidate in candidates {
+            fixed.push(candidate);
+            let answer = judge.check(terms, &fixed, budget);
+            fixed.pop();
+            if answer == Answer::Satisfiable {
+                best = judge.model().clone();
+                break;
+            }
+            if answer == Answer::Unknown {
+                return best;
+            }
+        }
+        // It stays as it is now.
+        let value = best.get(terms, variable).bits();
+        fixed.push(match terms.sort(variable) {
+            Sort::Bits(width) => {
+                let constant = terms.constant(width, value);
+                terms.eq(variable, constant)
+            }
+            _ if value == 0 => terms.not(variable),
+            _ => variable,
+        });
+    }
+    best
+}
+
+/// The number is at most so far from 0, with a sign or without.
+fn near(terms: &mut Terms, variable: Term, width: u32, most: u128) -> Term {
+    let most_term = terms.constant(width, most);
+    let moved = terms.add(variable, most_term);
+    let twice = terms.constant(width, 2 * most);
+    terms.ule(moved, twice)
+}
