@@ -14,6 +14,7 @@
 
 mod behaviour;
 mod bounds;
+mod columns;
 mod congruence;
 mod coverage;
 mod interactions;
@@ -25,6 +26,7 @@ mod specialise;
 mod text;
 mod verdict;
 
+pub use columns::Columns;
 pub use coverage::{Share, covered};
 pub use interactions::{Sequence, sequences};
 pub use mutate::{Case, Mutator, shrunk, words};

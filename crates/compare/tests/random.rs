@@ -9,15 +9,12 @@ mod common;
 #[path = "../../symbolic/tests/common/generate.rs"]
 mod generate;
 
-use std::{
-    io::Write as _,
-    process::{Command, Stdio},
-};
+use std::process::Command;
 
 use common::{Answer, Asked, compared};
 use generate::Random;
-use patchwright_compare::{Kind, Side, Verdict};
-use patchwright_solve::{Assignment, Term};
+use patchwright_compare::{Columns, Kind, Side, Verdict};
+use patchwright_solve::Term;
 
 /// One to three operators or numbers are exchanged.
 fn mutated(source: &str, random: &mut Random) -> String {
@@ -50,8 +47,18 @@ fn mutated(source: &str, random: &mut Random) -> String {
     text
 }
 
-/// Both versions in one program, which reads pairs of bytes and prints whether they do the same.
-fn executed(old: &str, new: &str, inputs: &[(u8, u8)]) -> Vec<bool> {
+/// What both versions do for an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    Same,
+    Different,
+    NewFails,
+    OldFails,
+    BothFail,
+}
+
+/// Both versions in one program, which calls them with all inputs, in the order of [`inputs`]. Undefined behaviour traps.
+fn executed(old: &str, new: &str) -> Vec<Done> {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {
         std::fs::write(folder.path().join(name), text).expect("written");
@@ -69,60 +76,185 @@ fn executed(old: &str, new: &str, inputs: &[(u8, u8)]) -> Vec<bool> {
              static void {side}_save(void) {{ {side}_saved.g = g; {side}_saved.v = v; memcpy({side}_saved.t, t, sizeof t); \
              {side}_saved.r = r; }}\n\
              static void {side}_load(void) {{ g = {side}_saved.g; v = {side}_saved.v; memcpy(t, {side}_saved.t, sizeof t); \
-             r = {side}_saved.r; }}\n{}",
+             r = {side}_saved.r; }}\n\
+             static int {side}_run(int a, int b, int *result) {{ {side}_load(); if (sigsetjmp(back, 0)) return 0; \
+             *result = f((signed char)a, (unsigned char)b); return 1; }}\n{}",
             lines.collect::<String>(),
             ends.collect::<String>()
         )
     };
-    let main = "int main(void) { int a, b; old_save(); new_save();
-while ((a = getchar()) != EOF && (b = getchar()) != EOF) { old_load(); new_load();
-int x = old_f((signed char)a, (unsigned char)b), y = new_f((signed char)a, (unsigned char)b);
-int same = x == y && old_g == new_g && old_v == new_v && !memcmp(old_t, new_t, sizeof old_t)
+    let main = "int main(void) { old_save(); new_save();
+struct sigaction action = { .sa_handler = failed, .sa_flags = SA_NODEFER };
+int signals[] = { SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGBUS };
+for (int i = 0; i < 6; i++) sigaction(signals[i], &action, 0);
+fclose(stderr);
+for (int i = 0; i < 65536; i++) { int x, y, a = i & 255, b = i >> 8;
+int is_old = old_run(a, b, &x), is_new = new_run(a, b, &y);
+int same = is_old && is_new && x == y && old_g == new_g && old_v == new_v && !memcmp(old_t, new_t, sizeof old_t)
 && old_r.x == new_r.x && old_r.c == new_r.c && old_r.u == new_r.u && !memcmp(old_r.old_h, new_r.new_h, sizeof old_r.old_h);
-putchar(same ? '1' : '0'); } return 0; }";
+putchar(is_old && is_new ? (same ? 's' : 'd') : is_old ? 'n' : is_new ? 'o' : 'b'); } return 0; }";
     let text = format!(
-        "#include <stdio.h>\n#include <string.h>\n#include <stdlib.h>\n#include <assert.h>\n{}{}{main}\n",
+        "#include <stdio.h>\n#include <string.h>\n#include <stdlib.h>\n#include <assert.h>\n#include <setjmp.h>\n\
+         #include <signal.h>\nstatic sigjmp_buf back;\nstatic void failed(int number) {{ (void)number; \
+         siglongjmp(back, 1); }}\n{}{}{main}\n",
         renamed("old"),
         renamed("new")
     );
     write("both.c", &text);
     let built = Command::new("gcc")
-        .args(["-w", "-O0", "-o", "both", "both.c"])
+        .args(["-w", "-O0", "-std=gnu11", "-fsanitize=undefined"])
+        .args(["-fsanitize-undefined-trap-on-error", "-o", "both", "both.c"])
         .current_dir(folder.path())
         .status()
         .expect("gcc is installed");
     assert!(built.success(), "{text}");
-    let mut child = Command::new(folder.path().join("both"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let output = Command::new(folder.path().join("both"))
+        .output()
         .expect("starts");
-    let bytes: Vec<u8> = inputs.iter().flat_map(|&(a, b)| [a, b]).collect();
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || stdin.write_all(&bytes));
-    let output = child.wait_with_output().expect("ends");
-    writer.join().expect("no panic").expect("all is read");
     assert_eq!(
         output.stdout.len(),
-        inputs.len(),
+        65536,
         "{:?}\n{old}\n{new}",
         output.status
     );
-    output.stdout.iter().map(|&byte| byte == b'1').collect()
+    let done = output.stdout.iter().map(|byte| match byte {
+        b's' => Done::Same,
+        b'd' => Done::Different,
+        b'n' => Done::NewFails,
+        b'o' => Done::OldFails,
+        _ => Done::BothFail,
+    });
+    done.collect()
 }
 
-fn assigned(answer: &Answer, a: u8, b: u8) -> Assignment {
-    let mut assignment = Assignment::new();
-    for side in Side::BOTH {
-        for input in &answer.pair.encoding(side).inputs {
-            match input.name.as_str() {
-                "a" => assignment.set_bits(&answer.terms, input.term, u128::from(a)),
-                "b" => assignment.set_bits(&answer.terms, input.term, u128::from(b)),
-                _ => {}
-            }
+/// All of them: `a`, then `b`.
+fn inputs() -> Vec<[u8; 2]> {
+    (0..=u16::MAX).map(u16::to_le_bytes).collect()
+}
+
+/// The values of terms for all inputs.
+fn columns(answer: &Answer, roots: &[Term]) -> Vec<Vec<u128>> {
+    let mut variables: Vec<(Term, usize)> = Vec::new();
+    for input in answer.pair.inputs() {
+        match input.name.as_str() {
+            "a" => variables.push((input.term, 0)),
+            "b" => variables.push((input.term, 1)),
+            _ => {}
         }
     }
-    assignment
+    let names: Vec<Term> = variables.iter().map(|one| one.0).collect();
+    let values: Vec<Vec<u128>> = inputs()
+        .iter()
+        .map(|input| {
+            let of = variables.iter().map(|&(_, at)| u128::from(input[at]));
+            of.collect()
+        })
+        .collect();
+    Columns::new(&answer.terms, roots, &names).evaluate(&values)
+}
+
+/// What both versions do in a partition of a kind.
+fn is_so(kind: Kind, done: Done) -> bool {
+    match kind {
+        Kind::NewFails => done == Done::NewFails,
+        Kind::OldFails => done == Done::OldFails,
+        // In which way is not told apart here.
+        Kind::FailsOtherwise => done == Done::BothFail,
+        Kind::Different => done == Done::Different,
+        Kind::Equal => matches!(done, Done::Same | Done::BothFail),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    pairs: usize,
+    interrupted: usize,
+    proofs: usize,
+    partitions: usize,
+    differing: usize,
+    equal_inputs: usize,
+    different_inputs: usize,
+}
+
+/// Compares a pair, and holds what is said to executions with all inputs. `equal` is how many partitions without a
+/// difference are listed, `seconds` when exploration is interrupted: what was found by then holds as well.
+fn check(seed: u64, equal: usize, seconds: Option<u64>, counts: &mut Counts) -> Result<(), String> {
+    let mut random = Random(seed * 7919);
+    let old = generate::program(seed);
+    let new = mutated(&old, &mut random);
+    let asked = Asked {
+        equal,
+        seconds,
+        ..Asked::function("f")
+    };
+    let answer = compared(&old, &new, &asked);
+    let explored = &answer.explored;
+    let wrong = |what: &str, at: usize| {
+        let conditions = answer.conditions();
+        let [a, b] = inputs()[at];
+        Err(format!(
+            "seed {seed}, a = {}, b = {b}: {what}\n{:?} {conditions:?}\n{old}\n{new}",
+            a as i8, answer.verdict
+        ))
+    };
+    let mut limits: Vec<Term> = Vec::new();
+    for side in Side::BOTH {
+        let encoding = answer.pair.encoding(side);
+        limits.extend(encoding.unknown.iter().map(|unknown| unknown.condition));
+        limits.extend(encoding.unwinding.iter().map(|end| end.condition));
+    }
+    let partitions = &explored.partitions;
+    let mut roots = limits.clone();
+    roots.extend(partitions.iter().map(|one| one.term));
+    let values = columns(&answer, &roots);
+    let (limited, within) = values.split_at(limits.len());
+    for (at, done) in executed(&old, &new).into_iter().enumerate() {
+        let is_limited = limited.iter().any(|column| column[at] != 0);
+        let mut is_covered = false;
+        for (partition, column) in partitions.iter().zip(within) {
+            if column[at] == 0 {
+                continue;
+            }
+            is_covered = true;
+            if is_limited {
+                return wrong("it is in a partition, and not known", at);
+            }
+            if !is_so(partition.kind, done) {
+                let condition = partition.condition.join(" && ");
+                let what = format!("it is {done:?}, and in {:?} {condition}", partition.kind);
+                return wrong(&what, at);
+            }
+        }
+        if is_limited {
+            continue;
+        }
+        if explored.covered && !is_covered {
+            return wrong("it is not covered", at);
+        }
+        // What is left when all differences are known is the same.
+        let is_equal = is_so(Kind::Equal, done);
+        if explored.differences_complete && !is_covered && !is_equal {
+            return wrong(&format!("it is {done:?}, and in no partition"), at);
+        }
+        match is_equal {
+            true => counts.equal_inputs += 1,
+            false => counts.different_inputs += 1,
+        }
+    }
+    if !explored.differences_complete || (equal >= 1000 && !explored.covered) {
+        if seconds.is_none() {
+            return wrong("exploration did not end", 0);
+        }
+        counts.interrupted += 1;
+    }
+    counts.pairs += 1;
+    counts.partitions += partitions.len();
+    counts.differing += partitions.iter().filter(|one| one.kind.differs()).count();
+    counts.proofs += usize::from(matches!(
+        answer.verdict,
+        Verdict::Equal | Verdict::EqualWithinBound
+    ));
+    Ok(())
 }
 
 fn number(variable: &str, usual: u64) -> u64 {
@@ -132,114 +264,29 @@ fn number(variable: &str, usual: u64) -> u64 {
         .unwrap_or(usual)
 }
 
-/// `COMPARE_PAIRS` pairs, `COMPARE_INPUTS` inputs of each (65536 are all).
+/// `COMPARE_PAIRS` pairs, beginning with the number `COMPARE_FIRST`. All partitions of every fifth one are listed, which
+/// then cover all inputs (theorem 2). Exploration is interrupted after `COMPARE_SECONDS`, if that is said.
 #[test]
 fn what_is_said_of_partitions_is_what_executions_do() {
-    let pairs = number("COMPARE_PAIRS", 6);
-    let count = number("COMPARE_INPUTS", 400);
-    let (mut equal, mut different, mut proofs, mut fails) = (0, 0, 0, 0);
-    for seed in 700..700 + pairs {
-        let mut random = Random(seed * 7919);
-        let old = generate::program(seed);
-        let new = mutated(&old, &mut random);
-        let answer = compared(&old, &new, &Asked::function("f"));
-        let all_of_them = count >= 65536;
-        let inputs: Vec<(u8, u8)> = (0..count.min(65536))
-            .map(|number| match all_of_them {
-                true => (number as u8, (number >> 8) as u8),
-                false => (random.below(256) as u8, random.below(256) as u8),
-            })
-            .collect();
-        let mut limits: Vec<Term> = Vec::new();
-        let mut failing: Vec<Vec<Term>> = Vec::new();
-        for side in Side::BOTH {
-            let encoding = answer.pair.encoding(side);
-            limits.extend(encoding.unknown.iter().map(|unknown| unknown.condition));
-            limits.extend(encoding.unwinding.iter().map(|end| end.condition));
-            failing.push(encoding.failures.iter().map(|one| one.condition).collect());
-        }
-        let partitions: Vec<Term> = answer
-            .explored
-            .partitions
-            .iter()
-            .map(|one| one.term)
-            .collect();
-        let mut run = Vec::new();
-        for &(a, b) in &inputs {
-            let assignment = assigned(&answer, a, b);
-            let holds = |list: &[Term]| -> Vec<bool> {
-                let values = answer.terms.evaluate_all(list, &assignment);
-                values.iter().map(|value| value.truth()).collect()
-            };
-            let within = holds(&partitions);
-            let is_limited = holds(&limits).contains(&true);
-            let context = || {
-                format!(
-                    "seed {seed}, {a}, {b}: {:?}\n{old}\n{new}",
-                    answer.conditions()
-                )
-            };
-            if !is_limited && answer.explored.covered {
-                assert!(within.contains(&true), "not covered: {}", context());
-            }
-            let kinds = answer
-                .explored
-                .partitions
-                .iter()
-                .zip(&within)
-                .filter(|one| *one.1);
-            let kinds: Vec<Kind> = kinds.map(|one| one.0.kind).collect();
-            if kinds.is_empty() {
-                continue;
-            }
-            assert!(!is_limited, "{}", context());
-            let fails_now: Vec<bool> = failing
-                .iter()
-                .map(|list| holds(list).contains(&true))
-                .collect();
-            for kind in &kinds {
-                match kind {
-                    Kind::NewFails => assert_eq!(fails_now, [false, true], "{}", context()),
-                    Kind::OldFails => assert_eq!(fails_now, [true, false], "{}", context()),
-                    Kind::FailsOtherwise => assert_eq!(fails_now, [true, true], "{}", context()),
-                    Kind::Different => assert_eq!(fails_now, [false, false], "{}", context()),
-                    Kind::Equal => assert_eq!(fails_now[0], fails_now[1], "{}", context()),
-                }
-            }
-            fails += usize::from(fails_now.contains(&true));
-            if !fails_now.contains(&true) {
-                run.push((a, b, kinds[0]));
-            }
-        }
-        assert!(
-            answer.explored.covered,
-            "seed {seed}: {:?}",
-            answer.conditions()
-        );
-        let fine: Vec<(u8, u8)> = run.iter().map(|&(a, b, _)| (a, b)).collect();
-        let same = executed(&old, &new, &fine);
-        for ((a, b, kind), same) in run.into_iter().zip(same) {
-            assert_eq!(
-                kind == Kind::Equal,
-                same,
-                "seed {seed}, {a}, {b}: {:?}\n{old}\n{new}",
-                answer.conditions()
-            );
-            match same {
-                true => equal += 1,
-                false => different += 1,
-            }
-        }
-        proofs += usize::from(matches!(
-            answer.verdict,
-            Verdict::Equal | Verdict::EqualWithinBound
-        ));
+    let first = number("COMPARE_FIRST", 700);
+    let seconds = std::env::var("COMPARE_SECONDS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let mut counts = Counts::default();
+    let mut wrong = Vec::new();
+    for seed in first..first + number("COMPARE_PAIRS", 3) {
+        let equal = if seed % 5 == 0 { 1000 } else { 12 };
+        wrong.extend(check(seed, equal, seconds, &mut counts).err());
     }
-    println!(
-        "{equal} equal, {different} different, {fails} failing inputs; {proofs} proofs in {pairs} pairs"
+    println!("{counts:?}");
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
     );
     assert!(
-        equal > 0 && different > 0,
-        "{equal} equal, {different} different"
+        counts.equal_inputs > 0 && counts.different_inputs > 0,
+        "{counts:?}"
     );
 }

@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     sync::Mutex,
+    time::Instant,
 };
 
 use patchwright_compare::{
@@ -75,6 +76,8 @@ pub struct Asked {
     pub lengths: Vec<(&'static str, u64)>,
     pub bound: u32,
     pub equal: usize,
+    /// Seconds after which exploration is interrupted, if it is.
+    pub seconds: Option<u64>,
 }
 
 impl Asked {
@@ -84,6 +87,7 @@ impl Asked {
             lengths: Vec::new(),
             bound: 10,
             equal: 1000,
+            seconds: None,
         }
     }
 
@@ -188,9 +192,16 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
         equal: asked.equal,
         conflicts: None,
     };
-    let explored = Explorer::new(&mut terms, &pair, is_program, extent, &|| false).run(&mut |_| {});
-    let reasons = reasons(&mut terms, &pair, &Budget::none());
-    let verdict = verdict(&mut terms, &pair, &explored, &reasons, &Budget::none());
+    let begin = Instant::now();
+    let interrupt = || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);
+    let explored =
+        Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(&mut |_| {});
+    let budget = Budget {
+        conflicts: None,
+        interrupt: Some(&interrupt),
+    };
+    let reasons = reasons(&mut terms, &pair, &budget);
+    let verdict = verdict(&mut terms, &pair, &explored, &reasons, &budget);
     Answer {
         terms,
         pair,
