@@ -1,10 +1,14 @@
-//! Conditions on single inputs as ranges: what a condition leaves of an input's values, where that is one range.
+//! Conditions on single inputs as ranges: what a condition leaves of an input's values, where that is one range, or, of a
+//! byte, some of them.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
-use crate::shown::{Names, Printer};
+use crate::{
+    columns::Columns,
+    shown::{Names, Printer},
+};
 
 /// The values that an input can have, the first and the last included, in the order of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +25,16 @@ pub(crate) struct Range {
 pub(crate) enum Part {
     /// An input is in a range.
     Range(Range),
+    /// A byte is in one of several ranges, which are in order and do not meet.
+    Set(Vec<Range>),
     /// Anything else.
     Term(Term),
 }
 
 /// So wide are inputs at most whose ranges are looked for.
 const WIDEST: u32 = 64;
+/// All values of inputs so wide are looked at.
+pub(crate) const SMALL: u32 = 8;
 
 /// Joins what is said of single inputs to ranges. All parts together mean the same as all literals together.
 pub(crate) fn joined(
@@ -62,6 +70,18 @@ pub(crate) fn joined(
     }
     let mut found = Vec::new();
     for (variable, literals) in single {
+        if terms.width(variable) <= SMALL {
+            let mut ranges = ranges(terms, names, variable, &literals);
+            match (ranges.len(), ranges.pop()) {
+                (1, Some(only)) => found.push(Part::Range(only)),
+                (_, Some(last)) => {
+                    ranges.push(last);
+                    found.push(Part::Set(ranges));
+                }
+                (_, None) => found.extend(literals.into_iter().map(Part::Term)),
+            }
+            continue;
+        }
         match range(terms, names, variable, &literals, budget) {
             Some(range) => found.push(Part::Range(range)),
             None => found.extend(literals.into_iter().map(Part::Term)),
@@ -69,6 +89,42 @@ pub(crate) fn joined(
     }
     found.extend(parts);
     found
+}
+
+/// The ranges that literals on one byte leave.
+fn ranges(terms: &Terms, names: &Names, variable: Term, literals: &[Term]) -> Vec<Range> {
+    let width = terms.width(variable);
+    let is_signed = is_signed(names, variable);
+    let (least, most) = limits(width, is_signed);
+    let mask = (1u128 << width) - 1;
+    let inputs: Vec<Vec<u128>> = (least..=most)
+        .map(|value| vec![value as u128 & mask])
+        .collect();
+    let columns = Columns::new(terms, literals, &[variable]).evaluate(&inputs);
+    let mut all: Vec<Range> = Vec::new();
+    for (at, value) in (least..=most).enumerate() {
+        if columns.iter().any(|column| column[at] == 0) {
+            continue;
+        }
+        match all.last_mut() {
+            Some(range) if range.last + 1 == value => range.last = value,
+            _ => all.push(Range {
+                variable,
+                width,
+                is_signed,
+                first: value,
+                last: value,
+            }),
+        }
+    }
+    all
+}
+
+fn is_signed(names: &Names, variable: Term) -> bool {
+    match names.of.get(&variable) {
+        Some((_, Some(ty))) => ty.is_signed(),
+        _ => false,
+    }
 }
 
 /// The range that literals on one variable leave, if it is one without gaps.
@@ -80,10 +136,7 @@ fn range(
     budget: &Budget<'_>,
 ) -> Option<Range> {
     let width = terms.width(variable);
-    let is_signed = match names.of.get(&variable) {
-        Some((_, Some(ty))) => ty.is_signed(),
-        _ => false,
-    };
+    let is_signed = is_signed(names, variable);
     let (least, most) = limits(width, is_signed);
     let mut solver = Solver::new(Backend::default());
     for &literal in literals {
@@ -223,11 +276,54 @@ impl Range {
     }
 }
 
+/// Several ranges as C says them, or what they leave out, if that is shorter.
+fn set(ranges: &[Range], printer: &Printer<'_>) -> String {
+    let (least, most) = limits(ranges[0].width, ranges[0].is_signed);
+    let mut gaps: Vec<Range> = Vec::new();
+    let mut next = least;
+    for range in ranges {
+        if range.first > next {
+            gaps.push(Range {
+                first: next,
+                last: range.first - 1,
+                ..range.clone()
+            });
+        }
+        next = range.last + 1;
+    }
+    if let (true, Some(last)) = (next <= most, ranges.last()) {
+        gaps.push(Range {
+            first: next,
+            last: most,
+            ..last.clone()
+        });
+    }
+    if gaps.len() < ranges.len() {
+        let all = gaps.iter().map(|gap| match gap.first == gap.last {
+            true => gap.text(printer).replacen(" == ", " != ", 1),
+            false => format!("!({})", gap.text(printer)),
+        });
+        return all.collect::<Vec<String>>().join(" && ");
+    }
+    let all = ranges.iter().map(|range| {
+        let text = range.text(printer);
+        match text.contains(" && ") {
+            true => format!("({text})"),
+            false => text,
+        }
+    });
+    format!("({})", all.collect::<Vec<String>>().join(" || "))
+}
+
 impl Part {
     /// The part as a truth value.
     pub(crate) fn term(&self, terms: &mut Terms) -> Term {
         match self {
             Part::Range(range) => range.term(terms),
+            Part::Set(ranges) => {
+                let all: Vec<Term> = ranges.iter().map(|range| range.term(terms)).collect();
+                terms.or_all(all)
+            }
             Part::Term(term) => *term,
         }
     }
@@ -236,6 +332,7 @@ impl Part {
     pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
         match self {
             Part::Range(range) => range.text(printer),
+            Part::Set(ranges) => set(ranges, printer),
             Part::Term(term) => printer.condition(*term),
         }
     }

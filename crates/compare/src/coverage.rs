@@ -30,6 +30,7 @@ impl Region {
                     let side = (range.first, range.last, range.width, range.is_signed);
                     region.sides.insert(range.variable, side);
                 }
+                Part::Set(_) => region.is_box = false,
                 Part::Term(term) => region.is_box &= terms.as_truth(*term) == Some(true),
             }
         }

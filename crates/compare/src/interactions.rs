@@ -39,6 +39,7 @@ pub fn sequences(
     solver.assert(terms, pair.domain);
     let within = terms.not(pair.limited);
     solver.assert(terms, within);
+    let open = terms.and(pair.domain, within);
     let mut all = Vec::new();
     for lines in lines {
         let exercised = exercised(terms, pair, file, lines);
@@ -56,7 +57,8 @@ pub fn sequences(
             Answer::Satisfiable => {
                 let condition = terms.and_all(conditions.iter().copied());
                 let model = solver.model().clone();
-                let model = simple(terms, &pair.inputs(), &mut solver, condition, model, budget);
+                let open = (condition, Some(open));
+                let model = simple(terms, &pair.inputs(), &mut solver, open, model, budget);
                 (Some(true), Some(model))
             }
             Answer::Unsatisfiable => (Some(false), None),

@@ -17,6 +17,7 @@ mod bounds;
 mod columns;
 mod congruence;
 mod coverage;
+mod guess;
 mod interactions;
 mod mutate;
 mod pair;

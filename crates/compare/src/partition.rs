@@ -18,6 +18,7 @@ use crate::{
     bounds::joined,
     congruence::Congruence,
     coverage::Region,
+    guess,
     pair::{Pair, Seen, Side},
     shown::{Names, Printer},
     specialise::Specialised,
@@ -116,6 +117,9 @@ pub struct Extent {
     pub conflicts: Option<u64>,
 }
 
+/// Conflicts of a question whose answer only makes what is shown simpler.
+const MINOR: u64 = 20_000;
+
 /// Explores the inputs of two programs.
 pub struct Explorer<'a> {
     terms: &'a mut Terms,
@@ -126,6 +130,8 @@ pub struct Explorer<'a> {
     interrupt: &'a dyn Fn() -> bool,
     /// Inputs that are not covered.
     open: Solver,
+    /// What holds for these.
+    left: Term,
     /// All inputs.
     judge: Solver,
     /// What the judge was told of products and quotients.
@@ -147,6 +153,7 @@ impl<'a> Explorer<'a> {
         judge.assert(terms, pair.domain);
         let within = terms.not(pair.limited);
         open.assert(terms, within);
+        let left = terms.and(pair.domain, within);
         let names = names(pair);
         let roots = [pair.different, pair.limited, pair.domain];
         Congruence::default().tell(terms, &mut open, &roots);
@@ -160,6 +167,7 @@ impl<'a> Explorer<'a> {
             extent,
             interrupt,
             open,
+            left,
             judge,
             told,
         }
@@ -169,6 +177,15 @@ impl<'a> Explorer<'a> {
         Budget {
             conflicts: self.extent.conflicts,
             interrupt: Some(self.interrupt),
+        }
+    }
+
+    /// The budget of questions that make what is shown simpler.
+    fn minor(&self) -> Budget<'a> {
+        let most = self.extent.conflicts.unwrap_or(u64::MAX);
+        Budget {
+            conflicts: Some(most.min(MINOR)),
+            ..self.budget()
         }
     }
 
@@ -184,9 +201,18 @@ impl<'a> Explorer<'a> {
             (Kind::FailsOtherwise, self.pair.otherwise),
             (Kind::Different, self.pair.ended),
         ];
-        for (kind, goal) in goals {
+        let wanted = goals.map(|goal| goal.1);
+        let mut guessed =
+            guess::guessed(self.terms, self.pair, &self.names, &wanted, self.interrupt);
+        for ((kind, goal), guess) in goals.into_iter().zip(&mut guessed) {
             if self.terms.as_truth(goal) == Some(false) {
                 continue;
+            }
+            if let Some(model) = guess.take() {
+                let partition = self.partition(kind, model);
+                self.cover(&partition);
+                tell(&partition);
+                explored.partitions.push(partition);
             }
             loop {
                 match self.open.check(self.terms, &[goal], &self.budget()) {
@@ -236,6 +262,7 @@ impl<'a> Explorer<'a> {
     fn cover(&mut self, partition: &Partition) {
         let not = self.terms.not(partition.term);
         self.open.assert(self.terms, not);
+        self.left = self.terms.and(self.left, not);
     }
 
     /// The partition of an input.
@@ -309,17 +336,17 @@ impl<'a> Explorer<'a> {
             (variables, within.len(), literal)
         });
         let core = self.core(&literals, property);
-        let parts = joined(self.terms, &self.names, &core, &self.budget());
+        let parts = joined(self.terms, &self.names, &core, &self.minor());
         let term = parts.iter().fold(self.terms.truth(true), |all, part| {
             let part = part.term(self.terms);
             self.terms.and(all, part)
         });
-        let budget = self.budget();
+        let budget = self.minor();
         let model = simple(
             self.terms,
             &pair.inputs(),
             &mut self.open,
-            term,
+            (term, Some(self.left)),
             model,
             &budget,
         );
@@ -353,33 +380,40 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Adds, to literals about a value whose upper bits are known to be zero, the ones about the value: `x > 100` says more
-    /// to a reader than `(x & 0x7fffffff) > 100`. They hold for the model, too, and what is not needed is dropped later.
+    /// Says of a value whose upper bits are known to be zero that they are, once, and speaks of the value everywhere else:
+    /// `x >= 0 && x / 3 > 7` says more to a reader than `(x & 0x7fffffff) / 3 > 7`. All hold for the model, and what is not
+    /// needed is dropped later.
     fn plainer(&mut self, literals: &mut Vec<Term>, model: &Assignment) {
-        let mut plain = Vec::new();
-        for &literal in literals.iter() {
-            let whole: FxHashMap<Term, Term> = cut(self.terms, &[literal]).into_iter().collect();
-            if whole.is_empty() {
+        let cuts = cut(self.terms, literals);
+        let pairs: Vec<Term> = cuts.iter().flat_map(|&(cut, whole)| [cut, whole]).collect();
+        let values = self.terms.evaluate_all(&pairs, model);
+        let mut whole: FxHashMap<Term, Term> = FxHashMap::default();
+        for (&(cut, of), values) in cuts.iter().zip(values.chunks(2)) {
+            if values[0] != values[1] {
                 continue;
             }
-            let without = self.terms.substitute(literal, &whole);
-            plain.push(without);
+            whole.insert(cut, of);
+            literals.push(is_whole(self.terms, cut, of));
+        }
+        for literal in literals.iter_mut() {
+            if !whole.is_empty() {
+                *literal = self.terms.substitute(*literal, &whole);
+            }
+        }
+        let mut signed = Vec::new();
+        for &literal in literals.iter() {
             // The order of numbers with a sign is what their type says.
-            let (node, negated) = match self.terms.node(without) {
+            let (node, negated) = match self.terms.node(literal) {
                 Node::Not(inner) => (self.terms.node(inner), true),
                 node => (node, false),
             };
             if let Node::Ult(a, b) = node {
-                let signed = self.terms.slt(a, b);
-                plain.push(if negated {
-                    self.terms.not(signed)
-                } else {
-                    signed
-                });
+                let less = self.terms.slt(a, b);
+                signed.push(if negated { self.terms.not(less) } else { less });
             }
         }
-        let values = self.terms.evaluate_all(&plain, model);
-        let holding = plain.into_iter().zip(values);
+        let values = self.terms.evaluate_all(&signed, model);
+        let holding = signed.into_iter().zip(values);
         literals.extend(
             holding
                 .filter(|(_, value)| value.truth())
@@ -396,8 +430,19 @@ impl<'a> Explorer<'a> {
         let mut assumptions = vec![not];
         assumptions.extend(literals);
         self.told.tell(self.terms, &mut self.judge, &assumptions);
-        let budget = self.budget();
-        if self.judge.check(self.terms, &assumptions, &budget) != Answer::Unsatisfiable {
+        let budget = self.minor();
+        // Those that say nothing of single bits are enough most of the time, and can be read.
+        let mut plain = vec![not];
+        plain.extend(
+            literals
+                .iter()
+                .filter(|&&one| cut(self.terms, &[one]).is_empty()),
+        );
+        let is_enough = plain.len() < assumptions.len()
+            && self.judge.check(self.terms, &plain, &budget) == Answer::Unsatisfiable;
+        if !is_enough
+            && self.judge.check(self.terms, &assumptions, &budget) != Answer::Unsatisfiable
+        {
             return literals.to_vec();
         }
         // The last are tried first, so that simple ones stay.
@@ -426,7 +471,7 @@ impl<'a> Explorer<'a> {
         let not = self.terms.not(conclusion);
         self.told
             .tell(self.terms, &mut self.judge, &[condition, not]);
-        let budget = self.budget();
+        let budget = self.minor();
         self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
     }
 
@@ -499,6 +544,24 @@ impl<'a> Explorer<'a> {
             lines,
         }
     }
+}
+
+/// The bits of `whole` that `cut` leaves out are as `cut` says.
+fn is_whole(terms: &mut Terms, cut: Term, whole: Term) -> Term {
+    if let Node::Concat(high, low) = terms.node(cut)
+        && terms.as_constant(high) == Some(0)
+    {
+        let width = terms.width(whole);
+        let kept = terms.width(low);
+        if kept + 1 == width {
+            let zero = terms.constant(width, 0);
+            let negative = terms.slt(whole, zero);
+            return terms.not(negative);
+        }
+        let end = terms.constant(width, 1 << kept);
+        return terms.ult(whole, end);
+    }
+    terms.eq(cut, whole)
 }
 
 /// Names for people, and types, of what is an input.

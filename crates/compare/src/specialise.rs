@@ -3,9 +3,33 @@
 //! The encoding of a program merges its paths into choices. Under a model, a choice has one side, a conjunction that is
 //! false one false part, an element of an array the store that wrote it. What is passed on the way are the branches of one
 //! path, and only those on which the values rest: the path condition over the relevant slice (definitions 3 to 7).
+//!
+//! A truth value that depends on one byte only, such as what `isspace` says of it, is not taken apart, whatever it is made
+//! of: the values for which it holds are a set that people can read.
 
 use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::bounds::SMALL;
+
+/// What a term depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depends {
+    Nothing,
+    /// A variable.
+    One(Term),
+    Several,
+}
+
+impl Depends {
+    fn and(self, other: Depends) -> Depends {
+        match (self, other) {
+            (Depends::Nothing, one) | (one, Depends::Nothing) => one,
+            (a, b) if a == b => a,
+            _ => Depends::Several,
+        }
+    }
+}
 
 /// Terms without choices, and the conditions under which they are what the original terms are.
 pub(crate) struct Specialised<'t> {
@@ -15,6 +39,8 @@ pub(crate) struct Specialised<'t> {
     values: FxHashMap<Term, u128>,
     made: FxHashMap<Term, Term>,
     seen: FxHashSet<Term>,
+    /// What terms depend on.
+    depends: FxHashMap<Term, Depends>,
     /// Truth values that hold under the model; as long as they do, each specialised term equals the original one.
     pub(crate) literals: Vec<Term>,
 }
@@ -27,6 +53,7 @@ impl<'t> Specialised<'t> {
             values: FxHashMap::default(),
             made: FxHashMap::default(),
             seen: FxHashSet::default(),
+            depends: FxHashMap::default(),
             literals: Vec::new(),
         }
     }
@@ -43,6 +70,10 @@ impl<'t> Specialised<'t> {
     /// Looks up what these terms, and all that they are made of, are under the model.
     pub(crate) fn prepare(&mut self, roots: &[Term]) {
         let scalars: Vec<Term> = self.terms.within(roots);
+        for &term in &scalars {
+            let depends = self.depends_on(term);
+            self.depends.insert(term, depends);
+        }
         let scalars: Vec<Term> = scalars
             .into_iter()
             .filter(|term| !self.values.contains_key(term))
@@ -51,6 +82,32 @@ impl<'t> Specialised<'t> {
         let values = self.terms.evaluate_all(&scalars, &self.model);
         let values = values.iter().map(|value| value.bits());
         self.values.extend(scalars.into_iter().zip(values));
+    }
+
+    fn depends_on(&self, term: Term) -> Depends {
+        match self.terms.node(term) {
+            Node::Variable(_) => Depends::One(term),
+            // Of these nothing is known.
+            Node::Apply(..) => Depends::Several,
+            _ => {
+                let mut all = Depends::Nothing;
+                self.terms.for_each_part(term, |part| {
+                    let own = self.depends.get(&part).copied();
+                    all = all.and(own.unwrap_or(Depends::Several));
+                });
+                all
+            }
+        }
+    }
+
+    /// Whether a term is a truth value of one byte.
+    fn is_of_a_byte(&self, term: Term) -> bool {
+        match self.depends.get(&term) {
+            Some(Depends::One(variable)) if self.is_truth(term) && *variable != term => {
+                matches!(self.terms.sort(*variable), Sort::Bits(width) if width <= SMALL)
+            }
+            _ => false,
+        }
     }
 
     /// A term that was prepared, as it is under the model; literals that it rests on are added.
@@ -87,6 +144,9 @@ impl<'t> Specialised<'t> {
 
     /// The terms that decide a term's value.
     fn needed(&self, term: Term) -> Vec<Term> {
+        if self.is_of_a_byte(term) {
+            return Vec::new();
+        }
         match self.terms.node(term) {
             Node::And(a, b) if !self.holds(term) => {
                 // One that was passed already costs nothing.
@@ -151,6 +211,11 @@ impl<'t> Specialised<'t> {
 
     /// The term of parts that are there already.
     fn make(&mut self, term: Term) -> Term {
+        if self.is_of_a_byte(term) {
+            let holds = self.holds(term);
+            self.literal(term, holds);
+            return self.terms.truth(holds);
+        }
         match self.terms.node(term) {
             Node::Not(_) | Node::And(..) | Node::Xor(..) => {
                 let holds = self.holds(term);

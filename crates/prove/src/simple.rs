@@ -1,7 +1,7 @@
 //! Inputs that a person can read: small numbers, letters.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Answer, Assignment, Budget, Solver, Sort, Term, Terms};
+use patchwright_solve::{Answer, Assignment, Budget, Node, Solver, Sort, Term, Terms};
 use patchwright_symbolic::{Input, InputKind};
 
 use crate::verdict::input_type;
@@ -27,12 +27,13 @@ enum Taste {
 const NEAR: [u128; 3] = [16, 128, 1024];
 
 /// A model of `condition` in which inputs have simple values where they can; `model` is one, and `judge` decides about others.
+/// `open` is what the judge was told, as a term, if that is known: then simple values are tried before it is asked.
 /// When a question is not decided within the budget, the rest stays as it is.
 pub fn simple(
     terms: &mut Terms,
     inputs: &[&Input],
     judge: &mut Solver,
-    condition: Term,
+    (condition, open): (Term, Option<Term>),
     model: Assignment,
     budget: &Budget<'_>,
 ) -> Assignment {
@@ -83,6 +84,18 @@ pub fn simple(
             Sort::Array { .. } => continue,
         };
         for candidate in candidates {
+            // Often it can have that value without a change of another one.
+            if let Some(open) = open
+                && let Some(other) = with(terms, variable, candidate, &best)
+            {
+                let mut asked = fixed.clone();
+                asked.push(open);
+                let values = terms.evaluate_all(&asked, &other);
+                if values.iter().all(|value| value.truth()) {
+                    best = other;
+                    break;
+                }
+            }
             fixed.push(candidate);
             let answer = judge.check(terms, &fixed, budget);
             fixed.pop();
@@ -106,6 +119,24 @@ pub fn simple(
         });
     }
     best
+}
+
+/// An assignment changed so that a variable has the value that `candidate` says: `variable == constant`, or `!variable`.
+fn with(
+    terms: &Terms,
+    variable: Term,
+    candidate: Term,
+    from: &Assignment,
+) -> Option<Assignment> {
+    let value = match terms.node(candidate) {
+        Node::Eq(a, b) if a == variable => terms.as_constant(b)?,
+        Node::Eq(a, b) if b == variable => terms.as_constant(a)?,
+        Node::Not(a) if a == variable => 0,
+        _ => return None,
+    };
+    let mut changed = from.clone();
+    changed.set_bits(terms, variable, value);
+    Some(changed)
 }
 
 /// The number is at most so far from 0, with a sign or without.

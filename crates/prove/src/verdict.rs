@@ -121,7 +121,7 @@ impl Prover<'_> {
                     conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
                     ..self.budget
                 };
-                let model = simple(self.terms, &inputs, solver, fails, model, &budget);
+                let model = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
                 return match self.counterexample(model) {
                     Some(found) => Verdict::Failed(Box::new(found)),
                     None => Verdict::Unknown(self.reasons(solver)),
