@@ -6,7 +6,9 @@ pub(crate) mod named;
 pub(crate) mod native;
 mod read;
 mod replay;
+mod revisions;
 pub(crate) mod seen;
+mod several;
 mod symbolic;
 pub(crate) mod tests_of;
 
@@ -19,7 +21,7 @@ use std::{
 
 use clap::Args;
 use patchwright_compare::Verdict;
-use patchwright_exec::{CancelToken, Scratch};
+use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_report::{comparison::Comparison, text::Style};
 
 use crate::{
@@ -32,11 +34,16 @@ use named::{Builder, Named};
 use symbolic::{Answer, Compared, Job};
 
 /// Flags of `patchwright compare`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
-    /// The versions, the oldest first: C files, folders of projects, and, after the first, patches of it
-    #[arg(value_name = "VERSION", num_args = 2.., required = true)]
+    /// The versions, the oldest first: C files, folders of projects, and, after the first, patches of it; or two revisions
+    /// of a git repository: A..B
+    #[arg(value_name = "VERSION", num_args = 1.., required = true)]
     pub versions: Vec<OsString>,
+
+    /// Of two revisions A..B, compare only this C file: its program, or each of its functions that differ
+    #[arg(long, value_name = "FILE", help_heading = "What is compared")]
+    pub file: Option<PathBuf>,
 
     /// Compare this function, for all arguments, instead of the program
     #[arg(long, value_name = "NAME", help_heading = "What is compared")]
@@ -85,7 +92,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub bound: u32,
 
-    /// Seconds; what is known by then is reported
+    /// Seconds; what is known by then is reported [default: 60 for what is proved]
     #[arg(long, value_name = "SECONDS", help_heading = "How far")]
     pub budget: Option<u64>,
 
@@ -180,7 +187,19 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     let mut scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
-    let named = named::named(&args.versions, &args.description, &scratch)?;
+    let revisions = revisions::find(&args.versions, args.file.as_deref(), &scratch)?;
+    let named = match &revisions {
+        None => named::named(&args.versions, &args.description, &scratch)?,
+        Some(revisions) => {
+            let paths = revisions.versions.each_ref().map(OsString::from);
+            let mut named = named::named(&paths, &args.description, &scratch)
+                .map_err(|problem| revisions.said(problem))?;
+            for (named, shown) in named.iter_mut().zip(&revisions.shown) {
+                named.shown.clone_from(shown);
+            }
+            named
+        }
+    };
     if let Some(folder) = &args.seeds {
         // Now, and not after a build.
         seen::cases_in(folder)?;
@@ -190,25 +209,37 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
             eprintln!("patchwright: {told}");
         }
     }
-    let mut work = Work {
-        args,
-        scratch: &scratch,
-        cancel: &cancel,
-        number: 0,
-    };
-    let is_patches = named.len() > 2 && named[1..].iter().all(Named::is_patch);
     let mut exits = Vec::new();
-    for at in 1..named.len() {
-        // Patches are all patches of the first version; versions follow each other.
-        let old = if is_patches {
-            &named[0]
-        } else {
-            &named[at - 1]
+    let functions = match revisions {
+        Some(revisions) => functions(args, &revisions)?,
+        None => None,
+    };
+    if let Some(functions) = functions {
+        exits = each_function(args, &functions, &named, &scratch, &cancel)?;
+    } else {
+        let mut work = Work {
+            args,
+            scratch: &scratch,
+            cancel: &cancel,
+            number: 0,
         };
-        let pair = [old, &named[at]];
-        exits.push(work.pair(pair, named.len() > 2)?);
-        if cancel.is_cancelled() {
-            break;
+        let is_patches = named.len() > 2 && named[1..].iter().all(Named::is_patch);
+        for at in 1..named.len() {
+            // Patches are all patches of the first version; versions follow each other.
+            let old = if is_patches {
+                &named[0]
+            } else {
+                &named[at - 1]
+            };
+            let pair = [old, &named[at]];
+            exits.push(work.pair(pair, named.len() > 2)?);
+            if cancel.is_cancelled() {
+                break;
+            }
+        }
+        let is_all = named.len() > 2 && named.iter().all(Named::is_file) && !args.native;
+        if is_all && !cancel.is_cancelled() {
+            exits.extend(work.all(&named)?);
         }
     }
     for told in protection::untold(&scratch) {
@@ -227,6 +258,73 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
         .unwrap_or(Exit::Found))
 }
 
+/// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
+fn functions(
+    args: &CompareArgs,
+    revisions: &revisions::Revisions,
+) -> Result<Option<Vec<String>>, Problem> {
+    let Some(functions) = &revisions.functions else {
+        return Ok(None);
+    };
+    if args.function.is_some() || revisions::has_main(&revisions.versions[1])? {
+        return Ok(None);
+    }
+    if functions.is_empty() {
+        let [old, new] = revisions.versions.each_ref().map(|path| files::read(path));
+        let (old, new) = (old.map_err(Problem::of)?, new.map_err(Problem::of)?);
+        let [shown, _] = &revisions.shown;
+        return match old == new {
+            true => Ok(Some(Vec::new())),
+            false => Err(Problem::Input(format!(
+                "{shown}: no function that both revisions have differs in itself; name one that uses what differs with \
+                 --function"
+            ))),
+        };
+    }
+    Ok(Some(functions.clone()))
+}
+
+/// Compares functions of two files, one after the other. One that cannot be compared does not keep others from it.
+fn each_function(
+    args: &CompareArgs,
+    functions: &[String],
+    named: &[Named],
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Result<Vec<Exit>, Problem> {
+    let (mut exits, mut problem) = (Vec::new(), None);
+    if functions.is_empty() && !args.json {
+        print("Both revisions have the same file.\n")?;
+    }
+    for (at, function) in functions.iter().enumerate() {
+        let own = CompareArgs {
+            function: Some(function.clone()),
+            ..args.clone()
+        };
+        let mut work = Work {
+            args: &own,
+            scratch,
+            cancel,
+            number: at,
+        };
+        match work.pair([&named[0], &named[1]], functions.len() > 1) {
+            Ok(exit) => exits.push(exit),
+            Err(Problem::Input(message)) => {
+                eprintln!("patchwright: warning: `{function}` is not compared: {message}");
+                problem = Some(message);
+            }
+            Err(Problem::Interrupted) => exits.push(Exit::Interrupted),
+        }
+        if cancel.is_cancelled() {
+            break;
+        }
+    }
+    match problem {
+        Some(message) if exits.is_empty() => Err(Problem::Input(message)),
+        _ => Ok(exits),
+    }
+}
+
 /// Comparisons that are to be made.
 struct Work<'a> {
     args: &'a CompareArgs,
@@ -236,6 +334,8 @@ struct Work<'a> {
     number: usize,
 }
 
+/// Time for what is proved where nobody says how much.
+const USUAL_TIME: Duration = Duration::from_secs(60);
 /// Time for executions where nothing else is to be done, and where they come before the symbols.
 const ONLY_EXECUTIONS: Duration = Duration::from_secs(30);
 const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
@@ -329,7 +429,12 @@ impl Work<'_> {
             if self.number > 1 {
                 print("\n")?;
             }
-            print(&format!("{} → {}\n", pair[0].shown, pair[1].shown))?;
+            let function = args.function.iter().map(|name| format!(": {name}"));
+            let function: String = function.collect();
+            print(&format!(
+                "{} → {}{function}\n",
+                pair[0].shown, pair[1].shown
+            ))?;
         }
         self.print(&compared.report)?;
         if let Some(message) = compared.bug {
@@ -346,6 +451,39 @@ impl Work<'_> {
             Answer::Symbolic(Verdict::Void) => Exit::BadInput,
             _ => Exit::Found,
         })
+    }
+
+    /// Compares more than two versions at once, and prints which of them agree.
+    fn all(&mut self, named: &[Named]) -> Result<Option<Exit>, Problem> {
+        if named.len() > several::MOST {
+            eprintln!(
+                "patchwright: note: which versions agree is told for {} versions at most",
+                several::MOST
+            );
+            return Ok(None);
+        }
+        let time = self.args.budget.map_or(USUAL_TIME, Duration::from_secs);
+        let end = Instant::now().checked_add(time);
+        let known = deep(|| several::compare(self.args, named, self.scratch, self.cancel, end))?;
+        let Some((report, bug)) = known else {
+            return Ok(None);
+        };
+        print(&match self.args.json {
+            true => report.json(),
+            false => format!(
+                "\n{}",
+                report.text(Style {
+                    colour: crate::shown::colour()
+                })
+            ),
+        })?;
+        Ok(bug.map(|message| {
+            eprintln!(
+                "patchwright: this is a bug of Patchwright: executions are not what the report says: {message}; please \
+                 report it with all versions"
+            );
+            Exit::Bug
+        }))
     }
 
     /// Judges the differences by a version that is right.
@@ -427,7 +565,7 @@ impl Work<'_> {
                 versions,
                 cancel: self.cancel,
                 started,
-                end,
+                end: end.or_else(|| Instant::now().checked_add(USUAL_TIME)),
             }
             .run()
         })

@@ -561,3 +561,50 @@ fn partitions_that_differ_are_looked_for_up_to_a_number() {
     assert_eq!(report["more_differ"], false);
     assert_eq!(report["differences_complete"], true);
 }
+
+#[test]
+fn of_three_versions_it_is_told_which_agree_for_which_inputs() {
+    let first = "int f(int x) { if (x < 0) return 1; if (x == 7) return 2; return 0; }\n";
+    let place = place(first, &first.replace("return 1", "return -1"));
+    let third = first
+        .replace("return 1", "return -1")
+        .replace("== 7", "== 8");
+    place.write("third.c", &third);
+    let arguments = [
+        "compare",
+        "project/old.c",
+        "project/new.c",
+        "project/third.c",
+        "--function",
+        "f",
+    ];
+    let output = place.run(arguments);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+    let all = &text[text.find("All 3 versions").unwrap()..];
+    assert!(all.contains("3 partitions"), "{all}");
+    for (groups, condition) in [
+        ("project/old.c | project/new.c, project/third.c", "x < 0"),
+        ("project/old.c, project/new.c | project/third.c", "x == 7"),
+        ("project/old.c, project/new.c | project/third.c", "x == 8"),
+    ] {
+        let part = all
+            .split("\n\n")
+            .find(|part| part.contains(groups) && part.contains(&format!("for   {condition}\n")));
+        assert!(part.is_some(), "{groups} {condition}\n{all}");
+    }
+    assert!(all.contains("project/old.c: result = 1"), "{all}");
+    assert!(
+        all.contains("For all other inputs all versions do the same"),
+        "{all}"
+    );
+    assert!(!all.contains("not confirmed"), "{all}");
+
+    let json = place.run(arguments.iter().chain(&["--json"]));
+    let json = stdout(&json);
+    let documents = serde_json::Deserializer::from_str(&json).into_iter::<Value>();
+    let documents: Vec<Value> = documents.map(Result::unwrap).collect();
+    assert_eq!(documents.len(), 3);
+    assert_eq!(documents[2]["schema"], "patchwright-compare-versions");
+    assert_eq!(documents[2]["complete"], true);
+}

@@ -139,7 +139,7 @@ impl Formulas {
     }
 
     /// What [`cut`] finds in the formulas.
-    pub(crate) fn cut(&mut self, terms: &Terms) -> Vec<(Term, Term)> {
+    pub(crate) fn cut(&mut self, terms: &mut Terms) -> Vec<Cut> {
         let roots: Vec<Term> = self.all().into_iter().map(|term| *term).collect();
         cut(terms, &roots)
     }
@@ -180,22 +180,101 @@ impl Formulas {
     }
 }
 
-/// Terms within `roots` whose upper bits are cut off because they are known, and without that: `x & 0x7fffffff` and `x`.
-pub(crate) fn cut(terms: &Terms, roots: &[Term]) -> Vec<(Term, Term)> {
+/// A term whose upper bits are cut off because they are known, such as `x & 0x7fffffff`.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    pub(crate) term: Term,
+    /// What it is without that: `x`.
+    pub(crate) whole: Term,
+    /// It is that where these hold.
+    pub(crate) sides: Vec<Term>,
+    /// Only the sign is cut off.
+    pub(crate) is_sign: bool,
+}
+
+/// Such terms within `roots`.
+pub(crate) fn cut(terms: &mut Terms, roots: &[Term]) -> Vec<Cut> {
     let mut found = Vec::new();
     for term in terms.within(roots) {
-        let low = match terms.node(term) {
-            Node::Concat(high, low) if terms.as_constant(high).is_some() => low,
-            Node::SignExtend(low) => low,
-            _ => continue,
-        };
-        if let Node::Extract { of, low: 0, .. } = terms.node(low)
-            && terms.sort(of) == terms.sort(term)
-        {
-            found.push((term, of));
+        match terms.node(term) {
+            Node::Concat(high, low) if terms.as_constant(high) == Some(0) => {
+                let mut sides = Vec::new();
+                let width = terms.width(term);
+                if let Some(whole) = widened(terms, low, width, &mut sides)
+                    && !sides.is_empty()
+                {
+                    let is_sign = terms.width(high) == 1;
+                    found.push(Cut {
+                        term,
+                        whole,
+                        sides,
+                        is_sign,
+                    });
+                }
+            }
+            Node::Concat(high, low) if terms.as_constant(high).is_some() => {
+                found.extend(same(terms, term, low));
+            }
+            Node::SignExtend(low) => found.extend(same(terms, term, low)),
+            _ => {}
         }
     }
     found
+}
+
+fn same(terms: &mut Terms, term: Term, low: Term) -> Option<Cut> {
+    let Node::Extract { of, low: 0, .. } = terms.node(low) else {
+        return None;
+    };
+    if terms.sort(of) != terms.sort(term) {
+        return None;
+    }
+    let sides = vec![terms.eq(term, of)];
+    Some(Cut {
+        term,
+        whole: of,
+        sides,
+        is_sign: false,
+    })
+}
+
+/// A term in more bits, whose values are those of `low` where the `sides` hold.
+fn widened(terms: &mut Terms, low: Term, width: u32, sides: &mut Vec<Term>) -> Option<Term> {
+    match terms.node(low) {
+        Node::Constant(bits) => Some(terms.constant(width, bits)),
+        Node::Extract { of, low: 0, high } if terms.width(of) == width => {
+            let side = if high + 2 == width {
+                let zero = terms.constant(width, 0);
+                let negative = terms.slt(of, zero);
+                terms.not(negative)
+            } else {
+                let end = terms.constant(width, 1 << (high + 1));
+                terms.ult(of, end)
+            };
+            sides.push(side);
+            Some(of)
+        }
+        // None of them is negative, so that the sign does not matter.
+        Node::Udiv(a, b) if is_not_zero(terms, b) => {
+            let (a, b) = (
+                widened(terms, a, width, sides)?,
+                widened(terms, b, width, sides)?,
+            );
+            Some(terms.sdiv(a, b))
+        }
+        Node::Urem(a, b) if is_not_zero(terms, b) => {
+            let (a, b) = (
+                widened(terms, a, width, sides)?,
+                widened(terms, b, width, sides)?,
+            );
+            Some(terms.srem(a, b))
+        }
+        _ => None,
+    }
+}
+
+fn is_not_zero(terms: &Terms, term: Term) -> bool {
+    terms.as_constant(term).is_some_and(|bits| bits != 0)
 }
 
 /// Parts of objects are numbers with a sign, single bytes ones without; inputs have their own type.

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     behaviour::{self, Formulas, cut, formulas},
-    bounds::joined,
+    bounds::{Part, joined},
     congruence::Congruence,
     coverage::Region,
     guess,
@@ -122,16 +122,16 @@ const MINOR: u64 = 20_000;
 
 /// Explores the inputs of two programs.
 pub struct Explorer<'a> {
-    terms: &'a mut Terms,
-    pair: &'a Pair,
-    names: Names,
+    pub(crate) terms: &'a mut Terms,
+    pub(crate) pair: &'a Pair,
+    pub(crate) names: Names,
     is_program: bool,
     extent: Extent,
     interrupt: &'a dyn Fn() -> bool,
     /// Inputs that are not covered.
-    open: Solver,
+    pub(crate) open: Solver,
     /// What holds for these.
-    left: Term,
+    pub(crate) left: Term,
     /// All inputs.
     judge: Solver,
     /// What the judge was told of products and quotients.
@@ -173,7 +173,20 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    fn budget(&self) -> Budget<'a> {
+    /// Looks at another pair, too, whose names are these.
+    pub(crate) fn also(&mut self, pair: &Pair, names: Names) {
+        self.names.of.extend(names.of);
+        let within = self.terms.not(pair.limited);
+        let counts = self.terms.and(pair.domain, within);
+        self.open.assert(self.terms, counts);
+        self.judge.assert(self.terms, pair.domain);
+        self.left = self.terms.and(self.left, counts);
+        let roots = [pair.different, pair.limited, pair.domain];
+        Congruence::default().tell(self.terms, &mut self.open, &roots);
+        self.told.tell(self.terms, &mut self.judge, &roots);
+    }
+
+    pub(crate) fn budget(&self) -> Budget<'a> {
         Budget {
             conflicts: self.extent.conflicts,
             interrupt: Some(self.interrupt),
@@ -181,7 +194,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// The budget of questions that make what is shown simpler.
-    fn minor(&self) -> Budget<'a> {
+    pub(crate) fn minor(&self) -> Budget<'a> {
         let most = self.extent.conflicts.unwrap_or(u64::MAX);
         Budget {
             conflicts: Some(most.min(MINOR)),
@@ -210,7 +223,7 @@ impl<'a> Explorer<'a> {
             }
             if let Some(model) = guess.take() {
                 let partition = self.partition(kind, model);
-                self.cover(&partition);
+                self.cover(partition.term);
                 tell(&partition);
                 explored.partitions.push(partition);
             }
@@ -224,7 +237,7 @@ impl<'a> Explorer<'a> {
                     Answer::Satisfiable => {
                         let model = self.open.model().clone();
                         let partition = self.partition(kind, model);
-                        self.cover(&partition);
+                        self.cover(partition.term);
                         tell(&partition);
                         explored.partitions.push(partition);
                     }
@@ -242,7 +255,7 @@ impl<'a> Explorer<'a> {
                 Answer::Satisfiable => {
                     let model = self.open.model().clone();
                     let partition = self.partition(Kind::Equal, model);
-                    self.cover(&partition);
+                    self.cover(partition.term);
                     tell(&partition);
                     explored.partitions.push(partition);
                     equal += 1;
@@ -259,8 +272,8 @@ impl<'a> Explorer<'a> {
         explored
     }
 
-    fn cover(&mut self, partition: &Partition) {
-        let not = self.terms.not(partition.term);
+    pub(crate) fn cover(&mut self, condition: Term) {
+        let not = self.terms.not(condition);
         self.open.assert(self.terms, not);
         self.left = self.terms.and(self.left, not);
     }
@@ -319,7 +332,7 @@ impl<'a> Explorer<'a> {
             under.of(root);
         }
         let formulas = Side::BOTH.map(|side| formulas(pair.encoding(side), &asked, &mut under));
-        let mut literals = std::mem::take(&mut under.literals);
+        let literals = std::mem::take(&mut under.literals);
         let mut property = self.terms.and_all(holding);
         for term in excluded {
             let not = self.terms.not(term);
@@ -328,19 +341,7 @@ impl<'a> Explorer<'a> {
         for one in &formulas {
             property = self.terms.and(property, one.claim);
         }
-        self.plainer(&mut literals, &model);
-        // Simple literals are kept rather than others: what comes last is dropped first.
-        literals.sort_by_cached_key(|&literal| {
-            let within = self.terms.within(&[literal]);
-            let variables = self.terms.variables_of(literal).len();
-            (variables, within.len(), literal)
-        });
-        let core = self.core(&literals, property);
-        let parts = joined(self.terms, &self.names, &core, &self.minor());
-        let term = parts.iter().fold(self.terms.truth(true), |all, part| {
-            let part = part.term(self.terms);
-            self.terms.and(all, part)
-        });
+        let (parts, term) = self.condition(literals, property, &model);
         let budget = self.minor();
         let model = simple(
             self.terms,
@@ -362,11 +363,7 @@ impl<'a> Explorer<'a> {
             terms: self.terms,
             names: &self.names,
         };
-        let is_undetermined = self
-            .terms
-            .variables_of(term)
-            .iter()
-            .any(|variable| !self.names.of.contains_key(variable));
+        let is_undetermined = self.is_undetermined(term);
         Partition {
             kind,
             seen,
@@ -380,20 +377,56 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// A condition under which a property holds, of literals that hold for the model and imply it; and it as a term.
+    pub(crate) fn condition(
+        &mut self,
+        mut literals: Vec<Term>,
+        property: Term,
+        model: &Assignment,
+    ) -> (Vec<Part>, Term) {
+        self.plainer(&mut literals, model);
+        // Simple literals are kept rather than others: what comes last is dropped first.
+        literals.sort_by_cached_key(|&literal| {
+            let within = self.terms.within(&[literal]);
+            let variables = self.terms.variables_of(literal).len();
+            (variables, within.len(), literal)
+        });
+        let core = self.core(&literals, property);
+        let parts = joined(self.terms, &self.names, &core, &self.minor());
+        let term = parts.iter().fold(self.terms.truth(true), |all, part| {
+            let part = part.term(self.terms);
+            self.terms.and(all, part)
+        });
+        (parts, term)
+    }
+
+    /// Whether a condition rests on something that no input determines.
+    pub(crate) fn is_undetermined(&self, condition: Term) -> bool {
+        let variables = self.terms.variables_of(condition);
+        variables
+            .iter()
+            .any(|variable| !self.names.of.contains_key(variable))
+    }
+
     /// Says of a value whose upper bits are known to be zero that they are, once, and speaks of the value everywhere else:
     /// `x >= 0 && x / 3 > 7` says more to a reader than `(x & 0x7fffffff) / 3 > 7`. All hold for the model, and what is not
     /// needed is dropped later.
     fn plainer(&mut self, literals: &mut Vec<Term>, model: &Assignment) {
         let cuts = cut(self.terms, literals);
-        let pairs: Vec<Term> = cuts.iter().flat_map(|&(cut, whole)| [cut, whole]).collect();
-        let values = self.terms.evaluate_all(&pairs, model);
+        let asked: Vec<Term> = cuts.iter().flat_map(|one| one.sides.clone()).collect();
+        let values = self.terms.evaluate_all(&asked, model);
+        let holding: FxHashSet<Term> = asked
+            .into_iter()
+            .zip(values)
+            .filter(|(_, value)| value.truth())
+            .map(|(side, _)| side)
+            .collect();
         let mut whole: FxHashMap<Term, Term> = FxHashMap::default();
-        for (&(cut, of), values) in cuts.iter().zip(values.chunks(2)) {
-            if values[0] != values[1] {
-                continue;
+        for one in cuts {
+            if one.is_sign && one.sides.iter().all(|side| holding.contains(side)) {
+                whole.insert(one.term, one.whole);
+                literals.extend(one.sides);
             }
-            whole.insert(cut, of);
-            literals.push(is_whole(self.terms, cut, of));
         }
         for literal in literals.iter_mut() {
             if !whole.is_empty() {
@@ -433,11 +466,11 @@ impl<'a> Explorer<'a> {
         let budget = self.minor();
         // Those that say nothing of single bits are enough most of the time, and can be read.
         let mut plain = vec![not];
-        plain.extend(
-            literals
-                .iter()
-                .filter(|&&one| cut(self.terms, &[one]).is_empty()),
-        );
+        for &literal in literals {
+            if cut(self.terms, &[literal]).is_empty() {
+                plain.push(literal);
+            }
+        }
         let is_enough = plain.len() < assumptions.len()
             && self.judge.check(self.terms, &plain, &budget) == Answer::Unsatisfiable;
         if !is_enough
@@ -475,7 +508,7 @@ impl<'a> Explorer<'a> {
         self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
     }
 
-    fn behaviour(
+    pub(crate) fn behaviour(
         &mut self,
         side: Side,
         kind: Kind,
@@ -516,10 +549,10 @@ impl<'a> Explorer<'a> {
             }
             let cut = found.cut(self.terms);
             let mut equal = FxHashMap::default();
-            for (term, whole) in cut {
-                let same = self.terms.eq(term, whole);
-                if self.implies(condition, same) {
-                    equal.insert(term, whole);
+            for one in cut {
+                let sides = self.terms.and_all(one.sides);
+                if self.implies(condition, sides) {
+                    equal.insert(one.term, one.whole);
                 }
             }
             found.replace(self.terms, &equal);
@@ -544,24 +577,6 @@ impl<'a> Explorer<'a> {
             lines,
         }
     }
-}
-
-/// The bits of `whole` that `cut` leaves out are as `cut` says.
-fn is_whole(terms: &mut Terms, cut: Term, whole: Term) -> Term {
-    if let Node::Concat(high, low) = terms.node(cut)
-        && terms.as_constant(high) == Some(0)
-    {
-        let width = terms.width(whole);
-        let kept = terms.width(low);
-        if kept + 1 == width {
-            let zero = terms.constant(width, 0);
-            let negative = terms.slt(whole, zero);
-            return terms.not(negative);
-        }
-        let end = terms.constant(width, 1 << kept);
-        return terms.ult(whole, end);
-    }
-    terms.eq(cut, whole)
 }
 
 /// Names for people, and types, of what is an input.

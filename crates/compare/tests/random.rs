@@ -268,7 +268,7 @@ fn number(variable: &str, usual: u64) -> u64 {
 /// then cover all inputs (theorem 2). Exploration is interrupted after `COMPARE_SECONDS`, if that is said.
 #[test]
 fn what_is_said_of_partitions_is_what_executions_do() {
-    let first = number("COMPARE_FIRST", 700);
+    let first = number("COMPARE_FIRST", 703);
     let seconds = std::env::var("COMPARE_SECONDS")
         .ok()
         .and_then(|text| text.parse().ok());

@@ -155,3 +155,46 @@ fn a_division_by_zero_of_the_new_version_comes_first() {
         (Kind::NewFails, "b == 0".to_owned())
     );
 }
+
+#[test]
+fn what_a_function_says_of_a_byte_is_one_condition() {
+    let old = "int f(unsigned char c) { return c == ' ' || (c >= '\\t' && c <= '\\r') || c == 'x' ? 1 : 0; }\n";
+    let new = "int f(unsigned char c) { return c == ' ' || c == '\\t' ? 1 : 0; }\n";
+    let answer = compared(old, new, &Asked::function("f"));
+    let mut conditions = answer.conditions();
+    conditions.sort();
+    assert_eq!(conditions.len(), 2, "{conditions:?}");
+    assert_eq!(
+        conditions[0],
+        (
+            Kind::Different,
+            "(('\\n' <= c && c <= 13) || c == 'x')".to_owned()
+        )
+    );
+    assert!(answer.explored.covered);
+}
+
+#[test]
+fn an_input_that_differs_is_known_although_the_solver_gives_up() {
+    let old = "int f(short amount, signed char d) { return amount / 100 * (100 - d); }\n";
+    let new = "int f(short amount, signed char d) { return amount * (100 - d) / 100; }\n";
+    let mut asked = Asked::function("f");
+    asked.conflicts = Some(0);
+    let answer = compared(old, new, &asked);
+    assert_eq!(answer.verdict, Verdict::Different);
+}
+
+#[test]
+fn conditions_speak_of_values_and_not_of_their_bits() {
+    let old = "int f(int x) { return x > 0 ? x / 3 : 0; }\n";
+    let new = "int f(int x) { return x > 0 ? (x - 1) / 3 : 0; }\n";
+    let answer = compared(old, new, &Asked::function("f"));
+    for partition in &answer.explored.partitions {
+        let mut text = partition.condition.join(" && ");
+        for behaviour in &partition.behaviours {
+            text += &behaviour.formulas.join(" ");
+        }
+        assert!(!text.contains("2147483647"), "{:?}", answer.conditions());
+    }
+    assert_eq!(answer.verdict, Verdict::Different);
+}

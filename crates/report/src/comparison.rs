@@ -4,6 +4,7 @@ mod golden;
 mod interactions;
 mod page;
 mod seen;
+mod several;
 
 use std::fmt::Write;
 
@@ -16,6 +17,7 @@ pub use interactions::{Interactions, Met};
 pub use page::PageSource;
 pub(crate) use seen::quoted;
 pub use seen::{Executions, Ran, Seen};
+pub use several::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
 
 /// The name of the JSON's schema.
 pub const SCHEMA: &str = "patchwright-compare";
@@ -366,7 +368,7 @@ impl Partition {
 }
 
 impl Observed {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut words = Vec::new();
         for (name, value) in &self.left {
             words.push(format!("{name} = {value}"));

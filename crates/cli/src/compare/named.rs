@@ -93,7 +93,7 @@ pub fn named(
         } else if !path.exists() {
             return Err(Problem::Input(format!(
                 "{shown}: there is no such file or folder; versions are C files, folders of projects, and, after the \
-                 first, patches of it"
+                 first, patches of it, or two revisions A..B"
             )));
         } else if let Some(first) = all.first().cloned() {
             all.extend(patched(&first, path, scratch, all.len())?);

@@ -211,7 +211,7 @@ fn mentions(text: &[u8], name: &str) -> bool {
 }
 
 /// Whether a function's body seems to begin behind its name.
-fn defines(text: &[u8], name: &str) -> bool {
+pub fn defines(text: &[u8], name: &str) -> bool {
     let text = String::from_utf8_lossy(text);
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();

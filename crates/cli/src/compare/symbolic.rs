@@ -7,7 +7,7 @@ use patchwright_compare::{
     verdict,
 };
 use patchwright_exec::CancelToken;
-use patchwright_ir::Program;
+use patchwright_ir::{Module, Program};
 use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
@@ -16,7 +16,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Pla
 use super::{
     CompareArgs,
     interactions::interactions,
-    read::Versions,
+    read::{Version, Versions},
     replay::{self, Harnesses, Replay, Watch},
 };
 use crate::encoded::{Problem, checks};
@@ -252,23 +252,19 @@ impl Job<'_> {
         interrupt: &dyn Fn() -> bool,
     ) -> Result<Option<Encoding>, Problem> {
         let version = &self.versions.both[usize::from(side == Side::New)];
-        let modules = vec![version.module(), self.versions.library.clone()];
-        let program = Program::link(modules).map_err(Problem::of)?;
-        let options = Options {
-            bound: self.args.bound,
-            recursion: self.args.bound,
-            checks: checks.clone(),
-            havoc: self.args.havoc,
-            input: self.args.input,
-            argument_numbers,
-            prefix: format!("{}.", side.name().to_lowercase()),
-            ..Options::default()
+        let encoder = Encoder {
+            args: self.args,
+            checks,
+            interrupt,
         };
-        match encode(&program, &version.entry, &options, terms, interrupt) {
-            Ok(encoding) => Ok(Some(encoding)),
-            Err(EncodeError::Interrupted) => Ok(None),
-            Err(other) => Err(Problem::of(other)),
-        }
+        let prefix = format!("{}.", side.name().to_lowercase());
+        encoder.encode(
+            terms,
+            version,
+            &self.versions.library,
+            prefix,
+            argument_numbers,
+        )
     }
 
     fn place(&self, place: &Place) -> String {
@@ -357,6 +353,47 @@ impl Job<'_> {
             new: side(Side::New),
             replay: String::new(),
             undetermined: partition.is_undetermined,
+        }
+    }
+}
+
+/// How versions are encoded.
+pub struct Encoder<'a> {
+    /// The flags.
+    pub args: &'a CompareArgs,
+    /// Undefined behaviour that is looked for.
+    pub checks: &'a BTreeSet<Check>,
+    /// Ends the work.
+    pub interrupt: &'a dyn Fn() -> bool,
+}
+
+impl Encoder<'_> {
+    /// A version with its library, encoded; nothing if somebody interrupted. `prefix` names what is its own. With
+    /// `argument_numbers` numbers that are read from arguments are any numbers.
+    pub fn encode(
+        &self,
+        terms: &mut Terms,
+        version: &Version,
+        library: &Module,
+        prefix: String,
+        argument_numbers: bool,
+    ) -> Result<Option<Encoding>, Problem> {
+        let modules = vec![version.module(), library.clone()];
+        let program = Program::link(modules).map_err(Problem::of)?;
+        let options = Options {
+            bound: self.args.bound,
+            recursion: self.args.bound,
+            checks: self.checks.clone(),
+            havoc: self.args.havoc,
+            input: self.args.input,
+            argument_numbers,
+            prefix,
+            ..Options::default()
+        };
+        match encode(&program, &version.entry, &options, terms, self.interrupt) {
+            Ok(encoding) => Ok(Some(encoding)),
+            Err(EncodeError::Interrupted) => Ok(None),
+            Err(other) => Err(Problem::of(other)),
         }
     }
 }

@@ -78,6 +78,8 @@ pub struct Asked {
     pub equal: usize,
     /// Seconds after which exploration is interrupted, if it is.
     pub seconds: Option<u64>,
+    /// Conflicts of a question to the solver at most.
+    pub conflicts: Option<u64>,
 }
 
 impl Asked {
@@ -88,6 +90,7 @@ impl Asked {
             bound: 10,
             equal: 1000,
             seconds: None,
+            conflicts: None,
         }
     }
 
@@ -190,7 +193,7 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     let extent = Extent {
         different: usize::MAX,
         equal: asked.equal,
-        conflicts: None,
+        conflicts: asked.conflicts,
     };
     let begin = Instant::now();
     let interrupt = || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);
