@@ -122,12 +122,7 @@ pub fn simple(
 }
 
 /// An assignment changed so that a variable has the value that `candidate` says: `variable == constant`, or `!variable`.
-fn with(
-    terms: &Terms,
-    variable: Term,
-    candidate: Term,
-    from: &Assignment,
-) -> Option<Assignment> {
+fn with(terms: &Terms, variable: Term, candidate: Term, from: &Assignment) -> Option<Assignment> {
     let value = match terms.node(candidate) {
         Node::Eq(a, b) if a == variable => terms.as_constant(b)?,
         Node::Eq(a, b) if b == variable => terms.as_constant(a)?,
