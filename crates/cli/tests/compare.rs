@@ -608,3 +608,21 @@ fn of_three_versions_it_is_told_which_agree_for_which_inputs() {
     assert_eq!(documents[2]["schema"], "patchwright-compare-versions");
     assert_eq!(documents[2]["complete"], true);
 }
+
+#[test]
+fn what_is_printed_before_a_failure_and_whether_a_version_ends_are_compared() {
+    let failing = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { int c = getchar(); if (c == 'x') { puts(\"bad\"); abort(); } return 0; }\n";
+    let fails = place(failing, &failing.replace("bad", "worse"));
+    let report = compared(&fails, &["--no-native"], 1);
+    let first = &report["partitions"][0];
+    assert_eq!(first["kind"], "fails-otherwise");
+    assert_eq!(first["replay"], "agrees", "{first:#}");
+    assert_eq!(first["new"]["observed"]["output"], "worse\n");
+
+    let endless = "int f(int x) { if (x == 5) for (;;); return 1; }\n";
+    let ends = place(endless, "int f(int x) { return x - x + 1; }\n");
+    let report = compared(&ends, &["--function", "f"], 1);
+    let first = &report["partitions"][0];
+    assert_eq!(first["differs"][0], "whether it ends");
+    assert_eq!(first["condition"][0], "x == 5");
+}

@@ -4,6 +4,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Term, Terms};
 use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, difference,
+    printed_differently,
 };
 
 use crate::behaviour;
@@ -50,6 +51,8 @@ pub enum Seen {
     ErrorOutput,
     /// Whether `exit` is called, and with which status.
     Exit,
+    /// Whether it ends.
+    Ending,
     /// That it fails, and how.
     Failure,
 }
@@ -85,7 +88,7 @@ pub struct Pair {
     pub(crate) failures: [Vec<First>; 2],
     /// Inputs for which only one of them fails.
     pub(crate) alone: [Term; 2],
-    /// Inputs for which both fail, one by undefined behaviour and one by `abort`.
+    /// Inputs for which both fail, one by undefined behaviour and one by `abort`, or after they have printed something else.
     pub(crate) otherwise: Term,
     /// Inputs for which both end, and something differs.
     pub(crate) differences: Vec<(Seen, Term)>,
@@ -170,12 +173,22 @@ impl Pair {
             terms.or_all(all)
         });
         let one = terms.xor(undefined[0], undefined[1]);
-        let otherwise = terms.and_all([fails[0], fails[1], one]);
-        let differences: Vec<(Seen, Term)> = found
+        let mut otherwise = terms.and_all([fails[0], fails[1], one]);
+        match printed_before(terms, [&old, &new], &failures) {
+            Ok(differs) => otherwise = terms.or(otherwise, differs),
+            Err(reason) => not_compared.push(format!("what is printed before a failure: {reason}")),
+        }
+        let mut differences: Vec<(Seen, Term)> = found
             .found
             .into_iter()
             .map(|difference| (seen(&difference), difference.condition))
             .collect();
+        // A loop that does nothing has no end, and is no failure.
+        let endless = [&old, &new].map(|encoding| terms.or_all(encoding.endless.iter().copied()));
+        let one_ends = terms.xor(endless[0], endless[1]);
+        if terms.as_truth(one_ends) != Some(false) {
+            differences.push((Seen::Ending, one_ends));
+        }
         let ended = terms.or_all(differences.iter().map(|(_, condition)| *condition));
         let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
         let limits = limits(terms, &old, &new);
@@ -254,6 +267,57 @@ fn seen(difference: &Difference) -> Seen {
             None => Seen::Result,
         },
     }
+}
+
+/// How many different failures, told apart by what is printed before them, are compared with each other at most.
+const MOST_BEFORE: usize = 16;
+
+/// Inputs for which both programs fail in the same way, after they have printed something else.
+fn printed_before(
+    terms: &mut Terms,
+    encodings: [&Encoding; 2],
+    failures: &[Vec<First>; 2],
+) -> Result<Term, &'static str> {
+    let mut differs = terms.truth(false);
+    if encodings.iter().all(|one| one.outcome.output.is_empty()) {
+        return Ok(differs);
+    }
+    for is_undefined in [true, false] {
+        // By how much was printed: the failures, and the condition that one of them comes first.
+        let mut groups: [Vec<(usize, Term)>; 2] = [Vec::new(), Vec::new()];
+        for (side, group) in groups.iter_mut().enumerate() {
+            for first in &failures[side] {
+                let failure = &encodings[side].failures[first.index];
+                if matches!(failure.kind, FailureKind::Undefined(_)) != is_undefined {
+                    continue;
+                }
+                match group
+                    .iter_mut()
+                    .find(|(printed, _)| *printed == failure.printed)
+                {
+                    Some((_, condition)) => *condition = terms.or(*condition, first.condition),
+                    None => group.push((failure.printed, first.condition)),
+                }
+            }
+        }
+        if groups[0].len() * groups[1].len() > MOST_BEFORE {
+            return Err("there are too many places");
+        }
+        for &(old, old_fails) in &groups[0] {
+            for &(new, new_fails) in &groups[1] {
+                let both = terms.and(old_fails, new_fails);
+                if terms.as_truth(both) == Some(false) {
+                    continue;
+                }
+                let [a, b] = encodings.map(|one| &one.outcome.output[..]);
+                let (a, b) = (&a[..old.min(a.len())], &b[..new.min(b.len())]);
+                let here = printed_differently(terms, a, b)?;
+                let here = terms.and(both, here);
+                differs = terms.or(differs, here);
+            }
+        }
+    }
+    Ok(differs)
 }
 
 /// What is printed by a conversion as the text that comes of it, where that is known: `%d` of 5 is the same as `5`.

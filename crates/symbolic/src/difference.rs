@@ -108,6 +108,20 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
     differences
 }
 
+/// Whether what is printed differs, to one of the streams: parts of the outputs of two encodings.
+///
+/// # Errors
+/// The reason why it is not known.
+pub fn printed_differently(
+    terms: &mut Terms,
+    a: &[Output],
+    b: &[Output],
+) -> Result<Term, &'static str> {
+    let plain = outputs_differ(terms, a, b, false)?;
+    let errors = outputs_differ(terms, a, b, true)?;
+    Ok(terms.or(plain, errors))
+}
+
 /// Whether two values of a type differ; any two NaNs are the same.
 fn unequal(terms: &mut Terms, ty: Type, a: Term, b: Term) -> Term {
     let same = terms.eq(a, b);

@@ -97,6 +97,7 @@ pub(crate) struct Encoder<'p> {
     pub(crate) inputs: Vec<Input>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) unwinding: Vec<Unwinding>,
+    pub(crate) endless: Vec<Term>,
     pub(crate) unknown: Vec<Unknown>,
     pub(crate) notes: Vec<String>,
     pub(crate) steps: Vec<Step>,
@@ -170,6 +171,7 @@ impl<'p> Encoder<'p> {
             inputs: Vec::new(),
             failures: Vec::new(),
             unwinding: Vec::new(),
+            endless: Vec::new(),
             unknown: Vec::new(),
             notes: Vec::new(),
             steps: Vec::new(),
@@ -202,6 +204,7 @@ impl<'p> Encoder<'p> {
             inputs: self.inputs,
             failures: self.failures,
             unwinding: self.unwinding,
+            endless: self.endless,
             unknown: self.unknown,
             notes: self.notes,
             outcome,
@@ -302,7 +305,9 @@ impl<'p> Encoder<'p> {
         if self.terms.as_truth(condition) == Some(false) {
             return;
         }
+        let printed = self.output.len();
         self.failures.push(Failure {
+            printed,
             kind,
             message: message(),
             place: place.clone(),

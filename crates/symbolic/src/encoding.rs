@@ -102,6 +102,8 @@ pub struct Failure {
     /// The condition: control gets there, what was assumed before holds, and this fails. Failures are
     /// listed in the order in which an execution meets them; the first one that holds is what happens.
     pub condition: Term,
+    /// How many parts of the [`Outcome::output`] come before it.
+    pub printed: usize,
 }
 
 /// Where the bound ends an unwinding.
@@ -213,6 +215,8 @@ pub struct Encoding {
     pub failures: Vec<Failure>,
     /// Where the bound ended the unwinding.
     pub unwinding: Vec<Unwinding>,
+    /// Conditions under which a loop that does nothing is never left.
+    pub endless: Vec<Term>,
     /// What is not known.
     pub unknown: Vec<Unknown>,
     /// What is taken for granted: functions without a body return anything, and the like.

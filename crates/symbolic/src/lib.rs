@@ -40,7 +40,7 @@ mod pointer;
 mod run;
 mod start;
 
-pub use difference::{Difference, Differences, difference};
+pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Unknown, Unwinding,

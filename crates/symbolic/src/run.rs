@@ -551,6 +551,7 @@ impl<'p> Encoder<'p> {
                 }
                 // It goes on like this for ever, and does nothing.
                 if round >= 2 && frame.order.is_empty_loop(frame.function, head) {
+                    self.endless.push(path.term());
                     return;
                 }
             }

@@ -341,6 +341,7 @@ impl Job<'_> {
             Seen::Output => "the output".to_owned(),
             Seen::ErrorOutput => "the output to standard error".to_owned(),
             Seen::Exit => "whether it exits".to_owned(),
+            Seen::Ending => "whether it ends".to_owned(),
             Seen::Failure => "the failure".to_owned(),
         });
         comparison::Partition {
