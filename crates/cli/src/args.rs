@@ -395,7 +395,7 @@ pub struct RepairArgs {
     #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search")]
     pub term_size: u32,
 
-    /// Stop searching after this time, such as 30s, 10m, 1h
+    /// Take no longer than this, such as 30s, 10m, 1h: from the first copy to the last patch that is verified
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub budget: Option<std::time::Duration>,
 

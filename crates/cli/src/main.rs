@@ -5,6 +5,7 @@ mod behaviour;
 mod compare;
 mod complexity;
 mod drawing;
+mod early;
 mod encoded;
 mod ir;
 mod localize;

@@ -88,6 +88,11 @@ impl<'a> Progress<'a> {
         self.bar.suspend(|| eprintln!("patchwright: {text}"));
     }
 
+    /// What is written over; whoever else writes suspends it.
+    pub fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// Does something that writes to the terminal.
     pub fn aside(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
@@ -109,7 +114,7 @@ impl<'a> Progress<'a> {
             )),
             Event::Warning(text) => self.warn(&text),
             Event::Note(text) => self.note(&text),
-            Event::Verified(_) => {}
+            Event::Passed(_) | Event::Verified(_) | Event::Finishing(_) => {}
         }
     }
 

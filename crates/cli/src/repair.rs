@@ -15,6 +15,7 @@ use crate::{
     Exit,
     args::{RepairArgs, SchemaName},
     behaviour,
+    early::EarlyPatches,
     places::Places,
     progress::Progress,
     project, protection, signals, state,
@@ -148,11 +149,22 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     let colour = crate::shown::colour();
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
+    let early = EarlyPatches::start(&progress);
     let show = |event| match event {
+        Event::Passed(patch) => early.show(*patch),
+        Event::Finishing(time) => {
+            signals::give_time(time);
+            progress.note(&format!(
+                "interrupted; the best of what was found is verified, within {} s (a second interruption ends that)",
+                time.as_secs()
+            ));
+        }
         // Whoever waits for the next one can read it already.
         // With --compare their order is not known yet.
         Event::Verified(_) if args.behaviour.is_wanted() => {}
         Event::Verified(patch) if !args.json => {
+            // The report begins.
+            early.end();
             let number = shown.fetch_add(1, Ordering::Relaxed) + 1;
             progress.aside(|| print!("{}", text::patch(number, &patch, style)));
         }
@@ -168,6 +180,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
             events: &show,
         },
     );
+    early.end();
     progress.finish();
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| progress.warn(told));

@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM end a run in order: tests are killed, copies removed, results written. What is in the middle of something
 //! long when its time is over is left where it is: supervisors end what they have started, and the next run removes the copies.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::CancelToken;
@@ -12,6 +12,9 @@ static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 /// What has been found is being written: that is waited for.
 static IS_WRITING: AtomicBool = AtomicBool::new(false);
+
+/// So many milliseconds more a run has asked for.
+static MORE: AtomicU64 = AtomicU64::new(0);
 
 /// So much time a run has to come to its end.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -42,14 +45,21 @@ pub fn cancel_on_signals(token: CancelToken, resumes: bool) {
             std::thread::sleep(INTERVAL);
         }
         token.cancel();
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline || IS_WRITING.load(Ordering::SeqCst) {
+        let begun = Instant::now();
+        let patience = || PATIENCE + Duration::from_millis(MORE.load(Ordering::SeqCst));
+        while begun.elapsed() < patience() || IS_WRITING.load(Ordering::SeqCst) {
             std::thread::sleep(INTERVAL);
         }
         eprintln!("patchwright: {}", interrupted(resumes));
         // SAFETY: ends the process at once, which is what is wanted.
         unsafe { libc::_exit(Exit::Interrupted as libc::c_int) }
     });
+}
+
+/// A run that was interrupted needs so much more time: it has found something and wants to be sure of it.
+pub fn give_time(more: Duration) {
+    let more = u64::try_from(more.as_millis()).unwrap_or(u64::MAX / 2);
+    MORE.store(more, Ordering::SeqCst);
 }
 
 /// What to tell at the end of a run that was interrupted.

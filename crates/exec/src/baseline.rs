@@ -219,6 +219,11 @@ fn last_words(run: &TestRun) -> Option<String> {
     })
 }
 
+fn forget_output(run: &mut TestRun) {
+    run.outcome.stdout = Vec::new();
+    run.outcome.stderr = Vec::new();
+}
+
 impl Baseline {
     /// Runs all tests in order, twice, in a sandbox with the built program. `progress` is told the
     /// number of runs done so far, of twice as many as there are tests.
@@ -284,7 +289,8 @@ impl Baseline {
             waited.push(wall(&first, index));
             first.push(run(index, waited[index], computing(waited[index]))?);
         }
-        // Those that ended since may say that some were not waited for long enough; if none has ended, nothing does.
+        // Those that ended since may say that some were not waited for long enough; if none has ended, the first one does.
+        let mut is_first = true;
         for index in 0..suite.tests.len() {
             if !hangs(&first[index]) || endless(&first[index]) {
                 continue;
@@ -294,8 +300,11 @@ impl Baseline {
                     let wanted = wall(&first, index);
                     (wanted, computing(wanted))
                 }
-                None => (first_wall, None),
+                None if is_first => (first_wall, None),
+                // What is true of one that has got all its time is taken for true of the others.
+                None => break,
             };
+            is_first = false;
             if wanted > waited[index] {
                 waited[index] = wanted;
                 first[index] = run(index, wanted, cpu)?;
@@ -303,13 +312,18 @@ impl Baseline {
         }
         let slowest = slowest(&first).unwrap_or_default();
         let hanging = derived(slowest);
+        // What tests print is needed no more, and may be much.
+        let said: Vec<Option<String>> = first.iter().map(last_words).collect();
+        first.iter_mut().for_each(forget_output);
         let mut second = Vec::with_capacity(suite.tests.len());
         for (index, first) in first.iter().enumerate() {
             // A test that hung is not waited for as long again.
-            second.push(match hangs(first) {
+            let mut run = match hangs(first) {
                 true => run(index, hanging, computing(hanging))?,
                 false => run(index, first_wall, None)?,
-            });
+            };
+            forget_output(&mut run);
+            second.push(run);
         }
         let tests = suite
             .tests
@@ -329,7 +343,7 @@ impl Baseline {
                 name: test.name.clone(),
                 flaky: first.verdict.is_pass() != second.verdict.is_pass(),
                 lost_patience: hangs(&first) && !endless(&first) && waited[index] < first_wall,
-                said: last_words(&first),
+                said: said[index].clone(),
                 verdict: first.verdict,
                 durations,
                 timeout,
@@ -388,12 +402,18 @@ impl Baseline {
         })
     }
 
-    /// What to tell the user about each test that counts as hanging because it took much longer than the others.
+    /// What to tell the user about each test that counts as hanging because it took much longer than the others, or because none of
+    /// them ends.
     pub fn impatience(&self) -> impl Iterator<Item = String> {
-        self.tests.iter().filter(|test| test.lost_patience).map(|test| {
+        let hangs =
+            |test: &BaselineTest| matches!(test.verdict, Verdict::Fail(FailReason::TimedOut(_)));
+        let why = match self.tests.iter().all(hangs) {
+            true => "as another one did not end in all its time",
+            false => "many times what the others take",
+        };
+        self.tests.iter().filter(|test| test.lost_patience).map(move |test| {
             format!(
-                "test {} was ended after {:.0} s, many times what the others take, and counts as failing; \
-                 --test-timeout says how long tests may take",
+                "test {} was ended after {:.0} s, {why}, and counts as failing; --test-timeout says how long tests may take",
                 test.name,
                 test.durations[0].as_secs_f64()
             )

@@ -72,8 +72,8 @@ pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use record::{RecordError, record_build};
 pub use runner::supervisor::supervisor_main;
 pub use runner::{
-    CancelToken, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram, TimeKind,
-    processor_time,
+    CancelToken, Deadline, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram,
+    TimeKind, processor_time,
 };
 pub use sandbox::{Copied, CopyOptions, Sandbox};
 pub use scratch::{Rules, Scratch};

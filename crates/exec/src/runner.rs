@@ -7,6 +7,7 @@
 //! outlives a host that is killed just long enough to kill everything the host had started.
 
 pub mod cancel;
+pub mod deadline;
 mod outcome;
 mod protocol;
 pub mod supervisor;
@@ -29,6 +30,7 @@ use patchwright_probe_abi::{
 };
 
 pub use cancel::CancelToken;
+pub use deadline::Deadline;
 pub use outcome::{Ending, LimitKind, Outcome, TimeKind, signal_name};
 use protocol::{HostFrame, SupervisorFrame};
 pub use time::processor_time;

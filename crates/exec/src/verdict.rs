@@ -173,11 +173,13 @@ pub fn run_test(
 ) -> Result<TestRun, TestError> {
     let root = sandbox.run_root();
     let mut most_printed = limits.stdout;
+    let mut most_kept = u64::MAX;
     let mut request = match &test.kind {
         TestKind::Driver { driver } => {
             let mut request = Request::new(in_working_directory(driver), root).arg(&test.name);
             // Its output is for people; only its exit status counts.
             request.overflow = Overflow::Discard;
+            most_kept = DRIVER_OUTPUT;
             request
         }
         TestKind::Case(case) => {
@@ -199,6 +201,7 @@ pub fn run_test(
     request.environment = environment.clone();
     request.limits = Limits {
         stdout: most_printed,
+        output: limits.output.min(most_kept),
         ..limits.clone()
     };
     request.stdout = Sink::Capture;
@@ -232,6 +235,9 @@ pub fn run_test(
     }
     Ok(TestRun { verdict, outcome })
 }
+
+/// So much of what a driver prints is kept: its last words and the reports of sanitizers are looked for there.
+const DRIVER_OUTPUT: u64 = 4 * MIB;
 
 /// So many bytes more than is expected a case may print: what prints for ever need not be waited for.
 const MORE_OUTPUT: u64 = MIB / 4;

@@ -516,6 +516,58 @@ fn a_test_that_takes_much_longer_than_the_others_is_not_waited_for_a_minute() {
 }
 
 #[test]
+fn where_no_test_ends_only_the_first_one_gets_all_its_time() {
+    let fixture = Fixture::new();
+    fixture
+        .project
+        .script("driver", "#!/bin/sh\necho $1 >>runs\nsleep 1000\n");
+    let project = fixture.load(&driver_flags("driver", &["a", "b", "c"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.limits.wall = Duration::from_millis(400);
+    options.rule.floor = Duration::from_millis(100);
+    options.rule.slack = Duration::ZERO;
+    options.patience.next = Duration::from_millis(100);
+    let suite = project.require_tests().unwrap();
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
+    let lost = baseline.tests.iter().map(|test| test.lost_patience);
+    assert_eq!(lost.collect::<Vec<_>>(), [false, true, true]);
+    let runs = fs::read_to_string(worker.sandbox.folder().join("runs")).unwrap();
+    let runs: Vec<&str> = runs.lines().collect();
+    // Once more with all its time, and all of them for the second run.
+    assert_eq!(runs, ["a", "b", "c", "a", "a", "b", "c"]);
+    let told: Vec<String> = baseline.impatience().collect();
+    assert!(
+        told[0].contains("as another one did not end in all its time"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn of_what_a_driver_prints_without_end_a_few_megabytes_are_kept() {
+    let fixture = Fixture::new();
+    fixture
+        .project
+        .script("driver", "#!/bin/sh\nhead -c 12000000 /dev/zero\n");
+    let project = fixture.load(&driver_flags("driver", &["a"]));
+    let mut worker = fixture.worker(false);
+    let test = &project.require_tests().unwrap().tests[0];
+    let options = BaselineOptions::default();
+    let run = run_test(
+        &mut worker.runner,
+        &worker.sandbox,
+        test,
+        &Environment::default(),
+        &options.limits,
+    );
+    let run = run.unwrap();
+    assert!(run.verdict.is_pass());
+    assert!(run.outcome.output_truncated);
+    assert_eq!(run.outcome.stdout.len(), 4 << 20);
+}
+
+#[test]
 fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
     let fixture = Fixture::new();
     let driver = "#!/bin/sh\ncase $1 in\n loop*) while :; do :; done;;\nesac\n";

@@ -24,10 +24,10 @@ use patchwright_text::{apply_edits, unified_diff};
 
 use crate::{
     RepairError,
+    check::{Beyond, Candidate, check_all},
     found::{FoundClass, Header},
     instrument::SourceFile,
     search::Search,
-    verify::{Candidate, check_all},
 };
 use edits::Change;
 
@@ -133,7 +133,7 @@ impl Search<'_> {
                 self.prepared,
                 project,
                 self.surroundings,
-                None,
+                &Beyond::NOTHING,
             );
             self.found.stats.candidates += batch.len() as u64;
             for (tried, result) in batch.iter().zip(results) {

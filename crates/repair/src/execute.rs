@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry,
-    search::Search,
+    search::Search, turns::weight,
 };
 
 /// Processor time after which an execution has gone wrong: so many times what the test is expected to take
@@ -125,6 +125,7 @@ impl Search<'_> {
             false => self.families[self.units[unit].family].length.patience(),
         };
         let this = &*self;
+        let usual = self.usual + CPU_FLOOR;
         let results: Vec<Result<Run, RepairError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = batch
                 .iter()
@@ -149,7 +150,12 @@ impl Search<'_> {
                 })
                 .collect()
         });
-        results.into_iter().collect()
+        let runs: Vec<Run> = results.into_iter().collect::<Result<_, _>>()?;
+        if let Some(slice) = &mut self.slice {
+            let spent: u64 = runs.iter().map(|run| weight(run.took, usual)).sum();
+            *slice = slice.saturating_sub(spent);
+        }
+        Ok(runs)
     }
 
     /// An execution whose states were not all seen tells about its own candidate only: whether

@@ -56,8 +56,18 @@ const MEMBERS_LOOKED_AT: usize = 2000;
 /// Members of a plausible class that are kept, of each kind of change.
 pub(crate) const KEPT_MEMBERS: usize = 40;
 
+/// How an exploration has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Explorations {
+    /// Everything has a verdict or is left out, or the search is over.
+    Done,
+    /// It has spent what it may, and begins anew when it has its turn again: what is known of classes makes that quick.
+    PutOff,
+}
+
 /// What an execution has told about its candidate only.
-enum Lone {
+#[derive(Clone)]
+pub(crate) enum Lone {
     /// What the test says. `parts` if others that do something else at first are told apart from it.
     Verdict { verdict: ClassVerdict, parts: bool },
     /// It was ended before the test said anything.
@@ -110,6 +120,10 @@ struct Exploration<'s> {
     decided: Vec<(ClassVerdict, Vec<CandidateId>)>,
     /// Candidates that stay without a verdict: whole groups of them.
     left_out: Vec<GroupId>,
+    /// Groups that are plausible, as they were found.
+    plausible: Vec<GroupId>,
+    /// So many of them have been proposed for an early verification.
+    proposed: usize,
 }
 
 impl Exploration<'_> {
@@ -211,19 +225,20 @@ impl Search<'_> {
         space: &Space,
         cost: u32,
         workers: &mut [(Worker, Channel)],
-    ) -> Result<(), RepairError> {
+    ) -> Result<Explorations, RepairError> {
         let entry = &self.holes[self.units[unit].entry];
         let pointees = self.files[entry.file].types.pointees();
         let level = Level::new(space, pointees, cost, workers.len());
         let Some(all) = level.group(0) else {
-            return Ok(());
+            return Ok(Explorations::Done);
         };
+        let before = self.found.stats.clone();
         self.found.stats.candidates += all.count as u64;
         let tests = self.order(entry);
         if self.options.relations.is_singly() {
             let candidates = level.members(0).collect();
             self.explore_singly(unit, space, candidates, cost, &tests, workers)?;
-            return Ok(());
+            return Ok(Explorations::Done);
         }
         let mut exploration = Exploration {
             unit,
@@ -238,9 +253,19 @@ impl Search<'_> {
             pending: BTreeMap::new(),
             decided: Vec::new(),
             left_out: Vec::new(),
+            plausible: Vec::new(),
+            proposed: 0,
         };
         let ended = self.explore_groups(&mut exploration, workers);
         self.found.stats.evaluations += exploration.level.evaluations;
+        if matches!(ended, Ok(Explorations::PutOff)) {
+            // All that is found out again is counted then.
+            let stats = &mut self.found.stats;
+            stats.candidates = before.candidates;
+            stats.explored = before.explored;
+            stats.undefined = before.undefined;
+            return ended;
+        }
         self.keep_decided(&mut exploration);
         self.keep_all_plausible(&exploration);
         self.tell_left_out(&exploration);
@@ -251,14 +276,18 @@ impl Search<'_> {
         &mut self,
         exploration: &mut Exploration<'_>,
         workers: &mut [(Worker, Channel)],
-    ) -> Result<(), RepairError> {
+    ) -> Result<Explorations, RepairError> {
         let unit = exploration.unit;
         let family = self.units[unit].family;
         let mut executed: FxHashSet<(CandidateId, usize)> = FxHashSet::default();
         loop {
             self.descend(exploration)?;
             if exploration.pending.is_empty() || self.is_over() {
-                return Ok(());
+                return Ok(Explorations::Done);
+            }
+            self.propose_early(exploration);
+            if self.puts_off(exploration) {
+                return Ok(Explorations::PutOff);
             }
             (self.surroundings.events)(Event::Search {
                 explored: self.found.stats.explored,
@@ -269,11 +298,16 @@ impl Search<'_> {
             if self.watch_pending(exploration, &mut workers[0])? {
                 if self.families[family].abandoned {
                     exploration.leave_out();
-                    return Ok(());
+                    return Ok(Explorations::Done);
                 }
                 continue;
             }
             let batch = exploration.batch(workers.len());
+            let recalled = self.recall_lone(exploration, &batch);
+            if recalled > 0 {
+                self.found.stats.explored += recalled;
+                continue;
+            }
             let again = batch
                 .iter()
                 .any(|&(first, test, _)| !executed.insert((first, test)));
@@ -281,7 +315,7 @@ impl Search<'_> {
                 // What was seen does not fit together: an endless search would be worse.
                 self.families[family].abandoned = true;
                 exploration.leave_out();
-                return Ok(());
+                return Ok(Explorations::Done);
             }
             let jobs: Vec<(&[Instruction], usize)> = batch
                 .iter()
@@ -303,8 +337,10 @@ impl Search<'_> {
             for (at, lone) in lone {
                 let (first, test, code) = &batch[at];
                 let own = exploration.take_first(*first);
+                let key = (unit, exploration.cost, *first);
                 let Lone::Verdict { verdict, parts } = lone else {
                     exploration.left_out.extend(own);
+                    self.lone.insert(key, Lone::Unknown);
                     continue;
                 };
                 self.families[family].lone += usize::from(!parts);
@@ -313,16 +349,61 @@ impl Search<'_> {
                     && self.passes_rest(unit, code, &exploration.tests, *test, &mut workers[0])?;
                 if let Some(own) = own.filter(|_| passes) {
                     exploration.status[own as usize] = Status::Plausible;
+                    exploration.plausible.push(own);
+                } else {
+                    self.lone.insert(key, Lone::Verdict { verdict, parts });
                 }
             }
             if self.families[family].lone > LONE_EXECUTIONS {
                 self.families[family].abandoned = true;
                 exploration.leave_out();
-                return Ok(());
+                return Ok(Explorations::Done);
             }
             let tests = batch.iter().map(|&(_, test, _)| test).collect();
             exploration.wake(&self.families[family], &tests);
         }
+    }
+
+    /// Whether the exploration has spent what it may. Where something is plausible it goes on, and where there are no classes others
+    /// wait long enough.
+    fn puts_off(&self, exploration: &Exploration<'_>) -> bool {
+        self.slice == Some(0)
+            && self.families[self.units[exploration.unit].family].lone == 0
+            && exploration.plausible.is_empty()
+    }
+
+    /// Gives candidates what an earlier turn has found out about them only; whether there are any.
+    fn recall_lone(
+        &self,
+        exploration: &mut Exploration<'_>,
+        batch: &[(CandidateId, usize, Vec<Instruction>)],
+    ) -> u64 {
+        let mut recalled = 0;
+        for &(first, ..) in batch {
+            let key = (exploration.unit, exploration.cost, first);
+            let Some(lone) = self.lone.get(&key) else {
+                continue;
+            };
+            recalled += 1;
+            let own = exploration.take_first(first);
+            if matches!(lone, Lone::Unknown) {
+                exploration.left_out.extend(own);
+            }
+        }
+        recalled
+    }
+
+    /// Has what has become plausible verified, before all others have a verdict.
+    fn propose_early(&self, exploration: &mut Exploration<'_>) {
+        if let Some(early) = self.early {
+            for &group in &exploration.plausible[exploration.proposed..] {
+                if let Some(known) = exploration.level.group(group) {
+                    let class = self.class(exploration, group, known.count);
+                    early.propose(&class, self.places());
+                }
+            }
+        }
+        exploration.proposed = exploration.plausible.len();
     }
 
     /// Adds the classes of executions. Those that told about their candidate only are returned; `None` if the family starts
@@ -486,6 +567,9 @@ impl Search<'_> {
             let members = exploration.level.members(group).collect();
             exploration.decided.push((verdict.clone(), members));
         }
+        if verdict.is_pass() {
+            exploration.plausible.push(group);
+        }
         exploration.status[group as usize] = match verdict {
             ClassVerdict::Pass => Status::Plausible,
             ClassVerdict::Fail(_) | ClassVerdict::Undefined => Status::Dead,
@@ -578,8 +662,6 @@ impl Search<'_> {
 
     /// Keeps the plausible candidates, class by class.
     fn keep_all_plausible(&mut self, exploration: &Exploration<'_>) {
-        let number = self.units[exploration.unit].entry;
-        let source = &self.files[self.holes[number].file].unit.source;
         let (space, pointees) = (exploration.space, exploration.pointees);
         let mut plausible: Vec<(CandidateId, GroupId, usize)> =
             (0..exploration.level.group_count())
@@ -594,32 +676,43 @@ impl Search<'_> {
             self.found.stats.plausible += count as u64;
             let code = space.code(representative, pointees).unwrap_or_default();
             let shared = self.shared_class(exploration.unit, &exploration.tests, &code);
-            // One kind of change may have so many that others would not be seen.
-            let mut kept: BTreeMap<Schema, usize> = BTreeMap::new();
-            let members: Vec<(Edit, Schema)> = exploration
-                .level
-                .members(group)
-                .filter_map(|id| {
-                    let schema = space.blocks[id.block as usize].schema;
-                    Some((space.edit(id, source, pointees)?, schema))
-                })
-                .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
-                .take(MEMBERS_LOOKED_AT)
-                .filter(|(_, schema)| {
-                    let kept = kept.entry(*schema).or_insert(0usize);
-                    *kept += 1;
-                    *kept <= KEPT_MEMBERS
-                })
-                .collect();
             self.keep_plausible(FoundClass {
-                entry: number,
-                cost: exploration.cost,
-                count,
-                members,
                 shared,
-                is_local: true,
-                header: None,
+                ..self.class(exploration, group, count)
             });
+        }
+    }
+
+    /// A group of plausible candidates as a class.
+    fn class(&self, exploration: &Exploration<'_>, group: GroupId, count: usize) -> FoundClass {
+        let number = self.units[exploration.unit].entry;
+        let source = &self.files[self.holes[number].file].unit.source;
+        let (space, pointees) = (exploration.space, exploration.pointees);
+        // One kind of change may have so many that others would not be seen.
+        let mut kept: BTreeMap<Schema, usize> = BTreeMap::new();
+        let members: Vec<(Edit, Schema)> = exploration
+            .level
+            .members(group)
+            .filter_map(|id| {
+                let schema = space.blocks[id.block as usize].schema;
+                Some((space.edit(id, source, pointees)?, schema))
+            })
+            .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
+            .take(MEMBERS_LOOKED_AT)
+            .filter(|(_, schema)| {
+                let kept = kept.entry(*schema).or_insert(0usize);
+                *kept += 1;
+                *kept <= KEPT_MEMBERS
+            })
+            .collect();
+        FoundClass {
+            entry: number,
+            cost: exploration.cost,
+            count,
+            members,
+            shared: None,
+            is_local: true,
+            header: None,
         }
     }
 

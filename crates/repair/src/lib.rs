@@ -17,10 +17,12 @@
 //!   every distinct state of the hole that the execution visited.
 
 mod change_text;
+mod check;
 pub mod classes;
 mod copies;
 mod declarations;
 mod deferred;
+mod early;
 pub mod equivalence;
 pub mod error;
 mod execute;
@@ -44,6 +46,7 @@ pub mod search;
 mod singly;
 mod test_sources;
 mod tree;
+mod turns;
 mod twins;
 mod two_places;
 pub mod unchangeable;
@@ -53,15 +56,22 @@ pub mod verify;
 pub mod whole;
 mod woven_build;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use patchwright_exec::{CancelToken, JournalOptions, Project, RunnerProgram, Scratch};
+use patchwright_exec::{
+    CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
+};
 
 pub use error::RepairError;
+use found::Found;
+use instrument::Instrumented;
 pub use outcome::{Patch, RepairOutcome, Stats, TwoPlaces};
 use outcome::{Phases, Verified};
+use prepare::Prepared;
 pub use relations::{Bounds, Relations, Sample};
 pub use unchangeable::{Unchangeable, UnchangeableKind};
+use verify::Extent;
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -90,7 +100,7 @@ pub struct RepairOptions {
     pub leaves: patchwright_space::LeafLimits,
     /// Go on when no test passes.
     pub allow_all_failing: bool,
-    /// Stop the search after this time.
+    /// The time for all of it, from the first copy to the last patch that is verified.
     pub budget: Option<Duration>,
     /// The search ends after so much of it if there is no patch until then; [`repair`] sets it where it tries something else with
     /// the rest.
@@ -113,6 +123,8 @@ pub struct RepairOptions {
     pub bounds: Bounds,
     /// Look at patches that pass for undefined behaviour.
     pub scrutinize: bool,
+    /// Verify patches while the search goes on, one at a time.
+    pub early: bool,
 }
 
 impl Default for RepairOptions {
@@ -140,6 +152,7 @@ impl Default for RepairOptions {
             sample: None,
             bounds: Bounds::default(),
             scrutinize: true,
+            early: true,
         }
     }
 }
@@ -171,8 +184,13 @@ pub enum Event {
         /// Plausible patches so far.
         plausible: usize,
     },
+    /// A patch has passed all tests on a clean copy while others are still sought, or before anything else is asked of it. The
+    /// outcome may have better ones, and this one at another place.
+    Passed(Box<Patch>),
     /// A patch has been verified: the next of those that the outcome has.
     Verified(Box<Patch>),
+    /// The run was interrupted, and goes on for so long at most to verify the best of what it has found.
+    Finishing(Duration),
 }
 
 /// Where a run's own processes and files come from.
@@ -187,125 +205,277 @@ pub struct Surroundings<'a> {
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 
+impl<'a> Surroundings<'a> {
+    /// The same, with another listener.
+    pub(crate) fn telling<'b>(&'b self, events: &'b (dyn Fn(Event) + Sync)) -> Surroundings<'b> {
+        Surroundings {
+            program: self.program,
+            scratch: self.scratch,
+            cancel: self.cancel.clone(),
+            events,
+        }
+    }
+
+    /// The same, ended by another token.
+    pub(crate) fn ended_by(&self, cancel: &CancelToken) -> Surroundings<'a> {
+        Surroundings {
+            program: self.program,
+            scratch: self.scratch,
+            cancel: cancel.clone(),
+            events: self.events,
+        }
+    }
+}
+
 /// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
 const ONE_PLACE: f64 = 0.6;
 
-/// Repairs `project`.
+/// At most this part of the budget is kept for the verification…
+const RESERVE: u32 = 4;
+
+/// …if what verifies a patch (a copy, a build and the tests) does not take so many times less…
+const RESERVED_PATCHES: u32 = 4;
+
+/// …and so much more.
+const LEAST_RESERVE: Duration = Duration::from_secs(2);
+
+/// So long the best of what was found is verified after a run was interrupted.
+const AFTER_INTERRUPTION: Duration = Duration::from_secs(8);
+
+/// Repairs `project`. The budget is all the time that this takes, from now on.
 ///
 /// # Errors
-/// See [`RepairError`]. That no patch exists is no error but an outcome without patches.
+/// See [`RepairError`]. That no patch exists is no error but an outcome without patches, and so is that the time was up.
 pub fn repair(
     project: &Project,
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
 ) -> Result<RepairOutcome, RepairError> {
-    let mut phases = Phases::default();
-    let mut prepared = prepare::prepare(project, options, surroundings, &mut phases)?;
-    localize::focus(&mut prepared, project, options, surroundings, &mut phases)?;
-    let mut instrumented =
-        instrument::instrument(&mut prepared, project, options, surroundings, &mut phases)?;
-    let wanted = options;
-    let mut options = wanted.clone();
-    let tries_two_places = two_places::is_possible(&prepared, wanted);
-    let end = wanted.budget.map(|budget| Instant::now() + budget);
-    if tries_two_places {
-        options.budget_without_patch = wanted.budget.map(|budget| budget.mul_f64(ONE_PLACE));
-    }
-    let mut rejected = Vec::new();
-    let mut undefined: Vec<Patch> = Vec::new();
-    let mut started_search = Instant::now();
-    let (mut resumed, mut forked) = (None, 0);
-    let (mut found, mut patches) = loop {
-        let started = Instant::now();
-        let found = search::search(
-            &mut instrumented,
-            &prepared,
-            project,
-            &options,
-            surroundings,
-        )?;
-        phases.search += started.elapsed();
-        resumed.get_or_insert(found.stats.resumed);
-        forked += found.stats.forked;
-        let started = Instant::now();
-        let mut patches = verify::verify(
-            &found,
-            &instrumented,
-            &prepared,
-            project,
-            &options,
-            surroundings,
-        )?;
-        phases.verify += started.elapsed();
-        undefined.append(&mut patches.undefined);
-        let is_over = !found.stats.stopped_early
-            || patches.interrupted
-            || undefined.len() >= undefined::MOST_UNDEFINED;
-        if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
-            break (found, patches);
+    let end = options.budget.map(|budget| Instant::now() + budget);
+    let deadline = deadline(&surroundings.cancel, end)?;
+    let phase = Mutex::new("copying the project");
+    let told = |event: Event| {
+        if let Event::Phase(name) = event {
+            *phase.lock().unwrap_or_else(PoisonError::into_inner) = name;
         }
-        // What the classes promised did not hold, so there may be more to find. What has been
-        // executed is known.
-        rejected.extend(patches.rejected);
-        options.distrusted.extend(patches.distrusted);
-        // The time is that of all searches together.
-        let taken = started_search.elapsed();
-        let is_used_up = |budget: Duration| budget.checked_sub(taken).is_none();
-        if [options.budget, options.budget_without_patch]
-            .into_iter()
-            .flatten()
-            .any(is_used_up)
-        {
-            let mut found = found;
-            found.stats.out_of_time = true;
-            break (found, Verified::default());
-        }
-        for budget in [&mut options.budget, &mut options.budget_without_patch] {
-            *budget = budget.map(|budget| budget.saturating_sub(taken));
-        }
-        started_search = Instant::now();
-        if let Some(journal) = &mut prepared.journal {
-            journal.read_again()?;
-        }
+        (surroundings.events)(event);
     };
-    patches.rejected.splice(0..0, rejected);
-    found.stats.undefined_by_sanitizers = undefined.len();
-    if patches.patches.is_empty() && !undefined.is_empty() {
-        undefined.truncate(if options.first {
-            1
-        } else {
-            options.max_patches
-        });
-        for patch in &undefined {
-            (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+    let mut phases = Phases::default();
+    let timed = Surroundings {
+        cancel: deadline.token().clone(),
+        ..surroundings.telling(&told)
+    };
+    let run = Repair {
+        project,
+        wanted: options,
+        surroundings: &timed,
+        user: &surroundings.cancel,
+        end,
+    };
+    match run.run(&mut phases) {
+        Err(error) if error.is_cancelled() && run.is_time_up(&deadline) => {
+            let ended_in = *phase.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(RepairOutcome::out_of_time(ended_in, phases))
         }
-        patches.patches = undefined;
+        outcome => outcome,
     }
-    let is_interrupted = found.interrupted || patches.interrupted;
-    if patches.patches.is_empty() && tries_two_places && !is_interrupted {
-        let started = Instant::now();
-        let tried = (&found.stats, end);
-        match two_places::search(&prepared, project, wanted, surroundings, tried) {
-            Err(error) if error.is_cancelled() => patches.interrupted = true,
-            found_pairs => {
-                let (pairs, done) = found_pairs?;
-                patches.patches = pairs;
-                found.stats.two_places = Some(done);
+}
+
+fn deadline(parent: &CancelToken, end: Option<Instant>) -> Result<Deadline, RepairError> {
+    let deadline = Deadline::new(parent, end);
+    Ok(deadline.map_err(|source| FileError::new("open", "a timer", source))?)
+}
+
+/// A run.
+struct Repair<'r, 'a> {
+    project: &'a Project,
+    wanted: &'r RepairOptions,
+    /// They end when the time is up.
+    surroundings: &'r Surroundings<'a>,
+    /// What whoever started the run ends it with.
+    user: &'r CancelToken,
+    end: Option<Instant>,
+}
+
+impl Repair<'_, '_> {
+    /// Whether it was the time that ended the run.
+    fn is_time_up(&self, deadline: &Deadline) -> bool {
+        deadline.has_passed() && !self.user.is_cancelled()
+    }
+
+    /// When the search has to be over, so that what it finds can be verified.
+    fn end_of_search(&self, phases: &Phases) -> Option<Instant> {
+        let budget = self.wanted.budget?;
+        let patch = phases.copy + phases.build + phases.baseline / 2;
+        let reserve = (patch * RESERVED_PATCHES + LEAST_RESERVE).min(budget / RESERVE);
+        self.end?.checked_sub(reserve)
+    }
+
+    fn run(&self, phases: &mut Phases) -> Result<RepairOutcome, RepairError> {
+        let Repair {
+            project,
+            wanted,
+            surroundings,
+            ..
+        } = *self;
+        let mut prepared = prepare::prepare(project, wanted, surroundings, phases)?;
+        localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
+        let mut instrumented =
+            instrument::instrument(&mut prepared, project, wanted, surroundings, phases)?;
+        let mut options = wanted.clone();
+        let tries_two_places = two_places::is_possible(&prepared, wanted);
+        let end_of_search = self.end_of_search(phases);
+        options.budget = end_of_search.map(|end| end.saturating_duration_since(Instant::now()));
+        if tries_two_places {
+            options.budget_without_patch = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+        }
+        let mut rejected = Vec::new();
+        let mut undefined: Vec<Patch> = Vec::new();
+        let mut started_search = Instant::now();
+        let (mut resumed, mut forked) = (None, 0);
+        let (mut found, mut patches) = loop {
+            let started = Instant::now();
+            let mut found = search::search(
+                &mut instrumented,
+                &prepared,
+                project,
+                &options,
+                surroundings,
+            )?;
+            phases.search += started.elapsed();
+            self.tell_time_from_interruption(&mut found);
+            resumed.get_or_insert(found.stats.resumed);
+            forked += found.stats.forked;
+            let started = Instant::now();
+            let mut patches = self.verify(&found, &instrumented, &prepared, &options)?;
+            phases.verify += started.elapsed();
+            undefined.append(&mut patches.undefined);
+            let is_over = !found.stats.stopped_early
+                || patches.interrupted
+                || undefined.len() >= undefined::MOST_UNDEFINED;
+            if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
+                break (found, patches);
             }
+            // What the classes promised did not hold, so there may be more to find. What has been
+            // executed is known.
+            rejected.extend(patches.rejected);
+            options.distrusted.extend(patches.distrusted);
+            // The time is that of all searches together.
+            let taken = started_search.elapsed();
+            let is_used_up = |budget: Duration| budget.checked_sub(taken).is_none();
+            if [options.budget, options.budget_without_patch]
+                .into_iter()
+                .flatten()
+                .any(is_used_up)
+            {
+                let mut found = found;
+                found.stats.out_of_time = true;
+                break (found, Verified::default());
+            }
+            for budget in [&mut options.budget, &mut options.budget_without_patch] {
+                *budget = budget.map(|budget| budget.saturating_sub(taken));
+            }
+            started_search = Instant::now();
+            if let Some(journal) = &mut prepared.journal {
+                journal.read_again()?;
+            }
+        };
+        patches.rejected.splice(0..0, rejected);
+        found.stats.undefined_by_sanitizers = undefined.len();
+        if patches.patches.is_empty() && !undefined.is_empty() {
+            undefined.truncate(if options.first {
+                1
+            } else {
+                options.max_patches
+            });
+            for patch in &undefined {
+                (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+            }
+            patches.patches = undefined;
         }
-        phases.search += started.elapsed();
+        let is_ended = found.interrupted || patches.interrupted;
+        if patches.patches.is_empty() && tries_two_places && !is_ended {
+            let started = Instant::now();
+            let tried = (&found.stats, end_of_search);
+            match two_places::search(&prepared, project, wanted, surroundings, tried) {
+                Err(error) if error.is_cancelled() => patches.interrupted = true,
+                found_pairs => {
+                    let (pairs, done) = found_pairs?;
+                    patches.patches = pairs;
+                    found.stats.two_places = Some(done);
+                }
+            }
+            phases.search += started.elapsed();
+        }
+        if patches.interrupted && !self.user.is_cancelled() {
+            patches.interrupted = false;
+            found.stats.out_of_time = true;
+        }
+        found.stats.resumed = resumed.unwrap_or(0);
+        found.stats.forked = forked;
+        let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
+        if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+            journal.remove()?;
+        }
+        Ok(RepairOutcome::new(
+            prepared,
+            instrumented,
+            found,
+            patches,
+            *phases,
+        ))
     }
-    found.stats.resumed = resumed.unwrap_or(0);
-    found.stats.forked = forked;
-    let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
-    if let Some(journal) = prepared.journal.take_if(|_| is_done) {
-        journal.remove()?;
+
+    /// An execution that the time has ended is no interruption.
+    fn tell_time_from_interruption(&self, found: &mut Found) {
+        if found.interrupted && !self.user.is_cancelled() {
+            found.interrupted = false;
+            found.stats.out_of_time = true;
+        }
     }
-    Ok(RepairOutcome::new(
-        prepared,
-        instrumented,
-        found,
-        patches,
-        phases,
-    ))
+
+    /// Verifies what was found; after an interruption only the best of it.
+    fn verify(
+        &self,
+        found: &Found,
+        instrumented: &Instrumented,
+        prepared: &Prepared,
+        options: &RepairOptions,
+    ) -> Result<Verified, RepairError> {
+        let (project, surroundings) = (self.project, self.surroundings);
+        let verify = |options: &RepairOptions, surroundings: &Surroundings<'_>, extent| {
+            verify::verify(
+                found,
+                instrumented,
+                prepared,
+                project,
+                options,
+                surroundings,
+                extent,
+            )
+        };
+        let mut verified = match found.interrupted {
+            false => verify(options, surroundings, Extent::Wanted)?,
+            true => Verified::default(),
+        };
+        let is_told = !verified.patches.is_empty();
+        if !self.user.is_cancelled() || found.classes.is_empty() || is_told {
+            verified.interrupted |= found.interrupted;
+            return Ok(verified);
+        }
+        (surroundings.events)(Event::Finishing(AFTER_INTERRUPTION));
+        let fresh = CancelToken::new();
+        let fresh = fresh.map_err(|source| FileError::new("open", "a pipe", source))?;
+        let last = deadline(&fresh, Some(Instant::now() + AFTER_INTERRUPTION))?;
+        let options = RepairOptions {
+            scrutinize: false,
+            ..options.clone()
+        };
+        let surroundings = surroundings.ended_by(last.token());
+        let best = verify(&options, &surroundings, Extent::Best)?;
+        Ok(Verified {
+            interrupted: true,
+            ..best
+        })
+    }
 }

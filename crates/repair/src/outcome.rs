@@ -140,6 +140,12 @@ pub struct Stats {
     pub duplicates: usize,
     /// As many patches are reported as were to be at most.
     pub is_full: bool,
+    /// Plausible classes of which nothing was verified because the time was up, or the run was interrupted.
+    pub unverified: usize,
+    /// Patches that are reported, but were not looked at for undefined behaviour because the time was up, or the run was interrupted.
+    pub unscrutinized: usize,
+    /// What was being done when the time was up before the search had begun.
+    pub ended_in: Option<&'static str>,
     /// Patches that pass every test and that the compiler's sanitizers speak against. They are reported if there are no others.
     pub undefined_by_sanitizers: usize,
     /// Plausible by their class, but rejected by the final verification.
@@ -178,9 +184,28 @@ pub struct Verified {
     pub is_full: bool,
     /// It was ended before all were verified.
     pub interrupted: bool,
+    /// See [`Stats::unverified`].
+    pub unverified: usize,
+    /// See [`Stats::unscrutinized`].
+    pub unscrutinized: usize,
 }
 
 impl RepairOutcome {
+    /// Of a run whose time was up before the search had begun.
+    pub(crate) fn out_of_time(ended_in: &'static str, phases: Phases) -> Self {
+        let stats = Stats {
+            out_of_time: true,
+            ended_in: Some(ended_in),
+            phases,
+            peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
+            ..Stats::default()
+        };
+        RepairOutcome {
+            patches: Vec::new(),
+            stats,
+        }
+    }
+
     pub(crate) fn new(
         prepared: Prepared,
         instrumented: Instrumented,
@@ -206,6 +231,8 @@ impl RepairOutcome {
             rejected: verified.rejected,
             duplicates: verified.duplicates,
             is_full: verified.is_full,
+            unverified: verified.unverified,
+            unscrutinized: verified.unscrutinized,
             interrupted: verified.interrupted,
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,

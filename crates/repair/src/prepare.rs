@@ -1,6 +1,11 @@
 //! The untouched program: a copy that is built, how its sources are compiled, its baseline.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::OnceLock, time::Instant};
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Mutex, OnceLock, PoisonError},
+    time::Instant,
+};
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestSuite,
@@ -8,8 +13,8 @@ use patchwright_exec::{
 };
 
 use crate::{
-    Event, RepairError, RepairOptions, Surroundings, journal::Journal, localize::Focus,
-    outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
+    Event, RepairError, RepairOptions, Surroundings, check::Checks, journal::Journal,
+    localize::Focus, outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
 };
 
 /// The built copy and what is known of the untouched program.
@@ -36,6 +41,10 @@ pub struct Prepared {
     pub journal: Option<Journal>,
     /// In which circumstances patches are tested, once that is known.
     pub(crate) scrutiny: OnceLock<Scrutiny>,
+    /// Is held by who finds that out.
+    pub(crate) measuring: Mutex<()>,
+    /// What is known of changed programs.
+    pub(crate) checks: Checks,
 }
 
 impl Prepared {
@@ -52,6 +61,11 @@ impl Prepared {
         if !options.scrutinize {
             return Ok(None);
         }
+        // Whoever comes meanwhile waits.
+        let _measuring = self
+            .measuring
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.scrutiny.get() {
             return Ok(Some(known));
         }
@@ -190,6 +204,8 @@ pub fn prepare<'a>(
         focus: None,
         journal,
         scrutiny: OnceLock::new(),
+        measuring: Mutex::new(()),
+        checks: Checks::default(),
     })
 }
 

@@ -3,11 +3,12 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
+    path::Path,
 };
 
 use patchwright_exec::Project;
 use patchwright_space::{HoleKind, Schema, delete_statement};
-use patchwright_text::{Edit, apply_edits, unified_diff};
+use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
@@ -17,7 +18,8 @@ use crate::{
     },
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
-    instrument::{HoleEntry, Instrumented},
+    instrument::{HoleEntry, Instrumented, SourceFile},
+    outcome::Patch,
     prepare::Prepared,
 };
 
@@ -40,7 +42,7 @@ pub(crate) struct Proposal<'a> {
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
-    is_evasion: bool,
+    pub(crate) is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
     is_crowd: bool,
 }
@@ -48,7 +50,77 @@ pub(crate) struct Proposal<'a> {
 /// From this cost on an expression is calculated in a new way.
 const CALCULATED_COST: u32 = 3;
 
+/// Where candidates stand.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'f> {
+    pub(crate) holes: &'f [HoleEntry],
+    pub(crate) files: &'f [SourceFile],
+    /// Failing tests crash.
+    pub(crate) crash: bool,
+}
+
+impl Instrumented {
+    pub(crate) fn places(&self) -> Places<'_> {
+        Places {
+            holes: &self.holes,
+            files: &self.files,
+            crash: self.crash,
+        }
+    }
+}
+
 impl Proposal<'_> {
+    /// The changed file, its text and what changes in it; `None` if nothing does.
+    pub(crate) fn applied<'f>(
+        &'f self,
+        places: Places<'f>,
+    ) -> Option<(&'f Path, Vec<u8>, Vec<u8>)> {
+        let (file, before) = self.found.changed(places.holes, places.files);
+        if is_self_assignment(before, &self.edit) {
+            return None;
+        }
+        let text = apply_edits(before, std::slice::from_ref(&*self.edit)).ok()?;
+        let diff = unified_diff(file.to_string_lossy().as_bytes(), before, &text);
+        (!diff.is_empty()).then_some((file, text, diff))
+    }
+
+    /// By index, the tests that execute what it changes, if that is known.
+    pub(crate) fn visited_by<'f>(&self, places: Places<'f>) -> Option<&'f BTreeSet<usize>> {
+        match self.schema {
+            // What is declared elsewhere changes there, too.
+            Schema::Declaration => None,
+            _ => {
+                let visited = &places.holes[self.found.entry].visited_by;
+                self.found.is_local.then_some(visited)
+            }
+        }
+    }
+
+    /// It as a patch, as yet the first one of the first class.
+    pub(crate) fn patch(&self, places: Places<'_>, diff: Vec<u8>) -> Patch {
+        let entry = &places.holes[self.found.entry];
+        let (changed, text) = self.found.changed(places.holes, places.files);
+        let functions = &places.files[entry.file].unit.functions;
+        Patch {
+            file: changed.to_path_buf(),
+            line: LineMap::new(text).line(self.edit.span.start),
+            function: match self.found.is_local {
+                true => functions[entry.hole.function].name.clone(),
+                false => String::new(),
+            },
+            schema: self.schema.name(),
+            cost: self.found.cost,
+            diff,
+            edits: vec![self.edit.clone().into_owned()],
+            class: 1,
+            class_size: self.found.count,
+            representative: self.member == 0,
+            code_differs: true,
+            distinct: 0,
+            undefined: None,
+        }
+    }
+
     /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
     /// or the greater of what was there and something else is no such thing.
     fn is_calculated(&self) -> bool {
@@ -83,13 +155,18 @@ const NEAR_CRASH: f64 = 0.45;
 /// comparisons before others; steps at the end of a block before others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
-fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>> {
+pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
+    let Places {
+        holes,
+        files,
+        crash,
+    } = places;
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
-    for (class, found) in found.classes.iter().enumerate() {
-        let entry = &instrumented.holes[found.entry];
-        let unit = &instrumented.files[entry.file].unit;
-        let (_, source) = found.changed(&instrumented.holes, &instrumented.files);
+    for (class, found) in classes.iter().enumerate() {
+        let entry = &holes[found.entry];
+        let unit = &files[entry.file].unit;
+        let (_, source) = found.changed(holes, files);
         let comparisons = comparisons
             .entry((entry.file, entry.hole.function))
             .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
@@ -98,8 +175,8 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
             .iter()
             .map(|(member_edit, schema)| {
                 // What does nothing is better not there.
-                let deletion = match is_no_op(source, member_edit) && !instrumented.crash {
-                    true => deletion(instrumented, entry, member_edit),
+                let deletion = match is_no_op(source, member_edit) && !crash {
+                    true => deletion(places, entry, member_edit),
                     false => None,
                 };
                 let takes_out = deletion.is_some();
@@ -117,8 +194,7 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
                     repeats: repeats(source, &edit),
                     is_early_step: is_early_step(source, &edit),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
-                    is_evasion: !takes_out
-                        && is_evasion(source, &edit, *schema, instrumented.crash),
+                    is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
                     edit,
                     member_edit,
@@ -134,10 +210,10 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
         }
         proposals.extend(members);
     }
-    let nearness = |found: &FoundClass| instrumented.holes[found.entry].nearness;
-    let nearest = instrumented.holes.iter().map(|hole| hole.nearness);
+    let nearness = |found: &FoundClass| holes[found.entry].nearness;
+    let nearest = holes.iter().map(|hole| hole.nearness);
     let nearest = nearest.fold(0.0, f64::max);
-    let is_far = |found: &FoundClass| instrumented.crash && nearness(found) < nearest * NEAR_CRASH;
+    let is_far = |found: &FoundClass| crash && nearness(found) < nearest * NEAR_CRASH;
     proposals.sort_by_key(|proposal| {
         (
             proposal.is_evasion,
@@ -172,8 +248,8 @@ fn ranked<'f>(found: &'f Found, instrumented: &Instrumented) -> Vec<Proposal<'f>
 }
 
 /// The statement that an edit changes taken out, if it can be.
-fn deletion(instrumented: &Instrumented, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
-    let around = instrumented
+fn deletion(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
+    let around = places
         .holes
         .iter()
         .filter(|other| other.file == entry.file && other.hole.span.contains_span(edit.span));
@@ -182,7 +258,7 @@ fn deletion(instrumented: &Instrumented, entry: &HoleEntry, edit: &Edit) -> Opti
         _ => None,
     });
     let (span, is_body) = guards.min_by_key(|(span, _)| span.len())?;
-    let source = &instrumented.files[entry.file].unit.source;
+    let source = &places.files[entry.file].unit.source;
     Some(delete_statement(source, span, is_body))
 }
 
@@ -240,7 +316,7 @@ impl<'f> Selection<'f> {
         options: &RepairOptions,
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
-        let mut proposals = ranked(found, instrumented);
+        let mut proposals = ranked(&found.classes, instrumented.places());
         proposals.retain(|proposal| proposal.member < MEMBERS_REPORTED);
         let compilations = match proposals.is_empty() {
             true => None,
@@ -268,17 +344,10 @@ impl<'f> Selection<'f> {
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
             }
-            let (file, before) = proposal
-                .found
-                .changed(&self.instrumented.holes, &self.instrumented.files);
-            if is_self_assignment(before, &proposal.edit) {
-                continue;
-            }
-            let Ok(text) = apply_edits(before, std::slice::from_ref(&*proposal.edit)) else {
+            let Some((_, text, diff)) = proposal.applied(self.instrumented.places()) else {
                 continue;
             };
-            let diff = unified_diff(file.to_string_lossy().as_bytes(), before, &text);
-            if diff.is_empty() || !self.seen.insert(diff.clone()) {
+            if !self.seen.insert(diff.clone()) {
                 continue;
             }
             // What stands outside of the function may change the code of others.

@@ -5,7 +5,8 @@
 //! what has no terms (initialisation, functions, exchanged arguments, operators), then assignments, exits, moved statements; more suspicious locations
 //! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
-//! place in the space. Candidates that cannot have classes come after all others, if nothing else is found (`deferred`). Holes are explored one after the other at each cost, so that no more than
+//! place in the space. Where candidates of one location need many executions, or slow ones, the rest of them is put off until those of the
+//! others and of the next cost have had their turn (`turns`); that changes nothing in the order of what is reported. Candidates that cannot have classes come after all others, if nothing else is found (`deferred`). Holes are explored one after the other at each cost, so that no more than
 //! the candidates of one hole and one cost are in memory.
 
 use std::{
@@ -15,7 +16,7 @@ use std::{
 };
 
 use patchwright_exec::{Limits, Project, TestSuite};
-use patchwright_space::{ASSIGNMENT_COST, Space, SpaceLimits};
+use patchwright_space::{ASSIGNMENT_COST, CandidateId, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -24,14 +25,18 @@ use crate::{
     copies::Copies,
     declarations::{DECLARATION_COST, DeclarationTurn, LATEST_DECLARATIONS, PARENTHESES_COST},
     deferred::Deferred,
+    early::Early,
     execute::usual,
-    explore::KEPT_MEMBERS,
+    explore::{Explorations, KEPT_MEMBERS, Lone},
     family::{Family, Unit, UnitState, families},
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
+    propose::Places,
+    relations::Relations,
+    turns::Turns,
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
@@ -62,6 +67,8 @@ pub(crate) struct Search<'a> {
     /// Executions that were forked from a program that had been started before.
     pub(crate) forked: AtomicU64,
     pub(crate) holes: &'a [HoleEntry],
+    /// Verifies what is found.
+    pub(crate) early: Option<&'a Early<'a, 'a>>,
     pub(crate) units: Vec<Unit>,
     pub(crate) states: Vec<UnitState>,
     pub(crate) families: Vec<Family>,
@@ -90,6 +97,10 @@ pub(crate) struct Search<'a> {
     reportable: BTreeMap<usize, usize>,
     /// Places of which it was said that candidates are put off or left out there.
     pub(crate) told_left_out: BTreeSet<String>,
+    /// So much may be spent on the exploration that goes on, in executions of the usual length.
+    pub(crate) slice: Option<u64>,
+    /// What executions of single candidates have told, by unit, cost and candidate, where the exploration was put off.
+    pub(crate) lone: BTreeMap<(usize, u32, CandidateId), Lone>,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
 }
@@ -104,6 +115,33 @@ pub fn search(
     project: &Project,
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
+) -> Result<Found, RepairError> {
+    let is_measurement = options.keep_verdicts || options.relations != Relations::Both;
+    if !options.early || is_measurement {
+        return searched(instrumented, prepared, project, options, surroundings, None);
+    }
+    let early = Early::new(prepared, project, options, surroundings);
+    std::thread::scope(|scope| {
+        let _ender = early.ender();
+        scope.spawn(|| early.work());
+        searched(
+            instrumented,
+            prepared,
+            project,
+            options,
+            surroundings,
+            Some(&early),
+        )
+    })
+}
+
+fn searched(
+    instrumented: &mut Instrumented,
+    prepared: &Prepared,
+    project: &Project,
+    options: &RepairOptions,
+    surroundings: &Surroundings<'_>,
+    early: Option<&Early<'_, '_>>,
 ) -> Result<Found, RepairError> {
     let suite = prepared.suite.clone();
     let limits = prepared.limits.clone();
@@ -127,6 +165,7 @@ pub fn search(
         resumed: AtomicU64::new(0),
         forked: AtomicU64::new(0),
         holes: &instrumented.holes,
+        early,
         units,
         states,
         families,
@@ -145,6 +184,8 @@ pub fn search(
         declarations_tried: Vec::new(),
         reportable: BTreeMap::new(),
         told_left_out: BTreeSet::new(),
+        slice: None,
+        lone: BTreeMap::new(),
         bytes: 0,
     };
     (surroundings.events)(Event::Phase("searching"));
@@ -154,30 +195,52 @@ pub fn search(
     }
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
-    let mut next = 0;
-    while let Some(&Step { level, cost, unit }) = steps.get(next) {
+    let mut turns = Turns::new(&steps);
+    loop {
+        if search.is_over() {
+            break;
+        }
         let enough = !options.all && search.reportable() >= options.max_patches;
-        let begins_cost = next > 0 && steps[next - 1].level != level;
-        if search.is_over() || (begins_cost && enough) {
+        let Some(begins) = turns.begins_level() else {
+            if turns.take_up_all() {
+                continue;
+            }
+            break;
+        };
+        if begins && enough {
+            // What costs as much and was put off comes before the end.
+            if turns.take_up_all() {
+                continue;
+            }
             break;
         }
-        let late = level > DECLARATION_COST || search.is_over_for(LATEST_DECLARATIONS);
-        let turns = [
-            (DeclarationTurn::Parentheses, level >= PARENTHESES_COST),
-            (DeclarationTurn::Others, late),
-        ];
-        let mut is_turn = false;
-        for (which, _) in turns.into_iter().filter(|(_, is_turn)| *is_turn) {
-            is_turn |= search.take_turn(project, which)?;
+        if begins {
+            turns.take_up();
         }
-        if search.found.interrupted {
-            break;
+        if !turns.is_taken_up()
+            && let Some(level) = turns.level()
+        {
+            // Nothing is built one by one before the cheapest changes have been tried.
+            let late =
+                level > DECLARATION_COST || (level > 1 && search.is_over_for(LATEST_DECLARATIONS));
+            let which = [
+                (DeclarationTurn::Parentheses, level >= PARENTHESES_COST),
+                (DeclarationTurn::Others, late),
+            ];
+            let mut is_turn = false;
+            for (which, _) in which.into_iter().filter(|(_, is_turn)| *is_turn) {
+                is_turn |= search.take_turn(project, which)?;
+            }
+            if search.found.interrupted {
+                break;
+            }
+            let has_found = begins && !search.found.classes.is_empty();
+            if is_turn && (search.is_over() || has_found) {
+                break;
+            }
         }
-        let has_found = begins_cost && !search.found.classes.is_empty();
-        if is_turn && (search.is_over() || has_found) {
-            break;
-        }
-        next += 1;
+        let Some(turn) = turns.next() else { break };
+        let Step { cost, unit, .. } = turn.step;
         if !search.has_level(unit, cost) {
             continue;
         }
@@ -199,20 +262,25 @@ pub fn search(
             None => search.space(unit, cost),
         };
         let before = search.found.stats.clone();
+        search.slice = turn.slice.filter(|_| !options.all);
         let explored = search.explore(unit, &space, cost, workers);
         search.count_effort(unit, &before);
         match explored {
-            Ok(()) => {}
+            Ok(Explorations::Done) => {}
+            Ok(Explorations::PutOff) => {
+                turns.put_off(turn);
+                continue;
+            }
             Err(error) if error.is_cancelled() => {
                 search.found.interrupted = true;
-                next -= 1;
+                turns.give_back(turn);
                 break;
             }
             Err(error) => return Err(error),
         }
         if search.is_over() {
             // It may have ended amid this level.
-            next -= 1;
+            turns.give_back(turn);
             break;
         }
         if search.units[unit].target.is_none() {
@@ -227,7 +295,7 @@ pub fn search(
             }
         }
     }
-    let is_done = next == steps.len() && !search.found.interrupted;
+    let is_done = turns.are_over() && !search.found.interrupted;
     for which in [DeclarationTurn::Parentheses, DeclarationTurn::Others] {
         if is_done {
             search.take_turn(project, which)?;
@@ -240,7 +308,10 @@ pub fn search(
             explored => explored?,
         }
     }
-    search.found.stats.complete_cost = match steps[next..].iter().map(|step| step.cost).min() {
+    if turns.have_been_put_off() {
+        search.sort_classes(&steps);
+    }
+    search.found.stats.complete_cost = match turns.least_cost() {
         None => Some(options.max_cost),
         Some(left) => (left > 1).then(|| left - 1),
     };
@@ -315,6 +386,28 @@ impl Search<'_> {
             }
             (None, None) => true,
         }
+    }
+
+    /// Where candidates stand.
+    pub(crate) fn places(&self) -> Places<'_> {
+        Places {
+            holes: self.holes,
+            files: self.files,
+            crash: self.crash,
+        }
+    }
+
+    /// Brings the classes into the order of the search, whatever was put off.
+    fn sort_classes(&mut self, steps: &[Step]) {
+        let mut places: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        for (place, step) in steps.iter().enumerate() {
+            let entry = self.units[step.unit].entry;
+            places.entry((entry, step.cost)).or_insert(place);
+        }
+        let place = |class: &FoundClass| places.get(&(class.entry, class.cost)).copied();
+        self.found
+            .classes
+            .sort_by_key(|class| place(class).unwrap_or(usize::MAX));
     }
 
     /// The space of a unit: for assignments as far as this cost, for others all of it.
@@ -444,6 +537,9 @@ impl Search<'_> {
             }
             None => {
                 self.found.stats.plausible_classes += 1;
+                if let Some(early) = self.early {
+                    early.propose(&new, self.places());
+                }
                 self.found.classes.push(new);
             }
         }

@@ -13,12 +13,13 @@ use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    check::{Beyond, Candidate, check_all},
     outcome::{Patch, Stats, TwoPlaces},
     prepare::Prepared,
     relations::Bounds,
     repair,
     twins::twins,
-    verify::{Candidate, CleanCopy, check_all},
+    verify::CleanCopy,
 };
 
 /// How a repair of two places is called where patches have a kind of change.
@@ -144,6 +145,7 @@ impl Searches<'_, '_> {
             max_patches: PARTS_OF_SEARCH,
             budget: self.end.map(half),
             budget_without_patch: None,
+            early: false,
             journal: None,
             bounds: Bounds {
                 executions: Some(self.executions),
@@ -259,8 +261,6 @@ impl Searches<'_, '_> {
             true => 1,
             false => self.options.max_patches,
         };
-        let prepared = self.prepared;
-        let scrutiny = prepared.scrutiny(self.project, self.options, self.surroundings)?;
         let mut patches: Vec<Patch> = Vec::new();
         for chunk in pairs.chunks(self.options.jobs.max(1)) {
             if patches.len() >= wanted || self.is_out_of_time() && !patches.is_empty() {
@@ -279,7 +279,10 @@ impl Searches<'_, '_> {
                 self.prepared,
                 self.project,
                 self.surroundings,
-                scrutiny,
+                &Beyond {
+                    scrutinize: Some(self.options),
+                    passes: &|_| {},
+                },
             );
             for ((.., patch, _), checked) in chunk.iter().zip(results) {
                 let checked = checked?;

@@ -23,10 +23,8 @@ use patchwright_exec::{
 };
 
 use crate::{
-    Event, RepairError, Surroundings,
-    prepare::Prepared,
-    unwritten::Untouched,
-    verify::{Candidate, CleanCopy},
+    Event, RepairError, Surroundings, check::Candidate, prepare::Prepared, unwritten::Untouched,
+    verify::CleanCopy,
 };
 
 /// After so many patches with undefined behaviour, no further ones are tried.
@@ -34,6 +32,10 @@ pub(crate) const MOST_UNDEFINED: usize = 20;
 
 /// Builds and tests of other circumstances are left out where the first ones take longer.
 const MOST_TIME: Duration = Duration::from_secs(120);
+
+/// So many of the passing tests, and of the failing ones, are executed in each of the circumstances: of thousands of cases, evenly chosen
+/// ones. (A patch has passed all of them before.)
+const MOST_TESTS: usize = 64;
 
 /// What `MALLOC_PERTURB_` is set to: fresh memory holds its complement. As numbers, one of the patterns is negative and the other is not.
 const PERTURBED: [&str; 2] = ["90", "165"];
@@ -237,7 +239,7 @@ impl Trial {
                 copy
             }
         };
-        for &test in &prepared.passing {
+        for test in evenly(&prepared.passing) {
             match copy.run(test, &trial.environment)? {
                 Verdict::Pass => drop(trial.passing.insert(test)),
                 Verdict::Fail(FailReason::SanitizerReport(_)) => drop(trial.reported.insert(test)),
@@ -283,9 +285,9 @@ impl Trial {
         candidate: &Candidate<'_>,
     ) -> Result<Option<String>, RepairError> {
         let is_concerned = |test: &usize| candidate.visited_by.is_none_or(|by| by.contains(test));
-        let failing: Vec<usize> = copy.failing().to_vec();
+        let failing = evenly(copy.failing());
         let passing = self.passing.iter().filter(|test| is_concerned(test));
-        let tests = failing.iter().map(|&test| (test, false));
+        let tests = failing.map(|test| (test, false));
         for (test, has_passed) in tests.chain(passing.map(|&test| (test, true))) {
             let Verdict::Fail(why) = copy.run(test, &self.environment)? else {
                 continue;
@@ -327,6 +329,12 @@ impl Trial {
         }
         Ok(None)
     }
+}
+
+/// [`MOST_TESTS`] tests of these, evenly chosen.
+fn evenly(tests: &[usize]) -> impl Iterator<Item = usize> {
+    let count = tests.len().min(MOST_TESTS);
+    (0..count).map(move |at| tests[at * tests.len() / count])
 }
 
 /// Memory that is not freed is not undefined.
@@ -377,6 +385,16 @@ mod tests {
             report("a.c:7:3: runtime error: division by zero"),
             "a.c:7:3: runtime error: division by zero"
         );
+    }
+
+    #[test]
+    fn of_thousands_of_tests_evenly_chosen_ones_are_executed_in_other_circumstances() {
+        let few: Vec<usize> = (3..9).collect();
+        assert!(evenly(&few).eq(few.clone()));
+        let many: Vec<usize> = (0..5000).collect();
+        let chosen: Vec<usize> = evenly(&many).collect();
+        assert_eq!((chosen.len(), chosen[0], chosen[63]), (64, 0, 4921));
+        assert_eq!(evenly(&[]).count(), 0);
     }
 
     #[test]

@@ -6,26 +6,35 @@ use patchwright_exec::{
     BuildError, CompileCommand, Limits, Project, Sandbox, Verdict, Worker, files, includers_of,
     put_source, run_build, run_test, runner::Environment, touch_sources_of,
 };
-use patchwright_space::Schema;
-use patchwright_text::LineMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
+    check::{Beyond, Candidate, Checked, check_all},
     equivalence::reads_of_nothing,
     found::Found,
     instrument::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
-    undefined::{MOST_UNDEFINED, Scrutiny},
+    undefined::MOST_UNDEFINED,
     unwritten::Untouched,
 };
 
 /// So many candidates that the verification rejects are named when that happens.
 const REJECTIONS_TOLD: usize = 3;
 
-/// Verifies the best candidates until there are as many patches as wanted.
+/// How much is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// As many as are wanted.
+    Wanted,
+    /// What is known already, and the best of what is not: somebody waits for the end.
+    Best,
+}
+
+/// Verifies the best candidates until there are as many patches as wanted. If the time ends that, those remain that have been
+/// verified until then.
 ///
 /// # Errors
 /// When the clean copy cannot be made or run.
@@ -36,13 +45,21 @@ pub fn verify<'a>(
     project: &'a Project,
     options: &RepairOptions,
     surroundings: &Surroundings<'a>,
+    extent: Extent,
 ) -> Result<Verified, RepairError> {
-    let mut verified = Verified::default();
-    if found.interrupted {
-        verified.interrupted = true;
-        return Ok(verified);
-    }
     (surroundings.events)(Event::Phase("verifying patches on a clean copy"));
+    let mut verifying = Verifying {
+        found,
+        instrumented,
+        prepared,
+        project,
+        options,
+        surroundings,
+        extent,
+        verified: Verified::default(),
+        numbers: Vec::new(),
+        decided: BTreeSet::new(),
+    };
     let wanted = if options.first {
         1
     } else if options.all {
@@ -50,229 +67,219 @@ pub fn verify<'a>(
     } else {
         options.max_patches
     };
-    let mut numbers: Vec<usize> = Vec::new();
-    let mut selection = Selection::new(
+    let selection = Selection::new(
         found,
         instrumented,
         prepared,
         project,
         options,
         surroundings,
-    )?;
-    while verified.patches.len() < wanted && verified.undefined.len() < MOST_UNDEFINED {
-        (surroundings.events)(Event::Progress {
-            done: verified.patches.len(),
-            total: wanted.min(found.stats.plausible as usize),
-        });
-        let room = options.jobs.max(1).min(wanted - verified.patches.len());
-        let mut batch: Vec<Proposed<'_>> = Vec::new();
-        while batch.len() < room {
-            match selection.next() {
-                Ok(Some(proposed)) => batch.push(proposed),
-                Ok(None) => break,
-                Err(error) if error.is_cancelled() => {
-                    verified.interrupted = true;
-                    return Ok(verified);
+    );
+    match selection {
+        Err(error) if error.is_cancelled() => verifying.verified.interrupted = true,
+        selection => {
+            let mut selection = selection?;
+            verifying.verify(&mut selection, wanted)?;
+            verifying.verified.duplicates = selection.finish()?;
+        }
+    }
+    Ok(verifying.end(wanted))
+}
+
+struct Verifying<'v, 'a> {
+    found: &'v Found,
+    instrumented: &'v Instrumented,
+    prepared: &'v Prepared,
+    project: &'a Project,
+    options: &'v RepairOptions,
+    surroundings: &'v Surroundings<'a>,
+    extent: Extent,
+    verified: Verified,
+    /// The classes of patches, in the order of the report.
+    numbers: Vec<usize>,
+    /// Classes of which it is known whether a candidate is a patch.
+    decided: BTreeSet<usize>,
+}
+
+impl<'v> Verifying<'v, '_> {
+    fn verify(&mut self, selection: &mut Selection<'v>, wanted: usize) -> Result<(), RepairError> {
+        let mut tries = match self.extent {
+            Extent::Wanted => usize::MAX,
+            Extent::Best => 1,
+        };
+        let is_cancelled = |error: &RepairError| error.is_cancelled();
+        while !self.verified.interrupted
+            && self.verified.patches.len() < wanted
+            && self.verified.undefined.len() < MOST_UNDEFINED
+        {
+            (self.surroundings.events)(Event::Progress {
+                done: self.verified.patches.len(),
+                total: wanted.min(self.found.stats.plausible as usize),
+            });
+            let room = self.options.jobs.max(1);
+            let room = room.min(wanted - self.verified.patches.len());
+            let mut batch: Vec<Proposed<'_>> = Vec::new();
+            while batch.len() < room {
+                let proposed = match selection.next() {
+                    Err(error) if is_cancelled(&error) => {
+                        self.verified.interrupted = true;
+                        break;
+                    }
+                    proposed => proposed?,
+                };
+                let Some(proposed) = proposed else { break };
+                let is_known = self.prepared.checks.of(&proposed.diff).is_some();
+                if is_known || tries > 0 {
+                    tries -= usize::from(!is_known);
+                    batch.push(proposed);
                 }
-                Err(error) => return Err(error),
+            }
+            if batch.is_empty() {
+                break;
+            }
+            let results = self.check(&batch);
+            for (proposed, result) in batch.into_iter().zip(results) {
+                match result {
+                    // What has been verified stays so.
+                    Err(error) if is_cancelled(&error) => self.verified.interrupted = true,
+                    checked => self.decide(proposed, checked?),
+                }
             }
         }
-        if batch.is_empty() {
-            break;
-        }
+        Ok(())
+    }
+
+    fn check(&self, batch: &[Proposed<'_>]) -> Vec<Result<Checked, RepairError>> {
+        let places = self.instrumented.places();
         let candidates: Vec<Candidate<'_>> = batch
             .iter()
-            .map(|proposed| {
-                let found = proposed.proposal.found;
-                let (file, _) = found.changed(&instrumented.holes, &instrumented.files);
-                let entry = &instrumented.holes[found.entry];
-                Candidate {
-                    file,
-                    text: &proposed.text,
-                    diff: &proposed.diff,
-                    visited_by: match proposed.proposal.schema {
-                        // What is declared elsewhere changes there, too.
-                        Schema::Declaration => None,
-                        _ => found.is_local.then_some(&entry.visited_by),
-                    },
-                }
+            .map(|proposed| Candidate {
+                file: proposed
+                    .proposal
+                    .found
+                    .changed(places.holes, places.files)
+                    .0,
+                text: &proposed.text,
+                diff: &proposed.diff,
+                visited_by: proposed.proposal.visited_by(places),
             })
             .collect();
-        let scrutiny = prepared.scrutiny(project, options, surroundings)?;
-        let results = check_all(
-            "verify",
+        let patches: Vec<Patch> = batch
+            .iter()
+            .map(|proposed| proposed.proposal.patch(places, proposed.diff.clone()))
+            .collect();
+        let passes = |number: usize| {
+            let patch: &Patch = &patches[number];
+            let mut early = self.prepared.checks.early();
+            let is_first = early.is_empty();
+            if early.iter().all(|known| known.diff != patch.diff) {
+                early.push(patch.clone());
+            }
+            drop(early);
+            // What else there is to ask may take long.
+            if is_first {
+                (self.surroundings.events)(Event::Passed(Box::new(patch.clone())));
+            }
+        };
+        check_all(
+            // What was interrupted may have left its copies behind.
+            match self.extent {
+                Extent::Wanted => "verify",
+                Extent::Best => "verify-best",
+            },
             &candidates,
-            prepared,
-            project,
-            surroundings,
-            scrutiny,
-        );
-        for (proposed, result) in batch.into_iter().zip(results) {
-            let Proposed { proposal, diff, .. } = proposed;
-            let entry = &instrumented.holes[proposal.found.entry];
-            let file = &instrumented.files[entry.file];
-            let (changed, changed_text) = proposal
-                .found
-                .changed(&instrumented.holes, &instrumented.files);
-            let path = changed.display();
-            let checked = match result {
-                Err(error) if error.is_cancelled() => {
-                    // What has been verified stays so.
-                    verified.interrupted = true;
-                    return Ok(verified);
-                }
-                result => result?,
-            };
-            match checked.rejection {
-                None => {
-                    let class = match numbers.iter().position(|&class| class == proposal.class) {
-                        Some(at) => at + 1,
-                        None => {
-                            numbers.push(proposal.class);
-                            numbers.len()
-                        }
-                    };
-                    let patch = Patch {
-                        file: changed.to_path_buf(),
-                        line: LineMap::new(changed_text).line(proposal.edit.span.start),
-                        function: match proposal.found.is_local {
-                            true => file.unit.functions[entry.hole.function].name.clone(),
-                            false => String::new(),
-                        },
-                        schema: proposal.schema.name(),
-                        cost: proposal.found.cost,
-                        diff,
-                        edits: vec![proposal.edit.into_owned()],
-                        class,
-                        class_size: proposal.found.count,
-                        representative: proposal.member == 0,
-                        code_differs: proposed.code_differs,
-                        distinct: proposed.distinct,
-                        undefined: checked.undefined,
-                    };
-                    if patch.undefined.is_some() && !options.all {
-                        let edit = proposal.member_edit.clone();
-                        verified.distrusted.push((proposal.found.entry, edit));
-                        verified.undefined.push(patch);
-                        continue;
+            self.prepared,
+            self.project,
+            self.surroundings,
+            &Beyond {
+                scrutinize: self.options.scrutinize.then_some(self.options),
+                passes: &passes,
+            },
+        )
+    }
+
+    fn decide(&mut self, proposed: Proposed<'_>, checked: Checked) {
+        let Proposed { proposal, diff, .. } = proposed;
+        let places = self.instrumented.places();
+        let entry = &places.holes[proposal.found.entry];
+        let verified = &mut self.verified;
+        self.decided.insert(proposal.class);
+        match checked.rejection {
+            None => {
+                let class = match self
+                    .numbers
+                    .iter()
+                    .position(|&class| class == proposal.class)
+                {
+                    Some(at) => at + 1,
+                    None => {
+                        self.numbers.push(proposal.class);
+                        self.numbers.len()
                     }
-                    (surroundings.events)(Event::Verified(Box::new(patch.clone())));
-                    verified.patches.push(patch);
-                }
-                Some(reason) => {
-                    let line = entry.line;
-                    // The report says how many they are.
-                    if verified.rejected.len() < REJECTIONS_TOLD {
-                        (surroundings.events)(Event::Warning(format!(
-                            "a patch of {path}:{line} passed in the instrumented program, but {reason}: \
-                             it is not reported"
-                        )));
-                    }
+                };
+                let patch = Patch {
+                    class,
+                    code_differs: proposed.code_differs,
+                    distinct: proposed.distinct,
+                    undefined: checked.undefined,
+                    ..proposal.patch(places, diff)
+                };
+                if patch.undefined.is_some() && !self.options.all {
                     let edit = proposal.member_edit.clone();
                     verified.distrusted.push((proposal.found.entry, edit));
-                    verified.rejected.push(format!(
-                        "{path}:{line}: {reason}\n{}",
-                        String::from_utf8_lossy(&diff)
-                    ));
+                    verified.undefined.push(patch);
+                    return;
                 }
+                verified.unscrutinized += usize::from(checked.is_unscrutinized);
+                (self.surroundings.events)(Event::Verified(Box::new(patch.clone())));
+                verified.patches.push(patch);
+            }
+            Some(reason) => {
+                let (changed, _) = proposal.found.changed(places.holes, places.files);
+                let (path, line) = (changed.display(), entry.line);
+                // The report says how many they are.
+                if verified.rejected.len() < REJECTIONS_TOLD {
+                    (self.surroundings.events)(Event::Warning(format!(
+                        "a patch of {path}:{line} passed in the instrumented program, but {reason}: \
+                         it is not reported"
+                    )));
+                }
+                let edit = proposal.member_edit.clone();
+                verified.distrusted.push((proposal.found.entry, edit));
+                verified.rejected.push(format!(
+                    "{path}:{line}: {reason}\n{}",
+                    String::from_utf8_lossy(&diff)
+                ));
             }
         }
     }
-    verified.duplicates = selection.finish()?;
-    verified.is_full = !options.first && verified.patches.len() >= wanted;
-    Ok(verified)
-}
 
-/// A changed file.
-pub(crate) struct Candidate<'c> {
-    /// It, relative to the project's root.
-    pub(crate) file: &'c std::path::Path,
-    /// What it holds.
-    pub(crate) text: &'c [u8],
-    /// What that changes.
-    pub(crate) diff: &'c [u8],
-    /// By index, the tests that execute what is changed, if that is known.
-    pub(crate) visited_by: Option<&'c BTreeSet<usize>>,
-}
-
-/// What building and testing a changed file has told.
-pub(crate) struct Checked {
-    /// Why it is no repair.
-    pub(crate) rejection: Option<Rejection>,
-    /// What sanitizers say against it otherwise.
-    pub(crate) undefined: Option<String>,
-    /// Executions of tests; none if it was known.
-    pub(crate) executions: u64,
-}
-
-/// Builds and tests candidates, each in a copy of its own whose name begins with `name`, all at the same time.
-pub(crate) fn check_all(
-    name: &str,
-    candidates: &[Candidate<'_>],
-    prepared: &Prepared,
-    project: &Project,
-    surroundings: &Surroundings<'_>,
-    scrutiny: Option<&Scrutiny>,
-) -> Vec<Result<Checked, RepairError>> {
-    let check = |number: usize, candidate: &Candidate<'_>| {
-        let journal = prepared.journal.as_ref();
-        let known = journal.and_then(|journal| journal.verification(candidate.diff));
-        if let Some(known) = known.filter(|known| known.is_some() || scrutiny.is_none()) {
-            return Ok(Checked {
-                rejection: known.clone(),
-                undefined: None,
-                executions: 0,
-            });
-        }
-        let name = format!("{name}-{number}");
-        let mut copy = CleanCopy::start(&name, prepared, project, surroundings)?;
-        let rejection = match known {
-            Some(known) => known.clone(),
-            None => {
-                let tests = prepared.failing.iter().chain(&prepared.passing);
-                copy.check(candidate.file, candidate.text, tests.copied())?
+    /// What is verified. If it was ended before its end, that includes what was verified during the search.
+    fn end(mut self, wanted: usize) -> Verified {
+        let mut verified = self.verified;
+        if verified.interrupted {
+            let early = self.prepared.checks.early().clone();
+            for patch in early {
+                let is_new = |known: &[Patch]| known.iter().all(|known| known.diff != patch.diff);
+                let is_new = is_new(&verified.patches) && is_new(&verified.undefined);
+                if is_new && verified.patches.len() < wanted {
+                    self.numbers.push(usize::MAX);
+                    let patch = Patch {
+                        class: self.numbers.len(),
+                        ..patch
+                    };
+                    verified.unscrutinized += usize::from(self.options.scrutinize);
+                    (self.surroundings.events)(Event::Verified(Box::new(patch.clone())));
+                    verified.patches.push(patch);
+                }
             }
-        };
-        if rejection.is_none() && known.is_some() && scrutiny.is_some() {
-            // What is known was not built now.
-            copy.put(candidate)?;
-            copy.build(&Environment::default())?;
+            let late = self.numbers.iter().filter(|&&class| class == usize::MAX);
+            let known = self.decided.len() + late.count();
+            verified.unverified = self.found.classes.len().saturating_sub(known);
         }
-        let undefined = match scrutiny.filter(|_| rejection.is_none()) {
-            Some(scrutiny) => {
-                let beside = |kind: &str, base: &std::path::Path| {
-                    let name = format!("{name}-{kind}");
-                    CleanCopy::of(base, &name, prepared, project, surroundings)
-                };
-                scrutiny.objection(&mut copy, candidate, &beside)?
-            }
-            None => None,
-        };
-        let executions = copy.executions;
-        copy.remove()?;
-        if let (Some(journal), None) = (journal, known) {
-            journal.keep_verification(candidate.diff, &rejection)?;
-        }
-        Ok(Checked {
-            rejection,
-            undefined,
-            executions,
-        })
-    };
-    std::thread::scope(|scope| {
-        let handles: Vec<_> = candidates
-            .iter()
-            .enumerate()
-            .map(|(number, candidate)| scope.spawn(move || check(number, candidate)))
-            .collect();
-        handles
-            .into_iter()
-            .map(|handle| match handle.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
-            .collect()
-    })
+        verified.is_full = !self.options.first && verified.patches.len() >= wanted;
+        verified
+    }
 }
 
 /// A copy of the untouched program in which changed files are built and tested, one after another.

@@ -76,6 +76,13 @@ struct Stats<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     two_places: Option<TwoPlaces>,
     out_of_time: bool,
+    /// What was being done when the time was up before the search had begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_in: Option<&'static str>,
+    /// Plausible classes that were not verified for want of time.
+    unverified_classes: usize,
+    /// Patches that were not looked at for undefined behaviour for want of time.
+    unscrutinized_patches: usize,
     stopped_early: bool,
     interrupted: bool,
     duplicates_by_compiler: usize,
@@ -202,6 +209,9 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
                 pairs: two.pairs,
             }),
             out_of_time: stats.out_of_time,
+            ended_in: stats.ended_in,
+            unverified_classes: stats.unverified,
+            unscrutinized_patches: stats.unscrutinized,
             stopped_early: stats.stopped_early,
             interrupted: stats.interrupted,
             duplicates_by_compiler: stats.duplicates,

@@ -55,18 +55,7 @@ pub(crate) fn grouped(number: u64) -> String {
 /// A patch that was found: what it is of, and its diff.
 pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
     let mut text = String::new();
-    let title = format!(
-        "patch {} · {}:{}{} · {} · cost {}",
-        number,
-        patch.file.display(),
-        patch.line,
-        match &patch.function[..] {
-            "" => String::new(),
-            function => format!(" in {function}"),
-        },
-        patch.schema,
-        patch.cost
-    );
+    let title = format!("patch {number} · {}", title(patch));
     let _ = writeln!(text, "{}", style.paint("1", &title));
     if patch.class_size > 1 {
         let note = if patch.representative {
@@ -98,6 +87,34 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
         let note = format!("  passes, but by undefined behaviour: {objection}");
         let _ = writeln!(text, "{}", style.paint("31", &note));
     }
+    text.push_str(&diff(patch, style));
+    text.push('\n');
+    text
+}
+
+/// A patch that is shown before the report, which says more of it.
+pub fn early_patch(patch: &Patch, style: Style) -> String {
+    let title = format!("verified · {}", title(patch));
+    format!("{}\n{}\n", style.paint("1", &title), diff(patch, style))
+}
+
+/// Where a patch changes what.
+fn title(patch: &Patch) -> String {
+    format!(
+        "{}:{}{} · {} · cost {}",
+        patch.file.display(),
+        patch.line,
+        match &patch.function[..] {
+            "" => String::new(),
+            function => format!(" in {function}"),
+        },
+        patch.schema,
+        patch.cost
+    )
+}
+
+fn diff(patch: &Patch, style: Style) -> String {
+    let mut text = String::new();
     for line in String::from_utf8_lossy(&patch.diff).lines() {
         let code = match line.as_bytes().first() {
             _ if line.starts_with("+++") || line.starts_with("---") => "1",
@@ -108,7 +125,6 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
         };
         let _ = writeln!(text, "{}", style.paint(code, line));
     }
-    text.push('\n');
     text
 }
 
@@ -117,6 +133,10 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     let stats = &outcome.stats;
     let mut text = String::new();
     let found = match outcome.patches.len() {
+        0 if stats.ended_in.is_some() => format!(
+            "Time ran out while {}, before the search began; --budget is the time for all of it",
+            stats.ended_in.unwrap_or_default()
+        ),
         0 if stats.interrupted => format!(
             "Interrupted; {} found until then, none of them verified (--resume goes on)",
             count(
@@ -133,6 +153,9 @@ pub fn summary(outcome: &RepairOutcome) -> String {
         ),
     };
     let _ = writeln!(text, "{found}.");
+    if stats.ended_in.is_some() {
+        return text;
+    }
     let _ = writeln!(
         text,
         "Explored {} at {} with {} of tests.",
@@ -220,6 +243,24 @@ pub fn summary(outcome: &RepairOutcome) -> String {
         );
     } else if stats.out_of_time {
         text.push_str("Time ran out.\n");
+    }
+    if stats.unverified > 0 {
+        let _ = writeln!(
+            text,
+            "Not verified, for want of time: {}.",
+            count(
+                stats.unverified as u64,
+                "class of plausible candidates",
+                "classes of plausible candidates"
+            )
+        );
+    }
+    if stats.unscrutinized > 0 {
+        let _ = writeln!(
+            text,
+            "Not looked at for undefined behaviour, for want of time: {}.",
+            count(stats.unscrutinized as u64, "patch", "patches")
+        );
     }
     if stats.stopped_early {
         text.push_str("Stopped looking for further patches; --all explores the rest.\n");

@@ -1,0 +1,204 @@
+//! Patches are verified while the search goes on, so that the first one can be shown when it is there.
+//!
+//! Nothing in the search depends on what is found here, and the final verification only gets to know sooner what it would find
+//! itself: the report is the same.
+
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use patchwright_exec::Project;
+
+use crate::{
+    Event, RepairOptions, Surroundings,
+    check::{Beyond, Candidate, check_all},
+    found::FoundClass,
+    outcome::Patch,
+    prepare::Prepared,
+    propose::{Places, ranked},
+};
+
+/// After the first patch, this part of the time goes to further ones: they take processors away from the search.
+const SHARE: u32 = 3;
+
+/// So many classes wait at most: the report has room for some, and the first ones are the cheapest.
+const MOST_WAITING: usize = 64;
+
+/// So often it is looked whether it is time for another one.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Verifies what the search finds.
+pub(crate) struct Early<'e, 'a> {
+    pub(crate) prepared: &'e Prepared,
+    pub(crate) project: &'a Project,
+    pub(crate) options: &'e RepairOptions,
+    pub(crate) surroundings: &'e Surroundings<'a>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    /// Diffs that have been waiting.
+    seen: BTreeSet<Vec<u8>>,
+    is_over: bool,
+}
+
+/// The first candidate of a class.
+struct Waiting {
+    /// What keeps something from being done comes last; the cheaper comes first, and then what was found first.
+    key: (bool, u32, usize),
+    file: PathBuf,
+    text: Vec<u8>,
+    visited_by: Option<BTreeSet<usize>>,
+    patch: Patch,
+}
+
+/// Ends [`Early::work`] when the search ends, however that is.
+pub(crate) struct Ender<'r, 'e, 'a>(&'r Early<'e, 'a>);
+
+impl Drop for Ender<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.0.queue().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl<'e, 'a> Early<'e, 'a> {
+    /// Nothing is verified yet.
+    pub(crate) fn new(
+        prepared: &'e Prepared,
+        project: &'a Project,
+        options: &'e RepairOptions,
+        surroundings: &'e Surroundings<'a>,
+    ) -> Self {
+        Early {
+            prepared,
+            project,
+            options,
+            surroundings,
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// See [`Ender`].
+    pub(crate) fn ender(&self) -> Ender<'_, 'e, 'a> {
+        Ender(self)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the first candidate of a new class verified.
+    pub(crate) fn propose(&self, class: &FoundClass, places: Places<'_>) {
+        if self.queue().waiting.len() >= MOST_WAITING {
+            return;
+        }
+        let proposals = ranked(std::slice::from_ref(class), places);
+        let waiting = proposals.iter().find_map(|proposal| {
+            let (file, text, diff) = proposal.applied(places)?;
+            Some(Waiting {
+                key: (proposal.is_evasion, class.cost, 0),
+                file: file.to_path_buf(),
+                text,
+                visited_by: proposal.visited_by(places).cloned(),
+                patch: proposal.patch(places, diff),
+            })
+        });
+        let mut queue = self.queue();
+        if let Some(mut waiting) = waiting
+            && queue.seen.insert(waiting.patch.diff.clone())
+        {
+            waiting.key.2 = queue.seen.len();
+            queue.waiting.push(waiting);
+        }
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// Verifies one after the other until the search is over, or as many are as a report has.
+    pub(crate) fn work(&self) {
+        let (mut busy, mut first_since) = (Duration::ZERO, None);
+        while let Some(next) = self.next(busy, first_since) {
+            let begun = Instant::now();
+            if !self.verify(&next) {
+                return;
+            }
+            let passed = self.prepared.checks.early().len();
+            if passed > 0 && first_since.is_none() {
+                first_since = Some(begun);
+                if self.options.scrutinize {
+                    // It is needed in the end; whatever is wrong with it shows then.
+                    let quiet = |event: Event| {
+                        if let Event::Warning(_) = event {
+                            (self.surroundings.events)(event);
+                        }
+                    };
+                    let surroundings = self.surroundings.telling(&quiet);
+                    let _ = self
+                        .prepared
+                        .scrutiny(self.project, self.options, &surroundings);
+                }
+            }
+            busy += begun.elapsed();
+            if passed >= self.options.max_patches {
+                return;
+            }
+        }
+    }
+
+    /// Waits for what is verified next; `None` at the end of the search.
+    fn next(&self, busy: Duration, first_since: Option<Instant>) -> Option<Waiting> {
+        let mut queue = self.queue();
+        loop {
+            if queue.is_over || self.surroundings.cancel.is_cancelled() {
+                return None;
+            }
+            let is_time = first_since.is_none_or(|since| busy * SHARE <= since.elapsed());
+            let waiting = queue.waiting.iter().enumerate();
+            let best = waiting.min_by_key(|(_, waiting)| waiting.key);
+            if let Some(best) = best.map(|(at, _)| at).filter(|_| is_time) {
+                return Some(queue.waiting.swap_remove(best));
+            }
+            let waited = self.changed.wait_timeout(queue, PACE);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Verifies one; whether others can be.
+    fn verify(&self, waiting: &Waiting) -> bool {
+        let candidate = Candidate {
+            file: &waiting.file,
+            text: &waiting.text,
+            diff: &waiting.patch.diff,
+            visited_by: waiting.visited_by.as_ref(),
+        };
+        let results = check_all(
+            "early",
+            &[candidate],
+            self.prepared,
+            self.project,
+            self.surroundings,
+            &Beyond::NOTHING,
+        );
+        for result in results {
+            match result {
+                Ok(checked) if checked.rejection.is_none() => {
+                    let patch = waiting.patch.clone();
+                    self.prepared.checks.early().push(patch.clone());
+                    (self.surroundings.events)(Event::Passed(Box::new(patch)));
+                }
+                Ok(_) => {}
+                // If it is not because the time is over, the final verification meets it, too.
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+}

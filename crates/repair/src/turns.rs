@@ -1,0 +1,221 @@
+//! Turns: no location keeps the others waiting.
+//!
+//! One location may have thousands of classes at a cost, or executions that take hundreds of times as long as others, and the change
+//! that is sought stands somewhere else. So the exploration of a location at a cost gets so much work at first; what is left is put off, and
+//! gets a multiple when the next cost has been explored at all other locations.
+//!
+//! Work is counted in executions. One that takes much longer than usual counts as several, in powers of four: so the order hardly
+//! depends on measured times.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crate::order::Step;
+
+/// What an exploration may spend at first, in executions of the usual length.
+const FIRST_SLICE: u64 = 256;
+
+/// So many times as much the next time.
+const GROWTH: u64 = 4;
+
+/// An execution counts as so many at most.
+const MOST_WEIGHT: u64 = 256;
+
+/// As how many executions one counts that took so long where so much is usual.
+pub(crate) fn weight(took: Duration, usual: Duration) -> u64 {
+    let mut weight = 1;
+    let mut reached = usual * 4;
+    while weight < MOST_WEIGHT && took >= reached {
+        weight *= 4;
+        reached *= 4;
+    }
+    weight
+}
+
+/// The exploration of a step, or some of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) step: Step,
+    /// What it may spend; `None` for all that there is.
+    pub(crate) slice: Option<u64>,
+}
+
+/// The steps of a search that are still to be done.
+pub(crate) struct Turns<'s> {
+    steps: &'s [Step],
+    next: usize,
+    /// What was put off, with the level that was explored then.
+    later: Vec<(u32, Turn)>,
+    /// What was put off and has its turn now.
+    due: VecDeque<Turn>,
+    has_put_off: bool,
+}
+
+impl<'s> Turns<'s> {
+    pub(crate) fn new(steps: &'s [Step]) -> Self {
+        Turns {
+            steps,
+            next: 0,
+            later: Vec::new(),
+            due: VecDeque::new(),
+            has_put_off: false,
+        }
+    }
+
+    /// Whether the next step is the first one of a level behind the first, and nothing that was put off comes before it; `None` behind
+    /// the last one.
+    pub(crate) fn begins_level(&self) -> Option<bool> {
+        if !self.due.is_empty() {
+            return Some(false);
+        }
+        let step = self.steps.get(self.next)?;
+        Some(self.next > 0 && self.steps[self.next - 1].level != step.level)
+    }
+
+    /// The level of the next step.
+    pub(crate) fn level(&self) -> Option<u32> {
+        self.steps.get(self.next).map(|step| step.level)
+    }
+
+    /// Whether what was put off has its turn.
+    pub(crate) fn is_taken_up(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The level that has been explored last.
+    fn explored(&self) -> u32 {
+        let last = self.next.checked_sub(1);
+        last.map_or(0, |last| self.steps[last].level)
+    }
+
+    /// Lets what was put off before the level that is over now have its turn.
+    pub(crate) fn take_up(&mut self) {
+        let over = self.explored();
+        let (due, later) = std::mem::take(&mut self.later)
+            .into_iter()
+            .partition(|(level, _)| *level < over);
+        self.later = later;
+        self.due = due.into_iter().map(|(_, turn)| turn).collect();
+    }
+
+    /// Lets all that was put off have its turn, without a limit; whether there is anything.
+    pub(crate) fn take_up_all(&mut self) -> bool {
+        let later = std::mem::take(&mut self.later).into_iter();
+        self.due.extend(later.map(|(_, turn)| Turn {
+            slice: None,
+            ..turn
+        }));
+        !self.due.is_empty()
+    }
+
+    /// The next one.
+    pub(crate) fn next(&mut self) -> Option<Turn> {
+        if let Some(turn) = self.due.pop_front() {
+            return Some(turn);
+        }
+        let step = *self.steps.get(self.next)?;
+        self.next += 1;
+        Some(Turn {
+            step,
+            slice: Some(FIRST_SLICE),
+        })
+    }
+
+    /// Puts off what is left of a turn.
+    pub(crate) fn put_off(&mut self, turn: Turn) {
+        self.has_put_off = true;
+        let slice = turn.slice.map(|slice| slice.saturating_mul(GROWTH));
+        self.later.push((self.explored(), Turn { slice, ..turn }));
+    }
+
+    /// A turn was not finished, and the search is over.
+    pub(crate) fn give_back(&mut self, turn: Turn) {
+        self.later.push((self.explored(), turn));
+    }
+
+    /// Whether something was put off.
+    pub(crate) fn have_been_put_off(&self) -> bool {
+        self.has_put_off
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn are_over(&self) -> bool {
+        self.least_cost().is_none()
+    }
+
+    /// The least cost of what is left.
+    pub(crate) fn least_cost(&self) -> Option<u32> {
+        let later = self.later.iter().map(|(_, turn)| turn.step.cost);
+        let due = self.due.iter().map(|turn| turn.step.cost);
+        let steps = self.steps[self.next..].iter().map(|step| step.cost);
+        later.chain(due).chain(steps).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(cost: u32, unit: usize) -> Step {
+        Step {
+            level: cost,
+            cost,
+            unit,
+        }
+    }
+
+    #[test]
+    fn an_execution_that_takes_long_counts_as_several() {
+        let usual = Duration::from_millis(10);
+        let of = |milliseconds| weight(Duration::from_millis(milliseconds), usual);
+        assert_eq!([of(1), of(39), of(40), of(159), of(160)], [1, 1, 4, 4, 16]);
+        assert_eq!(of(60_000), MOST_WEIGHT);
+    }
+
+    #[test]
+    fn what_is_put_off_has_its_turn_when_the_next_cost_has_been_explored() {
+        let steps = [step(1, 0), step(1, 1), step(2, 0), step(2, 1), step(3, 0)];
+        let mut turns = Turns::new(&steps);
+        let mut order = Vec::new();
+        loop {
+            match turns.begins_level() {
+                Some(true) => turns.take_up(),
+                Some(false) => {}
+                None if turns.take_up_all() => {}
+                None => break,
+            }
+            let turn = turns.next().unwrap();
+            order.push((turn.step.cost, turn.step.unit, turn.slice));
+            // The first unit has no end.
+            if turn.step.unit == 0 && turn.slice.is_some() {
+                turns.put_off(turn);
+            }
+        }
+        let first = Some(FIRST_SLICE);
+        assert_eq!(
+            order,
+            [
+                (1, 0, first),
+                (1, 1, first),
+                (2, 0, first),
+                (2, 1, first),
+                (1, 0, Some(FIRST_SLICE * GROWTH)),
+                (3, 0, first),
+                (2, 0, None),
+                (1, 0, None),
+                (3, 0, None),
+            ]
+        );
+        assert!(turns.are_over() && turns.have_been_put_off());
+    }
+
+    #[test]
+    fn a_cost_is_not_explored_in_whole_while_something_of_it_is_put_off() {
+        let steps = [step(1, 0), step(1, 1), step(2, 0)];
+        let mut turns = Turns::new(&steps);
+        let turn = turns.next().unwrap();
+        turns.put_off(turn);
+        turns.next();
+        turns.next();
+        assert_eq!(turns.least_cost(), Some(1));
+    }
+}
