@@ -100,8 +100,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub conflicts: Option<u64>,
 
-    /// Partitions that differ that are looked for at most
-    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "How far")]
+    /// Partitions that differ in one way (NEW fails, OLD fails, other results) that are looked for at most
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub different: usize,
 
     /// Partitions without a difference that are listed at most

@@ -407,3 +407,43 @@ fn what_happens_names_members_and_elements_as_the_source_does() {
         assert!(text.contains(step), "{text}");
     }
 }
+
+#[test]
+fn objects_of_other_files_hold_any_value_and_are_given_it_when_it_is_executed() {
+    let place = Place::new();
+    let source = "extern float scale;\n\
+                  extern struct { int kind; char mark; } entry;\n\
+                  extern int table[];\n\
+                  int by_entry(int n) {\n\
+                  \x20   return scale > 1.5f && entry.mark == 'x' && entry.kind == 77 ? 10 / n : 0;\n\
+                  }\n\
+                  int by_table(int n) { return 10 / (table[n & 1] - 3); }\n\
+                  int beyond(int n) { return table[n & 7]; }\n";
+    place.write("elsewhere.c", source);
+    for function in ["by_entry", "by_table"] {
+        let flags = ["project/elsewhere.c", "--function", function, "--json"];
+        let (status, text, errors) = prove(&place, &flags);
+        assert_eq!(status, Some(1), "{errors}");
+        let found = &json(&text)["counterexample"];
+        assert_eq!(found["kind"], "division-by-zero", "{text}");
+        assert_eq!(found["replay"], "agrees", "{text}");
+    }
+    let flags = ["project/elsewhere.c", "--function", "beyond"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("how large `table` is"), "{text}");
+}
+
+#[test]
+fn a_program_whose_globals_hold_anything_is_executed_with_what_they_hold() {
+    let place = Place::new();
+    let source = "#include <assert.h>\n\
+                  float ratio;\n\
+                  static struct { short low, high; } pair;\n\
+                  int main(void) { if (pair.high == 9) assert(ratio < 2.0f); return 0; }\n";
+    place.write("globals.c", source);
+    let flags = ["project/globals.c", "--havoc", "--json"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert_eq!(json(&text)["counterexample"]["replay"], "agrees", "{text}");
+}

@@ -108,7 +108,7 @@ pub struct Explored {
 /// How far exploration goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Partitions of inputs for which the programs differ that are looked for at most: then exploration ends.
+    /// Partitions of each kind for which the programs differ that are looked for at most.
     pub different: usize,
     /// Partitions of inputs for which the programs are the same that are listed at most: what is left of these is known to
     /// be the same anyway.
@@ -221,6 +221,7 @@ impl<'a> Explorer<'a> {
             if self.terms.as_truth(goal) == Some(false) {
                 continue;
             }
+            let before = explored.partitions.len();
             if let Some(model) = guess.take() {
                 let partition = self.partition(kind, model);
                 self.cover(partition.term);
@@ -228,8 +229,9 @@ impl<'a> Explorer<'a> {
                 explored.partitions.push(partition);
             }
             loop {
+                let found = explored.partitions.len() - before;
                 match self.open.check(self.terms, &[goal], &self.budget()) {
-                    Answer::Satisfiable if explored.partitions.len() >= self.extent.different => {
+                    Answer::Satisfiable if found >= self.extent.different => {
                         explored.differences_complete = false;
                         explored.more_differ = true;
                         break;

@@ -61,17 +61,9 @@ pub fn harness(
         text.push_str("void abort(void);\nvoid _Exit(int);\n");
         functions(&mut text, unit, inputs)?;
     }
+    define_elsewhere(&mut text, sources, inputs);
     text.push_str("\nint main(void)\n{\n");
-    for given in inputs {
-        if let InputKind::Initial(ty) = given.kind {
-            if given.name.contains('+') || given.name.contains('.') {
-                let reason = format!("the initial value of `{}` cannot be written", given.name);
-                return Err(HarnessError::Inexpressible(reason));
-            }
-            let value = constant(ty, given.bits);
-            let _ = writeln!(text, "    {} = {value};", given.name);
-        }
-    }
+    initial_values(&mut text, inputs)?;
     let mut names = Vec::new();
     for (shape, &parameter) in shapes.iter().zip(&found.parameters) {
         let variable = unit.variable(parameter);
@@ -192,6 +184,82 @@ fn fill(
     Ok(())
 }
 
+/// Objects that hold a value at the start, and their offsets: `table+8` is a part of `table`.
+fn initial(inputs: &[Given]) -> impl Iterator<Item = (&Given, Type, &str, Option<&str>)> {
+    inputs.iter().filter_map(|given| match given.kind {
+        InputKind::Initial(ty) if given.consumed => match given.name.split_once('+') {
+            Some((name, offset)) => Some((given, ty, name, Some(offset))),
+            None => Some((given, ty, given.name.as_str(), None)),
+        },
+        _ => None,
+    })
+}
+
+/// Defines the objects that the sources only declare, and that hold any value at the start.
+fn define_elsewhere(text: &mut String, sources: &[Source], inputs: &[Given]) {
+    let mut done: Vec<&str> = Vec::new();
+    for given in inputs {
+        let name = given.name.split('+').next().unwrap_or_default();
+        if !matches!(given.kind, InputKind::Initial(_)) || done.contains(&name) {
+            continue;
+        }
+        done.push(name);
+        let mut declarations = sources.iter().flat_map(|source| {
+            let unit = &source.unit;
+            let own = unit.globals.iter().copied();
+            own.filter(|&id| unit.variable(id).name == name)
+                .map(move |id| (unit, id))
+        });
+        if declarations
+            .clone()
+            .any(|(unit, id)| !unit.declared[id.0 as usize].is_extern)
+        {
+            continue;
+        }
+        let element =
+            declarations.find_map(|(unit, id)| match unit.types.kind(unit.variable(id).ty) {
+                TypeKind::Array(of, None) => {
+                    let size = unit.types.size(*of).filter(|&size| size > 0)?;
+                    Some((unit.types.spelling(*of)?, size))
+                }
+                _ => None,
+            });
+        let _ = match element {
+            None => writeln!(text, "__typeof__({name}) {name};"),
+            Some((spelled, size)) => {
+                // As much of it as is encoded.
+                let parts = inputs.iter().filter_map(|given| given.name.split_once('+'));
+                let own = parts.filter(|(own, _)| *own == name);
+                let last = own
+                    .filter_map(|(_, offset)| offset.parse::<u64>().ok())
+                    .max();
+                let count = (last.unwrap_or(0) + 8).div_ceil(size);
+                writeln!(text, "{spelled} {name}[{count}];")
+            }
+        };
+    }
+}
+
+/// Gives objects the values that they hold at the start.
+fn initial_values(text: &mut String, inputs: &[Given]) -> Result<(), HarnessError> {
+    for (given, ty, name, offset) in initial(inputs) {
+        if name.contains('.') {
+            let reason = format!("the initial value of `{}` cannot be written", given.name);
+            return Err(HarnessError::Inexpressible(reason));
+        }
+        // As bytes: their type may be another one.
+        let _ = writeln!(
+            text,
+            "    {{\n        __typeof__({value}) value = {value};\n        \
+             __builtin_memcpy((char *)&{name} + {offset}, &value, {size});\n    }}",
+            value = constant(ty, given.bits),
+            offset = offset.unwrap_or("0"),
+            size = ty.size()
+        );
+    }
+    Ok(())
+}
+
 /// Functions that the sources only declare: those that give inputs, and those of verifiers.
 fn functions(
     text: &mut String,
@@ -304,14 +372,9 @@ pub fn main_harness(
             )
         })
         .collect();
+    define_elsewhere(&mut text, sources, inputs);
     text.push_str("\nint main(void)\n{\n");
-    for given in inputs {
-        if let InputKind::Initial(ty) = given.kind
-            && !given.name.contains(['+', '.'])
-        {
-            let _ = writeln!(text, "    {} = {};", given.name, constant(ty, given.bits));
-        }
-    }
+    initial_values(&mut text, inputs)?;
     let _ = writeln!(
         text,
         "    static unsigned char input[] = {{{}0}};\n    stdin = fmemopen(input, {}, \"r\");\n    \
@@ -339,6 +402,31 @@ pub fn main_harness(
     };
     let _ = writeln!(text, "    (void)arguments;\n    return {call};\n}}");
     Ok(text)
+}
+
+/// The file for a whole program that the interpreter executes with objects that hold any value at the start: they get
+/// theirs, and the program begins.
+///
+/// # Errors
+/// When that cannot be said in C.
+pub fn initial_harness(sources: &[Source], inputs: &[Given]) -> Result<String, HarnessError> {
+    let (position, found) = find(sources, "main")?;
+    let mut text = format!(
+        "#define main main_of_the_program\n#include \"{}\"\n#undef main\n",
+        sources[position].path
+    );
+    define_elsewhere(&mut text, sources, inputs);
+    text.push_str("\nint main(int count, char **words, char **environment)\n{\n");
+    initial_values(&mut text, inputs)?;
+    let all = ["count", "words", "environment"];
+    let given = all[..found.parameters.len().min(all.len())].join(", ");
+    let _ = writeln!(text, "    return main_of_the_program({given});\n}}");
+    Ok(text)
+}
+
+/// Whether objects of the program hold any value at the start, and it matters which.
+pub fn has_initial_values(inputs: &[Given]) -> bool {
+    initial(inputs).next().is_some()
 }
 
 /// Standard input, as the execution reads it.

@@ -26,7 +26,10 @@ mod wider;
 
 pub use arguments::{ArgumentsRead, arguments_read, mixes_arguments};
 pub use enumerate::enumerate;
-pub use harness::{For, HarnessError, arguments, harness, main_harness, standard_input};
+pub use harness::{
+    For, HarnessError, arguments, harness, has_initial_values, initial_harness, main_harness,
+    standard_input,
+};
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};

@@ -181,7 +181,14 @@ impl Prover<'_> {
         let values = self.terms.evaluate_all(&conditions, &model);
         let first = values.iter().position(|value| value.truth())?;
         let wrong = &self.spec.wrong[first];
-        let inputs = given(self.terms, &self.encoding.inputs, &model);
+        let mut inputs = given(self.terms, &self.encoding.inputs, &model);
+        // What stands in objects of other files is any value; what it was only matters where something depends on it.
+        let matter = self.terms.variables_of(wrong.condition);
+        for (given, input) in inputs.iter_mut().zip(&self.encoding.inputs) {
+            if matches!(given.kind, InputKind::Initial(_)) && !matter.contains(&input.term) {
+                given.consumed = false;
+            }
+        }
         let trace = self.trace(wrong.condition, &model);
         Some(Counterexample {
             kind: wrong.kind.clone(),

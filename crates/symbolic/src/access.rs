@@ -148,13 +148,18 @@ impl Encoder<'_> {
             let inside = self.inside(&object, leaf.offset, size);
             let outside = self.terms.not(inside);
             let bad = self.terms.and(leaf.condition, outside);
-            self.undefined(
-                world,
-                bad,
-                Undefined::OutOfBounds,
-                || format!("{what} of {size} bytes outside of {}", described(&object)),
-                place,
-            );
+            if self.of_unknown_size.contains(&leaf.object) {
+                let reason = format!("how large {} is", described(&object));
+                self.unknown_where(world, bad, reason, place);
+            } else {
+                self.undefined(
+                    world,
+                    bad,
+                    Undefined::OutOfBounds,
+                    || format!("{what} of {size} bytes outside of {}", described(&object)),
+                    place,
+                );
+            }
             let dead = self.terms.not(object.alive);
             let gone = self.terms.and(leaf.condition, dead);
             let kind = match object.kind {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use patchwright_ir::{Function, OriginId, Program, RoutineId, Type, Undefined};
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     encoding::{
@@ -114,6 +114,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) length: Option<Term>,
     /// The program's arguments, by their objects.
     pub(crate) arguments: FxHashMap<Number, Rc<Argument>>,
+    /// Objects whose size no declaration tells: `extern int table[];`.
+    pub(crate) of_unknown_size: FxHashSet<Number>,
     /// The numbers that stand for arguments.
     pub(crate) argument_numbers: FxHashMap<(u32, Type), Term>,
     /// The choices that values stand for, by their numbers.
@@ -185,6 +187,7 @@ impl<'p> Encoder<'p> {
             bytes: Vec::new(),
             length: None,
             arguments: FxHashMap::default(),
+            of_unknown_size: FxHashSet::default(),
             argument_numbers: FxHashMap::default(),
             choice_values: FxHashMap::default(),
             interrupt,

@@ -26,6 +26,15 @@ struct Visible {
     size: u64,
 }
 
+/// Bytes that are encoded of an object whose size no declaration tells.
+const LEAST_ELSEWHERE: u64 = 16;
+
+/// It belongs to the models of the library, which are no part of the program.
+fn is_in_library(program: &patchwright_ir::Program, object: &patchwright_ir::Object) -> bool {
+    let file = program.modules[object.module].files.first();
+    file.is_some_and(|file| crate::encoder::is_library(&file.path))
+}
+
 impl Encoder<'_> {
     /// Encodes the whole program.
     pub(crate) fn program(mut self, entry: &Entry) -> Result<Encoding, EncodeError> {
@@ -143,12 +152,17 @@ impl Encoder<'_> {
             let id = ObjectId(index);
             let global = program.global(id);
             let entry = &program.objects[id.index()];
-            let unique = self.internal(&global.name);
+            // Its own name is left for what it holds at the start.
+            let unique = self.internal(&format!("bytes of {}", global.name));
             let content = match &global.data {
                 Some(data) if entry.defined => Content::bytes(&unique, &data.bytes),
                 _ => Content::zero(&unique),
             };
-            let size = global.size.max(if entry.defined { 0 } else { 16 });
+            let is_of_unknown_size = !entry.defined && global.size == 0;
+            let size = match is_of_unknown_size {
+                true => LEAST_ELSEWHERE,
+                false => global.size,
+            };
             let object = Object {
                 kind: match global.constant {
                     true => Kind::Constant,
@@ -162,12 +176,11 @@ impl Encoder<'_> {
             };
             let number = self.allocate(world, object);
             self.globals.push(number);
-            let in_library = program.modules[entry.module]
-                .files
-                .first()
-                .is_some_and(|file| crate::encoder::is_library(&file.path));
+            if is_of_unknown_size {
+                self.of_unknown_size.insert(number);
+            }
             if !global.constant
-                && !in_library
+                && !is_in_library(program, entry)
                 && entry.defined
                 && let Some(name) = visible_name(&global.name, &visible)
             {
@@ -187,6 +200,7 @@ impl Encoder<'_> {
                     }
                     self.relocate(world, number, data, entry.module);
                     if self.options.havoc
+                        && !is_in_library(program, entry)
                         && data.bytes.is_empty()
                         && data.relocations.is_empty()
                         && !global.constant

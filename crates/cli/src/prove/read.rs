@@ -13,7 +13,8 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
     Counterexample, For, Given, Replay, Source, Trusted, WrongKind, agreement, arguments,
-    arguments_read, execute, find, harness, parameters, standard_input,
+    arguments_read, execute, find, harness, has_initial_values, initial_harness, parameters,
+    standard_input,
 };
 use patchwright_symbolic::{
     Check, Entry, InputKind, LIBRARY_FILE, ParameterShape, Place, library_source,
@@ -431,18 +432,28 @@ impl Program {
     ) -> Result<(patchwright_interpret::Outcome, Vec<u8>), Problem> {
         let mut modules = Vec::new();
         let mut replaced = None;
-        if let Some(function) = function {
-            let (position, _) = find(sources, function).map_err(Problem::of)?;
-            let path = &sources[position].path;
-            let text = harness(
-                sources,
-                function,
-                &self.shapes,
-                inputs,
-                path,
-                For::Interpreter,
-                shown,
-            );
+        let text = match function {
+            Some(function) => {
+                let (position, _) = find(sources, function).map_err(Problem::of)?;
+                let path = &sources[position].path;
+                let text = harness(
+                    sources,
+                    function,
+                    &self.shapes,
+                    inputs,
+                    path,
+                    For::Interpreter,
+                    shown,
+                );
+                Some((position, text))
+            }
+            None if has_initial_values(inputs) => {
+                let (position, _) = find(sources, "main").map_err(Problem::of)?;
+                Some((position, initial_harness(sources, inputs)))
+            }
+            None => None,
+        };
+        if let Some((position, text)) = text {
             let mut reader = self
                 .reader
                 .lock()
