@@ -565,7 +565,7 @@ pub enum ConfirmArg {
 /// Flags of `patchwright validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// The project, then the patches
+    /// The project (behind a single C file its folder of cases, if that is not `cases` beside it), then the patches
     #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required = true)]
     pub inputs: Vec<PathBuf>,
 

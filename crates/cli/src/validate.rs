@@ -71,17 +71,41 @@ fn exit_of(error: &ValidateError) -> Exit {
     }
 }
 
-/// The project and the patches among the arguments.
-fn inputs(args: &ValidateArgs) -> (&Path, Vec<Source>) {
-    let (project, patches) = match &args.inputs[..] {
-        [project, patches @ ..] if !patches.is_empty() => (project.as_path(), patches),
-        alone => (Path::new("."), alone),
+/// What the arguments are.
+struct Inputs<'a> {
+    project: &'a Path,
+    /// The cases of a single C file.
+    cases: Option<&'a Path>,
+    patches: Vec<Source>,
+}
+
+/// The project, its cases and the patches among the arguments. As for `repair`, the cases of a C file may follow it.
+fn inputs(args: &ValidateArgs) -> Inputs<'_> {
+    let (project, cases, patches) = match &args.inputs[..] {
+        [file, cases, patches @ ..]
+            if !patches.is_empty() && !file.is_dir() && holds_cases(cases) =>
+        {
+            (file.as_path(), Some(cases.as_path()), patches)
+        }
+        [project, patches @ ..] if !patches.is_empty() => (project.as_path(), None, patches),
+        alone => (Path::new("."), None, alone),
     };
     let source = |path: &PathBuf| match path.as_os_str() == "-" {
         true => Source::Stdin,
         false => Source::Path(path.clone()),
     };
-    (project, patches.iter().map(source).collect())
+    Inputs {
+        project,
+        cases,
+        patches: patches.iter().map(source).collect(),
+    }
+}
+
+/// Whether a folder has the expected output of some case.
+fn holds_cases(folder: &Path) -> bool {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut paths = entries.map(|entry| entry.path());
+    paths.any(|path| path.extension().is_some_and(|end| end == "out"))
 }
 
 /// What is shown while the run goes on.
@@ -155,12 +179,16 @@ impl Display<'_> {
 }
 
 fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
-    let (root, sources) = inputs(args);
+    let Inputs {
+        project: root,
+        cases,
+        patches: sources,
+    } = inputs(args);
     let mut scratch = Scratch::in_default_place()?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone(), true);
-    let project = project::load_described(root, None, &args.description, Vec::new(), &scratch)?;
+    let project = project::load_described(root, cases, &args.description, Vec::new(), &scratch)?;
     let journal = state::journal(&args.resuming, "validate");
     let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;
     // Before the patches are read: what is wrong with the project is the first thing to know.

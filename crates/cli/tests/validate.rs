@@ -52,6 +52,22 @@ fn set() -> String {
 }
 
 #[test]
+fn the_cases_of_a_c_file_may_follow_it_as_for_repair() {
+    let place = Place::with_max2();
+    fs::rename(
+        place.project().join("cases"),
+        place.project().join("examples"),
+    )
+    .unwrap();
+    let arguments = ["project/max.c", "project/examples", "-"];
+    let output = run(&place, &arguments, &line("right", &condition("a >= b")));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let last = ["project/max.c", "project/examples"];
+    let output = place.run(["repair"].iter().chain(&last).chain(&["--first"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
 fn a_table_names_each_patch_and_why() {
     let place = Place::with_max2();
     let before = place.snapshot();

@@ -195,7 +195,7 @@ fn searched(
     }
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
-    let mut turns = Turns::new(&steps);
+    let mut turns = Turns::new(&steps, prepared.passing.len() + prepared.failing.len());
     loop {
         if search.is_over() {
             break;

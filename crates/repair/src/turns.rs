@@ -11,8 +11,11 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::order::Step;
 
-/// What an exploration may spend at first, in executions of the usual length.
+/// What an exploration may spend at first, in executions of the usual length…
 const FIRST_SLICE: u64 = 256;
+
+/// …and so many for each test: a patch is executed in all of them before it is known to be one.
+const FOR_EACH_TEST: u64 = 2;
 
 /// So many times as much the next time.
 const GROWTH: u64 = 4;
@@ -42,6 +45,8 @@ pub(crate) struct Turn {
 /// The steps of a search that are still to be done.
 pub(crate) struct Turns<'s> {
     steps: &'s [Step],
+    /// What each of them may spend at first.
+    slice: u64,
     next: usize,
     /// What was put off, with the level that was explored then.
     later: Vec<(u32, Turn)>,
@@ -51,9 +56,11 @@ pub(crate) struct Turns<'s> {
 }
 
 impl<'s> Turns<'s> {
-    pub(crate) fn new(steps: &'s [Step]) -> Self {
+    /// Of a search with so many tests.
+    pub(crate) fn new(steps: &'s [Step], tests: usize) -> Self {
         Turns {
             steps,
+            slice: FIRST_SLICE + FOR_EACH_TEST * tests as u64,
             next: 0,
             later: Vec::new(),
             due: VecDeque::new(),
@@ -116,7 +123,7 @@ impl<'s> Turns<'s> {
         self.next += 1;
         Some(Turn {
             step,
-            slice: Some(FIRST_SLICE),
+            slice: Some(self.slice),
         })
     }
 
@@ -174,7 +181,7 @@ mod tests {
     #[test]
     fn what_is_put_off_has_its_turn_when_the_next_cost_has_been_explored() {
         let steps = [step(1, 0), step(1, 1), step(2, 0), step(2, 1), step(3, 0)];
-        let mut turns = Turns::new(&steps);
+        let mut turns = Turns::new(&steps, 10);
         let mut order = Vec::new();
         loop {
             match turns.begins_level() {
@@ -190,7 +197,7 @@ mod tests {
                 turns.put_off(turn);
             }
         }
-        let first = Some(FIRST_SLICE);
+        let first = Some(276);
         assert_eq!(
             order,
             [
@@ -198,7 +205,7 @@ mod tests {
                 (1, 1, first),
                 (2, 0, first),
                 (2, 1, first),
-                (1, 0, Some(FIRST_SLICE * GROWTH)),
+                (1, 0, Some(276 * GROWTH)),
                 (3, 0, first),
                 (2, 0, None),
                 (1, 0, None),
@@ -211,7 +218,7 @@ mod tests {
     #[test]
     fn a_cost_is_not_explored_in_whole_while_something_of_it_is_put_off() {
         let steps = [step(1, 0), step(1, 1), step(2, 0)];
-        let mut turns = Turns::new(&steps);
+        let mut turns = Turns::new(&steps, 10);
         let turn = turns.next().unwrap();
         turns.put_off(turn);
         turns.next();
