@@ -322,6 +322,11 @@ fn behaviour_of(
     let looked = behaviour::look(&args.behaviour, project, &variants, scratch, cancel, None);
     let (mut found, order) = behaviour::told(looked)?;
     found.renumber(&|place| order.get(place - 1).map_or(place, |&at| numbers[at]));
+    found.names = set
+        .entries
+        .iter()
+        .map(|entry| entry.id().0.clone())
+        .collect();
     Some(found)
 }
 

@@ -510,3 +510,68 @@ fn nobody_vouches_for_a_larger_array() {
     let larger = &woven["patches"][1];
     assert!(larger["confirmed_by"].is_null(), "{larger}");
 }
+
+const LARGER: &str = "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n  int a = atoi(argv[1]), b = atoi(argv[2]);\n  printf(\"%d\\n\", b);\n  return 0;\n}\n";
+
+/// A set of patches that mend the only case of [`LARGER`] that fails, and the place for it.
+fn larger() -> (Place, String) {
+    let place = Place::new();
+    place.write("larger.c", LARGER);
+    for (name, arguments, output) in [("a", "5 1", "5\n"), ("b", "2 7", "7\n")] {
+        place.write(&format!("cases/{name}.args"), arguments);
+        place.write(&format!("cases/{name}.out"), output);
+    }
+    let patch = |value: &str| {
+        format!(
+            "--- a/larger.c\n+++ b/larger.c\n@@ -6 +6 @@\n-  printf(\"%d\\n\", b);\n+  printf(\"%d\\n\", {value});\n"
+        )
+    };
+    let set = line("five", &patch("b > 5 ? b : 5"))
+        + &line("right", &patch("a > b ? a : b"))
+        + &line("also", &patch("b < a ? a : b"));
+    (place, set)
+}
+
+/// What is said of the behaviour.
+fn behaviour(place: &Place, flags: &[&str], set: &str) -> String {
+    let project = [
+        "project",
+        "-",
+        "--build",
+        "cc -o larger larger.c",
+        "--program",
+        "larger",
+        "--cases",
+        "cases",
+        "--compare-budget",
+        "2",
+    ];
+    let output = run(place, &[&project[..], flags].concat(), set);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let at = text.find("Behaviour, seen with").unwrap_or_else(|| {
+        panic!("{text}{}", stderr(&output));
+    });
+    text[at..].to_owned()
+}
+
+#[test]
+fn plausible_patches_are_told_apart_by_inputs_and_answers() {
+    let (place, set) = larger();
+    let text = behaviour(&place, &["--compare"], &set);
+    assert!(
+        text.contains("right, also (no input tells them apart): change the result"),
+        "{text}"
+    );
+    assert!(
+        text.contains(" tells ") && text.contains("five ("),
+        "{text}"
+    );
+
+    let answer = r#"{"arguments": ["9", "3"], "input": "", "output": "9\n", "status": 0}"#;
+    let file = place.write("answers", answer);
+    let text = behaviour(&place, &["--answers", file.to_str().unwrap()], &set);
+    let order = ["right, also", "five: "].map(|name| text.find(name).unwrap());
+    assert!(order[0] < order[1], "{text}");
+    assert!(text.contains("contradicts answer 1"), "{text}");
+}

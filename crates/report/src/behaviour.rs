@@ -61,6 +61,8 @@ pub struct Behaviour {
     pub groups: Vec<Group>,
     /// For each pair of leading groups an input.
     pub distinguishing: Vec<Distinguishing>,
+    /// What the patches are called, by their numbers; nothing where they are called by these.
+    pub names: Vec<String>,
     /// Answers that were given.
     pub answers: usize,
     /// Why nothing is known of some patches.
@@ -123,10 +125,15 @@ impl Behaviour {
             self.like_passing
         );
         for group in &self.groups {
-            let numbers: Vec<String> = group.patches.iter().map(usize::to_string).collect();
-            let name = match numbers.len() {
-                1 => format!("patch {}", numbers[0]),
-                _ => format!("patches {} (no input tells them apart)", numbers.join(", ")),
+            let numbers: Vec<String> = match self.names.is_empty() {
+                true => group.patches.iter().map(usize::to_string).collect(),
+                false => group.patches.iter().map(|&one| self.name(one)).collect(),
+            };
+            let name = match (numbers.len(), self.names.is_empty()) {
+                (1, true) => format!("patch {}", numbers[0]),
+                (1, false) => numbers[0].clone(),
+                (_, true) => format!("patches {} (no input tells them apart)", numbers.join(", ")),
+                (_, false) => format!("{} (no input tells them apart)", numbers.join(", ")),
             };
             let _ = write!(
                 text,
@@ -157,11 +164,11 @@ impl Behaviour {
         for one in &self.distinguishing {
             let _ = writeln!(
                 text,
-                "  {} tells patch {} ({}) from patch {} ({})",
+                "  {} tells {} ({}) from {} ({})",
                 input(&one.arguments, &one.input),
-                one.patches[0],
+                self.name(one.patches[0]),
                 one.outputs[0].text(false),
-                one.patches[1],
+                self.name(one.patches[1]),
                 one.outputs[1].text(false)
             );
         }
@@ -169,6 +176,12 @@ impl Behaviour {
             let _ = writeln!(text, "  note: {note}");
         }
         text
+    }
+
+    /// What a patch is called.
+    fn name(&self, number: usize) -> String {
+        let own = number.checked_sub(1).and_then(|at| self.names.get(at));
+        own.cloned().unwrap_or_else(|| format!("patch {number}"))
     }
 
     /// Calls the patches by other numbers.
