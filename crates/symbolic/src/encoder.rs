@@ -117,6 +117,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) argument_numbers: FxHashMap<(u32, Type), Term>,
     /// The choices that values stand for, by their numbers.
     pub(crate) choice_values: FxHashMap<Term, u32>,
+    /// The number of the choice that each alternative's variable belongs to.
+    pub(crate) choice_of: FxHashMap<Term, u32>,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
@@ -185,6 +187,7 @@ impl<'p> Encoder<'p> {
             arguments: FxHashMap::default(),
             argument_numbers: FxHashMap::default(),
             choice_values: FxHashMap::default(),
+            choice_of: FxHashMap::default(),
             interrupt,
             stopped: false,
             exhausted: false,
