@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_csource::{Clang, TranslationUnit, parse_meaning};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
@@ -84,7 +84,8 @@ impl Reader {
             included,
             file,
         };
-        let unit = parse(&self.clang, &mut self.runner, &command, bytes).map_err(Problem::of)?;
+        let unit = parse_meaning(&self.clang, &mut self.runner, &command, bytes);
+        let unit = unit.map_err(Problem::of)?;
         Ok((unit, read.to_string_lossy().into_owned()))
     }
 

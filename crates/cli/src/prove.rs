@@ -9,7 +9,7 @@ use clap::Args;
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
+    Counterexample, Extent, Found, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
     choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
@@ -533,18 +533,12 @@ impl<'a> Job<'a> {
                 "no expression can be changed: all are trusted, or written by macros".to_owned(),
             ));
         }
-        let started = Instant::now();
-        let Asked { spec, .. } = self.asked(Some(&own), &mut options.clone())?;
-        self.phase("encode mutants", started);
-        let started = Instant::now();
-        let question = question(&mut self.terms, &spec, &own, budget);
-        let extent = Extent {
-            changes: self.args.max_edits,
-            conflicts: self.args.budget,
-            void: self.args.vacuous,
-            // Where much can be changed, much can be said in two ways.
-            fewest: level == Level::Three,
-            ..Extent::default()
+        // With one change a program has much fewer ways than with two. Where much can be changed, the repairs of one are
+        // looked for first.
+        let most = self.args.max_edits;
+        let steps = match level {
+            Level::Three if most > 1 => vec![1, most],
+            _ => vec![most],
         };
         if let Some(folder) = &self.args.output {
             files::create_output_folder(folder).map_err(Problem::of)?;
@@ -553,30 +547,62 @@ impl<'a> Job<'a> {
         let mut problem = None;
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
-        let (program, args, style) = (&self.program, self.args, self.style);
-        let mut tell = |repair: &Repair| {
-            let told = tell(program, args, &own, shown.len() + 1, repair);
-            match told {
-                Ok(one) => {
-                    if !args.json {
-                        let mut out = std::io::stdout().lock();
-                        let written = out.write_all(one.text(style).as_bytes());
-                        if let Err(error) = written.and_then(|()| out.flush()) {
-                            panic!("failed printing to stdout: {error}");
-                        }
-                    }
-                    shown.push(one);
+        let mut found = Found::default();
+        for (step, &changes) in steps.iter().enumerate() {
+            let started = Instant::now();
+            let mut options = Options {
+                single: changes == 1,
+                ..options.clone()
+            };
+            let asked = match self.asked(Some(&own), &mut options) {
+                // What was found before is told.
+                Err(Problem::Interrupted) if step > 0 => {
+                    found.complete = false;
+                    found.interrupted = true;
+                    break;
                 }
-                Err(error) => problem = Some(error),
+                asked => asked?,
+            };
+            self.phase("encode mutants", started);
+            let started = Instant::now();
+            let question = question(&mut self.terms, &asked.spec, &own, budget);
+            let extent = Extent {
+                changes,
+                conflicts: self.args.budget,
+                void: self.args.vacuous,
+                // Where much can be changed, much can be said in two ways.
+                fewest: level == Level::Three,
+                ..Extent::default()
+            };
+            let (program, args, style) = (&self.program, self.args, self.style);
+            let mut tell = |repair: &Repair| {
+                let told = tell(program, args, &own, shown.len() + 1, repair);
+                match told {
+                    Ok(one) => {
+                        if !args.json {
+                            let mut out = std::io::stdout().lock();
+                            let written = out.write_all(one.text(style).as_bytes());
+                            if let Err(error) = written.and_then(|()| out.flush()) {
+                                panic!("failed printing to stdout: {error}");
+                            }
+                        }
+                        shown.push(one);
+                    }
+                    Err(error) => problem = Some(error),
+                }
+            };
+            let search = Search::new(&mut self.terms, &question, extent, &interrupt);
+            found = search.after(found).run(&mut tell);
+            self.phase("search", started);
+            if let Some(problem) = problem {
+                return Err(problem);
             }
-        };
-        let found = Search::new(&mut self.terms, &question, extent, &interrupt).run(&mut tell);
-        self.phase("search", started);
-        if let Some(problem) = problem {
-            return Err(problem);
+            self.count(&found.solvers.0);
+            self.count(&found.solvers.1);
+            if !found.complete {
+                break;
+            }
         }
-        self.count(&found.solvers.0);
-        self.count(&found.solvers.1);
         self.stats.patches = found.counts.patches;
         self.stats.by_condition = found.counts.by_condition;
         self.stats.by_must_set = found.counts.by_must_set;

@@ -447,3 +447,87 @@ fn a_program_whose_globals_hold_anything_is_executed_with_what_they_hold() {
     assert_eq!(status, Some(1), "{text}{errors}");
     assert_eq!(json(&text)["counterexample"]["replay"], "agrees", "{text}");
 }
+
+#[test]
+fn what_a_program_leaves_in_its_variables_when_it_ends_is_nobodys_concern() {
+    let place = Place::new();
+    let program = |left: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nint state;\nint main(int argc, char **argv)\n{{\n    if (argc < 2)\n\
+             \x20       return 2;\n    printf(\"%d\\n\", atoi(argv[1]) / 2);\n    state = {left};\n    return 0;\n}}\n"
+        )
+    };
+    place.write("one.c", program("1"));
+    place.write("two.c", program("2"));
+    let (status, text, errors) = prove(&place, &["project/one.c", "--like", "project/two.c"]);
+    assert_eq!(status, Some(0), "{text}{errors}");
+}
+
+#[test]
+fn at_level_three_repairs_of_one_change_come_before_those_of_two() {
+    let place = Place::new();
+    let program = |condition: &str| {
+        format!(
+            "int price(int age, int members)\n{{\n    if ({condition})\n        return 80;\n    return 100;\n}}\n"
+        )
+    };
+    place.write("good.c", program("members > 2 && age >= 18"));
+    place.write("bad.c", program("members > 2"));
+    let flags = [
+        "project/bad.c",
+        "--function",
+        "price",
+        "--like",
+        "project/good.c",
+        "--repair",
+        "--level",
+        "3",
+        "--json",
+    ];
+    let found = |edits: &str| {
+        let flags = [&flags[..], &["--max-edits", edits]].concat();
+        let (status, text, errors) = prove(&place, &flags);
+        assert_eq!(status, Some(0), "{text}{errors}");
+        let repairs = json(&text)["repairs"].clone();
+        assert_eq!(repairs["complete"], true);
+        repairs["repairs"].as_array().unwrap().clone()
+    };
+    let one = found("1");
+    let two = found("2");
+    let added = |repair: &serde_json::Value| {
+        repair["diff"]
+            .as_str()
+            .unwrap()
+            .contains("age >= 18 && members > 2")
+    };
+    assert!(one.iter().any(added), "{one:?}");
+    assert_eq!(two[..one.len()], one);
+}
+
+#[test]
+fn a_file_is_read_by_two_starts_of_the_compiler() {
+    let place = Place::new();
+    let program =
+        "#include <stdio.h>\n#define MOST 3\nint f(int n)\n{\n    return n > MOST ? MOST : n;\n}\n";
+    place.write("one.c", program);
+    place.write("two.c", program);
+    let starts = place.project().join("starts");
+    place.script(
+        "compiler",
+        &format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] || echo start >>'{}'\n\
+             for compiler in clang-19 clang-22 clang-21 clang-20 clang-18 clang-17 clang-16 clang; do\n\
+             \x20   command -v $compiler >/dev/null && exec $compiler \"$@\"\ndone\nexit 1\n",
+            starts.display()
+        ),
+    );
+    let flags = ["prove", "project/one.c", "--function", "f"];
+    let output = place
+        .patchwright([&flags[..], &["--like", "project/two.c"]].concat())
+        .env("PATCHWRIGHT_CLANG", place.project().join("compiler"))
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let starts = fs::read_to_string(starts).expect("it was started");
+    assert_eq!(starts.lines().count(), 4);
+}

@@ -1,7 +1,7 @@
 //! Running clang: its flags, its version, its dumps.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -102,6 +102,14 @@ impl Clang {
         }
         let mut tried = Vec::new();
         for candidate in candidates {
+            if let Some(version) = version_of_link(&candidate)
+                && version >= OLDEST_VERSION
+            {
+                return Ok(Clang {
+                    program: candidate.into(),
+                    version,
+                });
+            }
             let request = Request::new(&candidate, "/")
                 .arg("--version")
                 .limits(Limits::with_wall(Duration::from_secs(20)));
@@ -320,6 +328,20 @@ impl Clang {
         let outcome = runner.run(&request)?;
         Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
     }
+}
+
+/// The version of a clang that is in the search path as Debian and its relatives have it, `clang-N` being a link to `clang` in
+/// the folder of LLVM N: so it need not be started for that.
+fn version_of_link(name: &OsStr) -> Option<u32> {
+    let version = name.to_str()?.strip_prefix("clang-")?;
+    let path = std::env::var_os("PATH")?;
+    let file = std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())?;
+    let real = file.canonicalize().ok()?;
+    let of_llvm = format!("llvm-{version}/bin/clang");
+    real.ends_with(of_llvm).then_some(())?;
+    version.parse().ok()
 }
 
 fn version_of(text: &str) -> Option<u32> {

@@ -52,6 +52,30 @@ pub fn parse(
     command: &CompileCommand,
     source: Vec<u8>,
 ) -> Result<TranslationUnit, ParseError> {
+    parse_with(clang, runner, command, source, Detail::Everything)
+}
+
+/// As [`parse`], for those who only want to know what the source means: neither the values of macros nor the sizes of types
+/// that it does not use are asked for.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_meaning(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    source: Vec<u8>,
+) -> Result<TranslationUnit, ParseError> {
+    parse_with(clang, runner, command, source, Detail::Meaning)
+}
+
+fn parse_with(
+    clang: &Clang,
+    runner: &mut Runner,
+    command: &CompileCommand,
+    source: Vec<u8>,
+    detail: Detail,
+) -> Result<TranslationUnit, ParseError> {
     if let Some(flag) = Dialect::not_known(command) {
         return Err(ParseError::Rejected {
             path: command.file.clone(),
@@ -61,20 +85,15 @@ pub fn parse(
         });
     }
     let preprocessed = clang.preprocess(runner, command)?;
-    read(
-        clang,
-        runner,
-        command,
-        &preprocessed,
-        source,
-        Detail::Everything,
-    )
+    read(clang, runner, command, &preprocessed, source, detail)
 }
 
 /// How much is asked of a source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Statements,
+    /// Also all that its meaning rests on: layouts that the tree leaves open.
+    Meaning,
     /// Also the values of macros and the sizes of types, which cost another run of the compiler.
     Everything,
 }
@@ -120,7 +139,9 @@ fn variants_with(
         let text = clang.preprocess(runner, command)?;
         let (command, text) = match detail {
             Detail::Statements => (command.clone(), text),
-            Detail::Everything => ctype::as_functions(clang, runner, command, text, source)?,
+            Detail::Meaning | Detail::Everything => {
+                ctype::as_functions(clang, runner, command, text, source)?
+            }
         };
         let known = ways.iter().any(|(other, known)| {
             clang::has_same_types(&command, other) && macros::is_alike(&text, known, source)
@@ -213,7 +234,7 @@ fn read(
     ) = more;
     let constants = match detail {
         Detail::Statements => Vec::new(),
-        Detail::Everything => {
+        Detail::Meaning | Detail::Everything => {
             let all = functions
                 .iter_mut()
                 .chain(&mut functions_in_headers)
@@ -225,7 +246,12 @@ fn read(
                 .chain(initializers.iter_mut().map(|one| &mut one.arena))
                 .map(|function| &mut function.details);
             offsets::ask(clang, runner, command, offsets, &mut types, details)?;
-            questions::ask(clang, runner, command, &source, &macros, &mut types)?
+            match detail {
+                Detail::Everything => {
+                    questions::ask(clang, runner, command, &source, &macros, &mut types)?
+                }
+                _ => Vec::new(),
+            }
         }
     };
     Ok(TranslationUnit {

@@ -8,13 +8,18 @@ use std::collections::BTreeMap;
 
 use patchwright_solve::{Answer, Term};
 
-use crate::search::{Candidate, Judgement, Repair, Search, between, bits, constant};
+use crate::{
+    base::Base,
+    question::Repair,
+    search::{Candidate, Judgement, Search, between, bits, constant},
+    trial::Trial,
+};
 
 impl Search<'_> {
     /// Tries all patches of so many changes, of which only the last one leaves a constant open.
     /// [`Judgement::Wrong`] says that an input turned up on which patches cannot be tried.
     pub(crate) fn try_all(&mut self, changes: usize, tell: &mut dyn FnMut(&Repair)) -> Judgement {
-        if self.trials.is_empty() {
+        if self.tried.is_empty() {
             // What is wrong with the program as it is.
             let none = Candidate {
                 changes: Vec::new(),
@@ -24,7 +29,7 @@ impl Search<'_> {
         }
         let judgement = self.extend(changes, tell);
         while self.chosen.pop().is_some() {
-            self.trials.iter_mut().for_each(|trial| trial.take_back());
+            self.bases.iter_mut().for_each(Base::take_back);
         }
         judgement
     }
@@ -51,13 +56,13 @@ impl Search<'_> {
             } else if self.sites[site].open[which].is_none() {
                 let choice = self.sites[site].choices[which];
                 self.chosen.push(next);
-                for trial in &mut self.trials {
-                    trial.put(self.terms, choice);
+                for base in &mut self.bases {
+                    base.put(self.terms, choice);
                 }
                 let judgement = self.extend(changes, tell);
                 if judgement == Judgement::Done {
                     self.chosen.pop();
-                    self.trials.iter_mut().for_each(|trial| trial.take_back());
+                    self.bases.iter_mut().for_each(Base::take_back);
                 }
                 judgement
             } else {
@@ -74,15 +79,23 @@ impl Search<'_> {
     }
 
     /// The alternatives one of which has to be taken next.
-    fn next_changes(&self) -> Vec<(usize, usize)> {
+    fn next_changes(&mut self) -> Vec<(usize, usize)> {
         const LOOKS: usize = 8;
-        let failing = self.hardest.iter().filter(|&&position| {
-            let fails = self.trials[position].fails();
-            fails == Some(true)
-        });
+        let chosen = self.chosen.clone();
+        self.put(&chosen);
+        let mut looked_at = 0;
         let mut least: Option<Vec<(usize, usize)>> = None;
-        for &position in failing.take(LOOKS) {
-            let deciding = self.trials[position].deciding(self.terms);
+        for &input in &self.hardest {
+            let base = self.bases.get(input).unwrap_or(&self.base);
+            let mut trial = Trial::new(self.terms, base, Some(&self.tried[input]));
+            if trial.holds(self.question.bad) != Some(true) {
+                continue;
+            }
+            looked_at += 1;
+            if looked_at > LOOKS {
+                break;
+            }
+            let deciding = trial.deciding(self.question.bad);
             let choices = deciding.iter().filter_map(|term| self.choice_of.get(term));
             let free: Vec<(usize, usize)> = choices
                 .copied()
@@ -92,6 +105,7 @@ impl Search<'_> {
                 least = Some(free);
             }
         }
+        self.take_back(&chosen);
         let mut next = least.unwrap_or_else(|| {
             let sites = self.sites.iter().enumerate();
             sites
@@ -111,7 +125,7 @@ impl Search<'_> {
         tell: &mut dyn FnMut(&Repair),
     ) -> Judgement {
         loop {
-            if self.judged.contains(all) || !self.may_be_right(next) {
+            if self.judged.contains(all) || !self.may_be_right(next, all) {
                 return Judgement::Done;
             }
             let constants = match self.sites[next.0].open[next.1] {
@@ -149,21 +163,36 @@ impl Search<'_> {
         }
     }
 
-    /// Whether no known input shows that what is in place is wrong with this change.
-    fn may_be_right(&mut self, (site, which): (usize, usize)) -> bool {
-        let choice = self.sites[site].choices[which];
-        for rank in 0..self.hardest.len() {
-            let position = self.hardest[rank];
-            let trial = &mut self.trials[position];
-            trial.put(self.terms, choice);
-            let fails = trial.fails();
-            trial.take_back();
-            if fails == Some(true) {
-                self.hardest[..=rank].rotate_right(1);
-                return false;
-            }
+    /// Whether no known input shows that a patch is wrong, which is what is in place and one more change.
+    fn may_be_right(&mut self, next: (usize, usize), changes: &[(usize, usize)]) -> bool {
+        let bad = self.question.bad;
+        let shown = if self.is_small() {
+            let choice = self.sites[next.0].choices[next.1];
+            self.hardest.iter().position(|&input| {
+                let base = &mut self.bases[input];
+                base.put(self.terms, choice);
+                let fails = base.value(bad);
+                base.take_back();
+                fails == Some(1)
+            })
+        } else {
+            self.put(changes);
+            let shown = self.hardest.iter().position(|&input| {
+                let mut trial = Trial::new(self.terms, &self.base, Some(&self.tried[input]));
+                trial.holds(bad) == Some(true)
+            });
+            self.take_back(changes);
+            shown
+        };
+        if let Some(rank) = shown {
+            self.hardest[..=rank].rotate_right(1);
         }
-        true
+        shown.is_none()
+    }
+
+    /// With these changes, the condition on open constants under which the program fails for an input.
+    pub(crate) fn left_to_constants(&mut self, input: usize, changes: &[(usize, usize)]) -> Term {
+        self.left_open(self.question.bad, changes, Some(input))
     }
 
     /// Values of a patch's open constants that no known input excludes and for which these conditions hold; the nearest to
@@ -176,9 +205,11 @@ impl Search<'_> {
         if self.said.0 != changes {
             self.said = (changes.to_vec(), Vec::new());
         }
-        while self.said.1.len() < self.folded.len() {
-            let folded = self.folded[self.said.1.len()];
-            let fails = self.in_place(folded, changes, &BTreeMap::new());
+        while self.said.1.len() < self.tried.len() {
+            let fails = self.left_to_constants(self.said.1.len(), changes);
+            if self.terms.as_truth(fails) == Some(true) {
+                return Ok(None);
+            }
             let fine = self.terms.not(fails);
             self.said.1.push(fine);
         }

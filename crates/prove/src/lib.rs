@@ -3,12 +3,14 @@
 //! The paper is "Must Fault Localization for Program Repair" (AllRepair and FL-AllRepair).
 
 mod arguments;
+mod base;
 mod enumerate;
 mod explicit;
 mod harness;
 mod level;
 mod locate;
 mod mutation;
+mod question;
 mod repair;
 mod repaired;
 mod replay;
@@ -33,9 +35,10 @@ pub use harness::{
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
+pub use question::{Choosable, Counts, Extent, Found, Question, Repair};
 pub use repair::{choices, mutations, patched, question};
 pub use replay::{Replay, agreement, execute};
-pub use search::{Choosable, Counts, Extent, Found, Question, Repair, Search};
+pub use search::Search;
 pub use simple::simple;
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, parameters};

@@ -8,7 +8,7 @@ use crate::{
     enumerate::enumerate,
     level::Level,
     mutation::{Mutations, Unfit, changed},
-    search::{Choosable, Question, Repair},
+    question::{Choosable, Question, Repair},
     source::Source,
     spec::Spec,
 };

@@ -1,194 +1,129 @@
-//! Trying patches on one input: the condition of failing with the input in place, evaluated again and again with a few
-//! changes at a time.
+//! Trying patches: what is asked, evaluated for one input, or for all, with a few changes in place.
 //!
-//! Only what a change reaches is computed again. Constants that a patch leaves open have no value, and what depends on
-//! them has none either, unless it is the same for all.
+//! Only what the result needs is evaluated: of a choice the part that is taken, of a conjunction nothing behind a part that
+//! is false; and what holds for all inputs is known before ([`Base`]). So a patch costs what the program does, and not what all other patches would make of it. What is open (constants
+//! of a patch, or the inputs) has no value, and what depends on it has none either, unless it is the same for all.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::collections::BTreeSet;
 
 use patchwright_solve::{Node, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A value, or nothing where it depends on an open constant.
-type Value = Option<u128>;
+use crate::base::{Base, Value, evaluate, is_array};
 
-/// The condition of failing for one input.
-pub(crate) struct Trial {
-    /// The terms of the condition, parts before what they are part of.
-    order: Vec<Term>,
-    at: FxHashMap<Term, u32>,
-    /// Where the users of each term begin in `used_by`.
-    first: Vec<u32>,
-    used_by: Vec<u32>,
-    values: Vec<Value>,
-    /// What was changed, with the value before.
-    log: Vec<(u32, Value)>,
-    /// Where the log was before each change that is in place.
-    levels: Vec<usize>,
-    queue: BinaryHeap<Reverse<u32>>,
-    queued: Vec<bool>,
+/// Values of variables.
+pub(crate) type Input = FxHashMap<Term, u128>;
+
+/// Evaluates, for one input and with some choices made.
+pub(crate) struct Trial<'a> {
+    terms: &'a Terms,
+    /// What holds for all inputs.
+    base: &'a Base,
+    input: Option<&'a Input>,
+    values: FxHashMap<Term, Value>,
 }
 
-impl Trial {
-    /// A condition over choices, which are all false, and open constants. Nothing if something else is free in it.
-    pub(crate) fn new(
-        terms: &Terms,
-        condition: Term,
-        is_choice: impl Fn(Term) -> bool,
-        is_constant: impl Fn(Term) -> bool,
-    ) -> Option<Trial> {
-        let order = terms.within(&[condition]);
-        let mut at = FxHashMap::default();
-        for (index, &term) in order.iter().enumerate() {
-            at.insert(term, index as u32);
+impl<'a> Trial<'a> {
+    /// A trial of the patch that is in place in `base`, with an input, or without one.
+    pub(crate) fn new(terms: &'a Terms, base: &'a Base, input: Option<&'a Input>) -> Trial<'a> {
+        Trial {
+            terms,
+            base,
+            input,
+            values: FxHashMap::default(),
         }
-        let mut users: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-        for (index, &term) in order.iter().enumerate() {
-            terms.for_each_part(term, |part| users[at[&part] as usize].push(index as u32));
+    }
+
+    /// The value of a term.
+    fn of(&mut self, term: Term) -> Value {
+        let term = self.base.same(term);
+        if let Some(value) = self.base.value(term) {
+            return Some(value);
         }
-        let mut first = vec![0];
-        let mut used_by = Vec::new();
-        for mut one in users {
-            one.dedup();
-            used_by.extend(one);
-            first.push(used_by.len() as u32);
+        if let Some(&value) = self.values.get(&term) {
+            return value;
         }
-        let mut trial = Trial {
-            values: vec![None; order.len()],
-            queued: vec![false; order.len()],
-            order,
-            at,
-            first,
-            used_by,
-            log: Vec::new(),
-            levels: Vec::new(),
-            queue: BinaryHeap::new(),
+        let mut open = vec![term];
+        while let Some(&next) = open.last() {
+            if self.values.contains_key(&next) {
+                open.pop();
+                continue;
+            }
+            match self.value(next) {
+                Ok(value) => {
+                    self.values.insert(next, value);
+                    open.pop();
+                }
+                Err(needed) => open.push(needed),
+            }
+        }
+        self.values[&term]
+    }
+
+    /// The value of a term, of the values of its parts; or a part whose value has to be known first.
+    fn value(&self, term: Term) -> Result<Value, Term> {
+        let variable = |variable| self.input.and_then(|input| input.get(&variable).copied());
+        let known = |part| {
+            let part = self.base.same(part);
+            match self.base.value(part) {
+                Some(value) => Ok(Some(value)),
+                None => self.values.get(&part).copied().ok_or(part),
+            }
         };
-        for index in 0..trial.order.len() {
-            let term = trial.order[index];
-            trial.values[index] = match terms.node(term) {
-                Node::Variable(_) if is_choice(term) => Some(0),
-                Node::Variable(_) if is_constant(term) => None,
-                Node::Variable(_) | Node::Apply(..) => return None,
-                _ => trial.value(terms, term),
-            };
-        }
-        Some(trial)
+        evaluate(self.terms, term, variable, known)
     }
 
-    /// How many terms it has.
-    pub(crate) fn size(&self) -> usize {
-        self.order.len()
+    /// Whether a condition holds; nothing where that depends on what is open.
+    pub(crate) fn holds(&mut self, condition: Term) -> Option<bool> {
+        self.of(condition).map(|value| value != 0)
     }
 
-    fn of(&self, term: Term) -> Value {
-        self.values[self.at[&term] as usize]
-    }
-
-    fn value(&self, terms: &Terms, term: Term) -> Value {
-        match terms.node(term) {
-            Node::And(a, b) => match (self.of(a), self.of(b)) {
-                (Some(0), _) | (_, Some(0)) => Some(0),
-                (Some(a), Some(b)) => Some(a & b),
-                _ => None,
-            },
-            Node::Ite(condition, then, otherwise) if !is_array(terms, term) => {
-                match self.of(condition) {
-                    Some(0) => self.of(otherwise),
-                    Some(_) => self.of(then),
-                    None => {
-                        let (then, otherwise) = (self.of(then), self.of(otherwise));
-                        then.filter(|_| then == otherwise)
-                    }
-                }
+    /// What stands between a term and what is open.
+    pub(crate) fn open(&mut self, root: Term) -> Open {
+        let terms = self.terms;
+        let mut found = Open {
+            root,
+            order: BTreeSet::new(),
+            values: Input::default(),
+            same: FxHashMap::default(),
+        };
+        let mut open = vec![root];
+        while let Some(term) = open.pop() {
+            if found.same.contains_key(&term) {
+                continue;
             }
-            Node::Select(array, index) => self.element(terms, array, self.of(index)?),
-            // An array has no value of its own; its users look at its parts.
-            _ if is_array(terms, term) => None,
-            _ => {
-                let mut all = true;
-                terms.for_each_part(term, |part| all &= self.of(part).is_some());
-                match all {
-                    true => terms.value_of_parts(term, |part| self.of(part).unwrap_or(0)),
-                    false => None,
-                }
+            let same = self.resolved(term);
+            found.same.insert(term, same);
+            if let Some(value) = self.of(same) {
+                found.values.insert(same, value);
+            } else if !found.order.contains(&same) {
+                found.order.insert(same);
+                terms.for_each_part(same, |part| open.push(part));
             }
         }
+        found
     }
 
-    fn element(&self, terms: &Terms, array: Term, index: u128) -> Value {
-        let mut at = array;
+    /// The term that has the value of this one: of a choice what is taken.
+    fn resolved(&mut self, mut term: Term) -> Term {
         loop {
-            at = match terms.node(at) {
-                Node::Store(below, there, element) => match self.of(there)? == index {
-                    true => return self.of(element),
-                    false => below,
+            let same = self.base.same(term);
+            term = match self.terms.node(same) {
+                Node::Ite(condition, then, otherwise) => match self.of(condition) {
+                    Some(0) => otherwise,
+                    Some(_) => then,
+                    None => return same,
                 },
-                Node::Ite(condition, then, otherwise) => match self.of(condition)? {
-                    0 => otherwise,
-                    _ => then,
-                },
-                Node::ArrayOf(element) => return self.of(element),
-                _ => return None,
+                _ => return same,
             };
         }
     }
 
-    /// Makes a choice true, until [`Trial::take_back`].
-    pub(crate) fn put(&mut self, terms: &Terms, choice: Term) {
-        self.levels.push(self.log.len());
-        self.choose(terms, choice);
-    }
-
-    /// Takes back the last choice that was put in place.
-    pub(crate) fn take_back(&mut self) {
-        let before = self.levels.pop().unwrap_or(0);
-        while self.log.len() > before {
-            if let Some((index, value)) = self.log.pop() {
-                self.values[index as usize] = value;
-            }
-        }
-    }
-
-    fn choose(&mut self, terms: &Terms, choice: Term) {
-        let Some(&index) = self.at.get(&choice) else {
-            return;
-        };
-        self.change(index, Some(1));
-        while let Some(Reverse(index)) = self.queue.pop() {
-            self.queued[index as usize] = false;
-            let term = self.order[index as usize];
-            let new = self.value(terms, term);
-            if new != self.values[index as usize] || is_array(terms, term) {
-                self.change(index, new);
-            }
-        }
-    }
-
-    fn change(&mut self, index: u32, new: Value) {
-        self.log.push((index, self.values[index as usize]));
-        self.values[index as usize] = new;
-        let users = self.first[index as usize] as usize..self.first[index as usize + 1] as usize;
-        for &user in &self.used_by[users] {
-            if !std::mem::replace(&mut self.queued[user as usize], true) {
-                self.queue.push(Reverse(user));
-            }
-        }
-    }
-
-    /// Whether it fails; nothing where that depends on open constants.
-    pub(crate) fn fails(&self) -> Option<bool> {
-        self.values
-            .last()
-            .copied()
-            .flatten()
-            .map(|value| value != 0)
-    }
-
-    /// What decides that it fails: as long as no other choice of these changes, it does.
-    pub(crate) fn deciding(&self, terms: &Terms) -> FxHashSet<Term> {
+    /// What decides that a condition holds: as long as no other choice of these changes, it does.
+    pub(crate) fn deciding(&mut self, condition: Term) -> FxHashSet<Term> {
+        let terms = self.terms;
         let mut seen = FxHashSet::default();
-        let mut open: Vec<Term> = self.order.last().copied().into_iter().collect();
+        let mut open = vec![condition];
         while let Some(term) = open.pop() {
             if !seen.insert(term) {
                 continue;
@@ -215,7 +150,7 @@ impl Trial {
                 }
                 Node::Select(array, index) => {
                     open.push(index);
-                    self.passed_of_array(terms, array, index, &mut open);
+                    self.passed_of_array(array, index, &mut open);
                 }
                 _ => terms.for_each_part(term, |part| open.push(part)),
             }
@@ -223,7 +158,8 @@ impl Trial {
         seen
     }
 
-    fn passed_of_array(&self, terms: &Terms, array: Term, index: Term, open: &mut Vec<Term>) {
+    fn passed_of_array(&mut self, array: Term, index: Term, open: &mut Vec<Term>) {
+        let terms = self.terms;
         let mut at = array;
         loop {
             at = match terms.node(at) {
@@ -249,13 +185,43 @@ impl Trial {
     }
 }
 
-fn is_array(terms: &Terms, term: Term) -> bool {
-    matches!(terms.sort(term), Sort::Array { .. })
+/// What stands between a term and what is open.
+pub(crate) struct Open {
+    root: Term,
+    /// The terms that depend on it, parts before what they are part of.
+    order: BTreeSet<Term>,
+    /// The values of the others.
+    values: Input,
+    /// For each term that is mentioned the one that has its value.
+    same: FxHashMap<Term, Term>,
+}
+
+impl Open {
+    /// The term as one of what is open.
+    pub(crate) fn term(&self, terms: &mut Terms) -> Term {
+        let mut made: FxHashMap<Term, Term> = FxHashMap::default();
+        for (&term, &value) in &self.values {
+            let constant = match terms.sort(term) {
+                Sort::Bool => terms.truth(value != 0),
+                Sort::Bits(width) => terms.constant(width, value),
+                Sort::Array { .. } => term,
+            };
+            made.insert(term, constant);
+        }
+        for &term in &self.order {
+            let new = terms.rebuild(term, |part| made[&self.same[&part]]);
+            made.insert(term, new);
+        }
+        made[&self.same[&self.root]]
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
+    use crate::base::Circuit;
 
     struct Example {
         terms: Terms,
@@ -284,45 +250,42 @@ mod tests {
         }
     }
 
-    fn trial(example: &Example) -> Trial {
-        let Example {
-            terms,
-            choices,
-            constant,
-            fails,
-        } = example;
-        Trial::new(
-            terms,
-            *fails,
-            |term| choices.contains(&term),
-            |term| term == *constant,
-        )
-        .expect("nothing else is free")
+    fn base(example: &Example, chosen: &[usize]) -> Base {
+        let circuit = Rc::new(Circuit::new(&example.terms, &[example.fails]));
+        let mut base = Base::new(&example.terms, &circuit, |term| {
+            example.choices.contains(&term).then_some(0)
+        });
+        for &number in chosen {
+            base.put(&example.terms, example.choices[number]);
+        }
+        base
+    }
+
+    fn fails(example: &Example, chosen: &[usize]) -> Option<bool> {
+        let base = base(example, chosen);
+        Trial::new(&example.terms, &base, None).holds(example.fails)
     }
 
     #[test]
-    fn changes_are_computed_and_taken_back() {
+    fn what_fails_follows_the_changes() {
         let example = example();
-        let mut trial = trial(&example);
-        assert_eq!(trial.fails(), Some(true));
-        trial.put(&example.terms, example.choices[0]);
-        assert_eq!(trial.fails(), Some(true));
-        trial.put(&example.terms, example.choices[2]);
-        assert_eq!(trial.fails(), Some(false));
-        trial.take_back();
-        assert_eq!(trial.fails(), Some(true));
-        trial.put(&example.terms, example.choices[1]);
-        assert_eq!(trial.fails(), None, "it depends on the constant");
-        trial.take_back();
-        trial.take_back();
-        assert_eq!(trial.fails(), Some(true));
+        assert_eq!(fails(&example, &[]), Some(true));
+        assert_eq!(fails(&example, &[0]), Some(true));
+        assert_eq!(fails(&example, &[0, 2]), Some(false));
+        assert_eq!(fails(&example, &[1]), None, "it depends on the constant");
     }
 
     #[test]
-    fn a_condition_with_another_variable_cannot_be_tried() {
-        let example = example();
-        let none = Trial::new(&example.terms, example.fails, |_| false, |_| false);
-        assert!(none.is_none());
+    fn what_is_left_to_a_constant_speaks_of_it_alone() {
+        let mut example = example();
+        let base = base(&example, &[0, 1]);
+        let open = Trial::new(&example.terms, &base, None).open(example.fails);
+        let fails = open.term(&mut example.terms);
+        let three = example.terms.constant(32, 3);
+        let values = FxHashMap::from_iter([(example.constant, three)]);
+        let at_three = example.terms.substitute(fails, &values);
+        assert_eq!(example.terms.as_truth(at_three), Some(false));
+        assert_eq!(example.terms.variables_of(fails), [example.constant]);
     }
 
     #[test]
@@ -336,11 +299,14 @@ mod tests {
         let array = terms.store(empty, at, seven);
         let element = terms.select(array, two);
         let fails = terms.eq(element, zero);
-        let mut trial =
-            Trial::new(&terms, fails, |term| term == choice, |_| false).expect("closed");
-        assert_eq!(trial.fails(), Some(true));
-        assert!(trial.deciding(&terms).contains(&choice));
-        trial.put(&terms, choice);
-        assert_eq!(trial.fails(), Some(false));
+        let circuit = Rc::new(Circuit::new(&terms, &[fails]));
+        let mut base = Base::new(&terms, &circuit, |term| (term == choice).then_some(0));
+        let mut trial = Trial::new(&terms, &base, None);
+        assert_eq!(trial.holds(fails), Some(true));
+        assert!(trial.deciding(fails).contains(&choice));
+        base.put(&terms, choice);
+        assert_eq!(Trial::new(&terms, &base, None).holds(fails), Some(false));
+        base.take_back();
+        assert_eq!(Trial::new(&terms, &base, None).holds(fails), Some(true));
     }
 }

@@ -120,6 +120,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) argument_numbers: FxHashMap<(u32, Type), Term>,
     /// The choices that values stand for, by their numbers.
     pub(crate) choice_values: FxHashMap<Term, u32>,
+    /// The number of the choice that each alternative's variable belongs to.
+    pub(crate) choice_of: FxHashMap<Term, u32>,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
@@ -190,6 +192,7 @@ impl<'p> Encoder<'p> {
             of_unknown_size: FxHashSet::default(),
             argument_numbers: FxHashMap::default(),
             choice_values: FxHashMap::default(),
+            choice_of: FxHashMap::default(),
             interrupt,
             stopped: false,
             exhausted: false,

@@ -15,7 +15,7 @@
 //! # Meaning
 //! Operators mean what crate `semantics` says ([`meaning`]). Memory consists of objects with bounds,
 //! lifetimes and written bytes, pointers of an object and an offset, as in crate `interpret`. What has
-//! no value may have any, the same each time. The library is C ([`library_source`]), but for what C
+//! no value may have any, the same each time. The library is C ([`library`]), but for what C
 //! cannot say.
 //!
 //! # What must not exist here
@@ -47,16 +47,21 @@ pub use encoding::{
 };
 pub use options::{Check, Entry, Options, ParameterShape, Shape};
 
-use patchwright_ir::Program;
+use patchwright_ir::{Module, Program, read_module};
 use patchwright_solve::Terms;
 
-/// The name of the file that [`library_source`] is to be lowered as.
-pub const LIBRARY_FILE: &str = "patchwright-library.c";
+/// The name of the file that has the functions of [`library`].
+pub(crate) const LIBRARY_FILE: &str = "patchwright-library.c";
 
-/// Functions of the C library that are written in C: to be lowered as [`LIBRARY_FILE`] and linked to a
-/// program. Its definitions are weak, so that the program's own take precedence.
-pub fn library_source() -> &'static str {
-    include_str!("library.c")
+/// Functions of the C library that are written in C (`library.c`), lowered: to be linked to a program. Its definitions are
+/// weak, so that the program's own take precedence.
+///
+/// They stand here as IR, so that no compiler has to read them each time; a test holds them to the C.
+pub fn library() -> Module {
+    match read_module(include_str!("library.ir")) {
+        Ok(module) => module,
+        Err(error) => unreachable!("a test reads library.ir: {error}"),
+    }
 }
 
 /// Encodes a program, or one of its functions. Calls nest on the thread's stack as they do in the

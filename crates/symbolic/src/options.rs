@@ -168,6 +168,8 @@ pub struct Options {
     pub abort_fails: bool,
     /// For each number of a choice, how many alternatives it has beside the original.
     pub choices: BTreeMap<u32, u32>,
+    /// At most one of the choices is made: on a path that rests on one, all others are the original.
+    pub single: bool,
     /// The value of each statement may be any, where the variable `location.N` holds.
     pub locations: bool,
     /// Instructions that are encoded at most, all unwindings and inlined calls together.
@@ -196,6 +198,7 @@ impl Default for Options {
             havoc: false,
             abort_fails: true,
             choices: BTreeMap::new(),
+            single: false,
             locations: false,
             instructions: 5_000_000,
             terms: 20_000_000,

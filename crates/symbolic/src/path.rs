@@ -79,6 +79,13 @@ impl Path {
         self.0.whole
     }
 
+    /// Its conjuncts, the last first; of a long path only so many that looking at them costs little.
+    pub(crate) fn last_conditions(&self) -> impl Iterator<Item = Term> {
+        const MOST: usize = 100;
+        let all = std::iter::successors(Some(self), |path| path.0.parent.as_ref());
+        all.take(MOST).map(|path| path.0.condition)
+    }
+
     pub(crate) fn is(&self, other: &Path) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }

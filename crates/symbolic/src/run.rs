@@ -606,7 +606,17 @@ impl<'p> Encoder<'p> {
     /// Whether an alternative of a choice is the one that is meant.
     pub(crate) fn chosen(&mut self, number: u32, alternative: u32) -> Term {
         let name = format!("choice.{number}.{alternative}");
-        self.terms.variable(&name, patchwright_solve::Sort::Bool)
+        let chosen = self.terms.variable(&name, patchwright_solve::Sort::Bool);
+        self.choice_of.insert(chosen, number);
+        chosen
+    }
+
+    /// The path rests on an alternative of another choice.
+    pub(crate) fn rests_on_other(&self, path: &Path, number: u32) -> bool {
+        path.last_conditions().any(|condition| {
+            let of = self.choice_of.get(&condition);
+            of.is_some_and(|&other| other != number)
+        })
     }
 
     fn in_library(&self, frame: &Frame<'p>) -> bool {

@@ -55,6 +55,8 @@ impl Encoder<'_> {
         self.hooks(&world, entry, &place);
         let arguments = match entry {
             Entry::Main { arguments, longest } => {
+                // When a program has ended, nobody sees what its variables are.
+                visible.clear();
                 self.main_arguments(routine, &mut world, *arguments, *longest, &place)
             }
             Entry::Function { parameters, .. } => {

@@ -8,7 +8,7 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, arguments_read, find, parameters};
 use patchwright_report::comparison::PageSource;
-use patchwright_symbolic::{Entry, LIBRARY_FILE, ParameterShape, library_source};
+use patchwright_symbolic::{Entry, ParameterShape, library};
 
 use super::{
     CompareArgs,
@@ -93,7 +93,7 @@ pub fn versions(
 ) -> Result<Versions, Problem> {
     let cflags = args.description.cflags.as_deref();
     let mut reader = Reader::start(cflags, scratch, folder, cancel)?;
-    let library = reader.module(LIBRARY_FILE, library_source())?;
+    let library = library();
     let lengths = lengths(&args.length)?;
     let [old, new] = places(args, pair, made)?;
     let mut version = |place: Place| version(args, &mut reader, place, &lengths);

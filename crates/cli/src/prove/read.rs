@@ -16,9 +16,7 @@ use patchwright_prove::{
     arguments_read, execute, find, harness, has_initial_values, initial_harness, parameters,
     standard_input,
 };
-use patchwright_symbolic::{
-    Check, Entry, InputKind, LIBRARY_FILE, ParameterShape, Place, library_source,
-};
+use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, library};
 
 use super::ProveArgs;
 use crate::encoded::{Problem, Reader, lengths};
@@ -61,7 +59,7 @@ pub fn program(
 ) -> Result<Program, Problem> {
     let started = Instant::now();
     let mut reader = Reader::start(args.cflags.as_deref(), scratch, "prove", cancel)?;
-    let library = reader.module(LIBRARY_FILE, library_source())?;
+    let library = library();
     let mut sources = Vec::new();
     for name in &args.sources {
         let (unit, path) = reader.parse(reader.here.join(name), None)?;

@@ -19,7 +19,7 @@ use patchwright_ir::{Module, Program};
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, parameters};
 use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, Entry, LIBRARY_FILE, Options, encode, library_source};
+use patchwright_symbolic::{Check, Entry, Options, encode, library};
 
 struct Reader {
     runner: Runner,
@@ -34,15 +34,12 @@ impl Reader {
         let mut runner =
             Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
         let clang = Clang::find(&mut runner).expect("clang is installed");
-        let mut reader = Reader {
+        Reader {
             runner,
             clang,
             folder: tempfile::tempdir().expect("a folder"),
-            library: Module::default(),
-        };
-        let (unit, path) = reader.read(LIBRARY_FILE, library_source());
-        reader.library = lower(&unit, &path);
-        reader
+            library: library(),
+        }
     }
 
     fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {

@@ -12,7 +12,7 @@ use patchwright_prove::{
     question, spec,
 };
 use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, Encoding, Entry, LIBRARY_FILE, Options, library_source};
+use patchwright_symbolic::{Check, Encoding, Entry, Options};
 
 pub struct Reader {
     runner: Runner,
@@ -50,8 +50,7 @@ impl Reader {
     }
 
     pub fn library(&mut self) -> Module {
-        let (unit, path) = self.read(LIBRARY_FILE, library_source());
-        patchwright_lower::lower(&unit, &path)
+        patchwright_symbolic::library()
     }
 
     pub fn source(&mut self, name: &str, text: &str) -> Source {

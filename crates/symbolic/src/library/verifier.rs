@@ -143,13 +143,16 @@ fn returned(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Gi
 }
 
 /// The number of the alternative that is chosen at a place of a meta-program; 0 is the original.
-fn choice(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+fn choice(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     let number = call
         .argument(0)
         .and_then(|(_, value)| encoder.terms.as_constant(value))
         .unwrap_or(u128::MAX);
     let number = u32::try_from(number).unwrap_or(u32::MAX);
-    let count = encoder.options.choices.get(&number).copied().unwrap_or(0);
+    let count = match encoder.options.single && encoder.rests_on_other(&world.path, number) {
+        true => 0,
+        false => encoder.options.choices.get(&number).copied().unwrap_or(0),
+    };
     let mut value = encoder.terms.constant(32, 0);
     for alternative in (1..=count).rev() {
         let chosen = encoder.chosen(number, alternative);

@@ -12,7 +12,7 @@ use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::{Module, Program};
 use patchwright_solve::Terms;
-use patchwright_symbolic::{Encoding, Entry, LIBRARY_FILE, Options, encode, library_source};
+use patchwright_symbolic::{Encoding, Entry, Options, encode, library};
 
 /// Reads C and lowers it.
 pub struct Reader {
@@ -27,13 +27,11 @@ impl Reader {
         let mut runner =
             Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
         let clang = Clang::find(&mut runner).expect("clang is installed");
-        let mut reader = Reader {
+        Reader {
             runner,
             clang,
-            library: Module::default(),
-        };
-        reader.library = reader.module(library_source(), LIBRARY_FILE);
-        reader
+            library: library(),
+        }
     }
 
     pub fn module(&mut self, source: &str, name: &str) -> Module {
