@@ -53,7 +53,7 @@ fn what_is_found_and_not_verified_in_time_is_counted_and_not_reported() {
     // Only a changed program without instrumentation is never built.
     let build = "cmp -s max.c project.c || grep -qi patchwright max.c || [ ! -e max ] || sleep 1000; \
                  cp max.c project.c; cc -o max max.c";
-    let report = repair(&place, build, "4s");
+    let report = repair(&place, build, "8s");
     let stats = &report["stats"];
     assert_eq!(stats["out_of_time"], true, "{stats}");
     assert_eq!(report["patches"], serde_json::json!([]));
