@@ -477,6 +477,13 @@ fn a_program_gets_as_many_arguments_as_it_reads_and_numbers_of_them_are_any_numb
         .find(|one| one[0] == "argv[3]")
         .unwrap();
     assert_eq!(age[1], "\"1\"");
+
+    // A number that is the same for a whole partition is what is printed.
+    let place = self::place(FARE, &FARE.replace("? 0 :", "? 1 :"));
+    let report = compared(&place, &["--no-native"], 1);
+    let first = &report["partitions"][0];
+    assert_eq!(first["old"]["formulas"][0], "prints \"0\\n\"");
+    assert_eq!(first["new"]["formulas"][0], "prints \"1\\n\"");
 }
 
 #[test]

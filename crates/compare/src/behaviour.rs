@@ -6,7 +6,11 @@ use patchwright_symbolic::{Encoding, Piece};
 
 use rustc_hash::FxHashMap;
 
-use crate::{pair::Seen, shown::Printer, specialise::Specialised};
+use crate::{
+    pair::{Seen, plain},
+    shown::Printer,
+    specialise::Specialised,
+};
 
 /// Formulas of what can be seen, and the condition under which they are right.
 #[derive(Clone, Debug)]
@@ -95,11 +99,13 @@ pub(crate) fn formulas(
             same.push((value, formula));
             formula
         };
-        let piece = match &printed.piece {
+        let mut piece = match &printed.piece {
             Piece::Text(bytes) => Piece::Text(bytes.clone()),
             Piece::Value(spelled, ty, value) => Piece::Value(spelled.clone(), *ty, made(*value)),
             Piece::Byte(value) => Piece::Byte(made(*value)),
         };
+        // A number that is the same in the whole partition is what is printed.
+        plain(under.terms(), &mut piece);
         match printed.error {
             true => formulas.errors.push(piece),
             false => formulas.output.push(piece),

@@ -321,7 +321,7 @@ fn printed_before(
 }
 
 /// What is printed by a conversion as the text that comes of it, where that is known: `%d` of 5 is the same as `5`.
-fn plain(terms: &mut Terms, piece: &mut Piece) {
+pub(crate) fn plain(terms: &mut Terms, piece: &mut Piece) {
     let Piece::Value(spelled, ty, value) = piece else {
         return;
     };
