@@ -45,7 +45,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "EXPRESSION", help_heading = "What is proved")]
     pub assume: Vec<String>,
 
-    /// It does the same as this reference: result, memory behind the arguments, globals and output
+    /// It does the same as this reference: result, output, and for a function globals and memory behind the arguments
     #[arg(long, value_name = "FILE[:FUNCTION]", help_heading = "What is proved")]
     pub like: Option<String>,
 
@@ -62,7 +62,7 @@ pub struct ProveArgs {
     #[arg(long, help_heading = "What is proved")]
     pub abort_ends: bool,
 
-    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices]
+    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices, at least one where it reads others]
     #[arg(long, value_name = "N", help_heading = "What is proved")]
     pub arguments: Option<u32>,
 
