@@ -8,78 +8,20 @@ mod common;
 
 use std::{fs, path::Path};
 
-use common::{Place, stderr, stdout};
-use git2::{Oid, Repository, Signature, Time};
+use common::{Place, git::Git, stderr, stdout};
+use git2::Repository;
 
-/// A repository in `project` whose commits have fixed names.
-struct Git {
-    place: Place,
-    repository: Repository,
-    commits: i64,
+/// Two commits: a function, and a fix of it that adds two branches.
+fn with_fix() -> Git {
+    let mut git = Git::new();
+    git.commit("Begin", &[("src/max.c", MAX), ("README", "max\n")]);
+    git.commit("Guard against zero", &[("src/max.c", FIXED)]);
+    git
 }
 
-impl Git {
-    fn new() -> Self {
-        let place = Place::new();
-        let repository = Repository::init(place.project()).unwrap();
-        Git {
-            place,
-            repository,
-            commits: 0,
-        }
-    }
-
-    fn commit(&mut self, subject: &str, files: &[(&str, &str)]) -> Oid {
-        for (path, text) in files {
-            let path = self.place.project().join(path);
-            if text.is_empty() {
-                fs::remove_file(path).unwrap();
-            } else {
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-        }
-        let head = self
-            .repository
-            .head()
-            .and_then(|head| head.peel_to_commit());
-        let parents: Vec<_> = head.iter().collect();
-        self.commit_with(subject, &parents)
-    }
-
-    fn commit_with(&self, subject: &str, parents: &[&git2::Commit]) -> Oid {
-        let mut index = self.repository.index().unwrap();
-        index
-            .add_all(["*"], git2::IndexAddOption::DEFAULT, None)
-            .unwrap();
-        index.update_all(["*"], None).unwrap();
-        index.write().unwrap();
-        let tree = self
-            .repository
-            .find_tree(index.write_tree().unwrap())
-            .unwrap();
-        let time = Time::new(
-            1_700_000_000 + 86_400 * parents.len() as i64 + self.commits,
-            0,
-        );
-        let who = Signature::new("A", "a@example.invalid", &time).unwrap();
-        self.repository
-            .commit(Some("HEAD"), &who, &who, subject, &tree, parents)
-            .unwrap()
-    }
-
-    /// Two commits: a function, and a fix of it that adds two branches.
-    fn with_fix() -> Self {
-        let mut git = Git::new();
-        git.commit("Begin", &[("src/max.c", MAX), ("README", "max\n")]);
-        git.commits += 1;
-        git.commit("Guard against zero", &[("src/max.c", FIXED)]);
-        git
-    }
-
-    fn report(&self, arguments: &[&str]) -> String {
-        report(&self.place, &[arguments, &["--repo", "project"]].concat())
-    }
+/// What is printed of the commits of a repository.
+fn report_of(git: &Git, arguments: &[&str]) -> String {
+    report(&git.place, &[arguments, &["--repo", "project"]].concat())
 }
 
 const MAX: &str = "#include \"config.h\"\n\nint max(int a, int b)\n{\n  return a > b ? a : b;\n}\n";
@@ -100,26 +42,24 @@ fn report(place: &Place, arguments: &[&str]) -> String {
 
 #[test]
 fn a_commit() {
-    insta::assert_snapshot!(Git::with_fix().report(&["HEAD"]));
+    insta::assert_snapshot!(report_of(&with_fix(), &["HEAD"]));
 }
 
 #[test]
 fn the_first_commit_is_compared_with_nothing() {
-    insta::assert_snapshot!(Git::with_fix().report(&["HEAD~1"]));
+    insta::assert_snapshot!(report_of(&with_fix(), &["HEAD~1"]));
 }
 
 #[test]
 fn a_range_is_a_table() {
-    let mut git = Git::with_fix();
-    git.commits += 1;
+    let mut git = with_fix();
     git.commit("Describe it", &[("README", "The greater one.\n")]);
-    git.commits += 1;
     git.commit(
         "Say so",
         &[("src/max.c", &FIXED.replace("return 0", "return -1"))],
     );
-    insta::assert_snapshot!(git.report(&["HEAD~3..HEAD"]));
-    let newest = git.report(&["HEAD~3..", "-n", "1"]);
+    insta::assert_snapshot!(report_of(&git, &["HEAD~3..HEAD"]));
+    let newest = report_of(&git, &["HEAD~3..", "-n", "1"]);
     assert!(
         newest.contains("Say so") && !newest.contains("Guard"),
         "{newest}"
@@ -128,10 +68,10 @@ fn a_range_is_a_table() {
 
 #[test]
 fn what_is_not_committed_yet() {
-    let git = Git::with_fix();
-    insta::assert_snapshot!("nothing", git.report(&[]));
+    let git = with_fix();
+    insta::assert_snapshot!("nothing", report_of(&git, &[]));
     fs::write(git.place.project().join("src/max.c"), MAX).unwrap();
-    insta::assert_snapshot!("undone", git.report(&[]));
+    insta::assert_snapshot!("undone", report_of(&git, &[]));
 }
 
 #[test]
@@ -150,7 +90,7 @@ fn two_files_and_two_folders() {
 
 #[test]
 fn json_has_a_schema_and_its_version() {
-    let text = Git::with_fix().report(&["HEAD", "--json"]);
+    let text = report_of(&with_fix(), &["HEAD", "--json"]);
     let json: serde_json::Value =
         serde_json::from_str(text.trim_start_matches("exit status 0\n")).unwrap();
     assert_eq!(json["schema"], "patchwright-complexity");
@@ -165,29 +105,31 @@ fn json_has_a_schema_and_its_version() {
 
 #[test]
 fn drawings_are_written() {
-    let git = Git::with_fix();
+    let git = with_fix();
     for name in ["graph.svg", "graph.dot"] {
         let path = git.place.root.join(name);
-        git.report(&["HEAD", "--graph", path.to_str().unwrap()]);
+        report_of(&git, &["HEAD", "--graph", path.to_str().unwrap()]);
         assert!(
             fs::read_to_string(path).unwrap().contains("return 0"),
             "{name}"
         );
     }
     let path = git.place.root.join("plot.svg");
-    git.report(&["HEAD~1..HEAD", "--plot", path.to_str().unwrap()]);
+    report_of(&git, &["HEAD~1..HEAD", "--plot", path.to_str().unwrap()]);
     assert!(fs::read_to_string(path).unwrap().starts_with("<svg"));
-    insta::assert_snapshot!("no_drawing", git.report(&["HEAD", "--graph", "graph.png"]));
+    insta::assert_snapshot!(
+        "no_drawing",
+        report_of(&git, &["HEAD", "--graph", "graph.png"])
+    );
     insta::assert_snapshot!(
         "range",
-        git.report(&["HEAD~1..HEAD", "--graph", "a.svg"])
-            .replace("a.svg", "")
+        report_of(&git, &["HEAD~1..HEAD", "--graph", "a.svg"]).replace("a.svg", "")
     );
 }
 
 #[test]
 fn a_merge_is_compared_with_its_first_parent() {
-    let mut git = Git::with_fix();
+    let mut git = with_fix();
     let first = git
         .repository
         .head()
@@ -201,34 +143,26 @@ fn a_merge_is_compared_with_its_first_parent() {
         "int min(void) { return 0; }\n",
     )
     .unwrap();
-    git.commits += 1;
-    let (first, base) = (
-        git.repository.find_commit(first).unwrap(),
-        git.repository.find_commit(base).unwrap(),
-    );
-    git.commit_with("Merge min", &[&first, &base]);
-    drop((first, base));
-    let text = git.report(&["HEAD"]);
+    git.commit_on("Merge min", &[first, base], &[]);
+    let text = report_of(&git, &["HEAD"]);
     assert!(
         text.contains("a merge: compared with its first parent"),
         "{text}"
     );
     assert!(text.contains("min") && !text.contains("max.c"), "{text}");
-    insta::assert_snapshot!(git.report(&["HEAD~1..HEAD"]));
+    insta::assert_snapshot!(report_of(&git, &["HEAD~1..HEAD"]));
 }
 
 #[test]
 fn a_renamed_file_without_changes_changes_nothing() {
-    let mut git = Git::with_fix();
-    git.commits += 1;
+    let mut git = with_fix();
     git.commit("Rename", &[("src/max.c", ""), ("src/greater.c", FIXED)]);
-    insta::assert_snapshot!(git.report(&["HEAD"]));
+    insta::assert_snapshot!(report_of(&git, &["HEAD"]));
 }
 
 #[test]
 fn code_in_headers_counts() {
-    let mut git = Git::with_fix();
-    git.commits += 1;
+    let mut git = with_fix();
     git.commit(
         "Header",
         &[(
@@ -236,15 +170,14 @@ fn code_in_headers_counts() {
             "static inline int min(int a) { return a; }\nextern int b;\n",
         )],
     );
-    insta::assert_snapshot!(git.report(&["HEAD"]));
+    insta::assert_snapshot!(report_of(&git, &["HEAD"]));
 }
 
 #[test]
 fn a_change_without_c_has_no_complexity() {
-    let mut git = Git::with_fix();
-    git.commits += 1;
+    let mut git = with_fix();
     git.commit("Words", &[("README", "more\n")]);
-    insta::assert_snapshot!(git.report(&["HEAD"]));
+    insta::assert_snapshot!(report_of(&git, &["HEAD"]));
 }
 
 #[test]
@@ -296,7 +229,7 @@ fn what_headers_define_decides_conditionals_where_flags_are_known() {
     fs::write(&database, commands).unwrap();
     let database = database.to_str().unwrap();
     let status = |arguments: &[&str]| {
-        let report = git.report(&[&["HEAD"], arguments].concat());
+        let report = report_of(&git, &[&["HEAD"], arguments].concat());
         report.lines().next().unwrap().to_owned()
     };
     assert_eq!(status(&[]), "exit status 0");
@@ -322,18 +255,18 @@ fn what_headers_define_decides_conditionals_where_flags_are_known() {
 
 #[test]
 fn mistakes_are_explained() {
-    let git = Git::with_fix();
-    insta::assert_snapshot!("unknown_revision", git.report(&["nowhere"]));
-    insta::assert_snapshot!("unknown_range", git.report(&["nowhere..HEAD"]));
-    insta::assert_snapshot!("three_dots", git.report(&["HEAD~1...HEAD"]));
-    insta::assert_snapshot!("one_path", git.report(&["project/src/max.c"]));
+    let git = with_fix();
+    insta::assert_snapshot!("unknown_revision", report_of(&git, &["nowhere"]));
+    insta::assert_snapshot!("unknown_range", report_of(&git, &["nowhere..HEAD"]));
+    insta::assert_snapshot!("three_dots", report_of(&git, &["HEAD~1...HEAD"]));
+    insta::assert_snapshot!("one_path", report_of(&git, &["project/src/max.c"]));
     insta::assert_snapshot!(
         "missing_path",
-        git.report(&["project/src/max.c", "project/gone.c"])
+        report_of(&git, &["project/src/max.c", "project/gone.c"])
     );
     insta::assert_snapshot!(
         "file_and_folder",
-        git.report(&["project/src/max.c", "project"])
+        report_of(&git, &["project/src/max.c", "project"])
     );
     let place = Place::new();
     insta::assert_snapshot!(
@@ -344,7 +277,7 @@ fn mistakes_are_explained() {
 
 #[test]
 fn a_bare_repository_has_revisions_and_no_working_tree() {
-    let git = Git::with_fix();
+    let git = with_fix();
     let bare = git.place.root.join("bare.git");
     Repository::init_bare(&bare).unwrap();
     let copy = |name: &str| {
