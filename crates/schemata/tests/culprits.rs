@@ -3,14 +3,8 @@
 
 mod common;
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
-use common::{Found, patch, validate_project};
-use patchwright_exec::{Project, ProjectFlags, Scratch};
-use patchwright_patches::{Applier, FolderTree, Reading};
+use common::{Found, driver_project, validate_texts};
 use patchwright_schemata::{Fate, Options};
-use patchwright_text::unified_diff;
 
 const MAIN: &str = "\
 #include <stdio.h>
@@ -32,40 +26,22 @@ const SIDE: &str = "int side(int n)\n{\n    return n;\n}\n";
 /// One test runs the program, the other one also looks at an object of it.
 fn validated(changes: &[(&str, &str, &str)], looks_at: &str) -> Found {
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("project");
-    fs::create_dir(&root).unwrap();
-    fs::write(root.join("prog.c"), MAIN).unwrap();
-    fs::write(root.join("side.c"), SIDE).unwrap();
-    let driver = root.join("test.sh");
     let script = format!(
         "#!/bin/sh\ntest \"$1\" = one || test \"$(nm {looks_at} | grep -c ' [TtDdBb] ')\" = 1 || exit 1\n\
          test \"$(./prog 3)\" = 8\n"
     );
-    fs::write(&driver, script).unwrap();
-    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
-    let flags = ProjectFlags {
-        build: Some("cc -O1 -c prog.c && cc -O1 -c side.c && cc -o prog prog.o side.o".into()),
-        driver: Some("test.sh".into()),
-        tests: vec!["one".into(), "two".into()],
-        ..Default::default()
-    };
-    let project = Project::load(&root, &flags).unwrap();
-    let temporary = folder.path().join("scratch");
-    fs::create_dir(&temporary).unwrap();
-    let scratch = Scratch::new(&temporary).unwrap();
-    let tree = FolderTree::new(&project.root);
-    let applier = Applier::new(&tree, Reading::default());
-    let patches = changes
+    let build = "cc -O1 -c prog.c && cc -O1 -c side.c && cc -o prog prog.o side.o";
+    let files = [("prog.c", MAIN), ("side.c", SIDE)];
+    let project = driver_project(folder.path(), &files, build, &script, ["one", "two"]);
+    let texts: Vec<(&str, &str, String)> = changes
         .iter()
-        .enumerate()
-        .map(|(number, (file, from, to))| {
+        .map(|(file, from, to)| {
             let source = if *file == "side.c" { SIDE } else { MAIN };
             assert!(source.contains(from), "{from}");
-            let text = source.replacen(from, to, 1);
-            let diff = unified_diff(file.as_bytes(), source.as_bytes(), text.as_bytes());
-            patch(&applier, &format!("p{number}"), diff)
-        });
-    validate_project(&project, &scratch, patches.collect(), Options::default())
+            (*file, source, source.replacen(from, to, 1))
+        })
+        .collect();
+    validate_texts(folder.path(), &project, &texts, Options::default())
 }
 
 /// Patches of the main file: the even ones pass.

@@ -3,15 +3,8 @@
 
 mod common;
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-
-use common::{Plain, PlainRun, Subject, patch, plain, validate, validate_project};
-use patchwright_exec::{Project, ProjectFlags, Scratch};
-use patchwright_patches::{Applier, FolderTree, Reading};
+use common::{Plain, PlainRun, Subject, driver_project, plain, validate, validate_texts};
 use patchwright_schemata::{Apart, Fate, Options};
-use patchwright_text::unified_diff;
 
 const PROGRAM: &str = "\
 #include <stdio.h>
@@ -262,23 +255,6 @@ int main(void)
     assert_eq!((found.stats.threads, found.stats.evaluations), (1, 0));
 }
 
-/// A project whose tests are shell scripts that run `./prog`.
-fn driver_project(folder: &Path, source: &str, flags: &str, script: &str) -> Project {
-    let root = folder.join("project");
-    fs::create_dir(&root).unwrap();
-    fs::write(root.join("prog.c"), source).unwrap();
-    let driver = root.join("test.sh");
-    fs::write(&driver, script).unwrap();
-    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
-    let flags = ProjectFlags {
-        build: Some(format!("cc -O1 {flags} -o prog prog.c").into()),
-        driver: Some("test.sh".into()),
-        tests: vec!["one".into(), "two".into()],
-        ..Default::default()
-    };
-    Project::load(&root, &flags).unwrap()
-}
-
 fn validate_driver(
     source: &str,
     flags: &str,
@@ -297,21 +273,14 @@ fn validate_beside(
     others: &[(&str, &str)],
 ) -> common::Found {
     let folder = tempfile::tempdir().unwrap();
-    let project = driver_project(folder.path(), source, flags, script);
-    for (name, text) in others {
-        fs::write(project.root.join(name), text).unwrap();
-    }
-    let temporary = folder.path().join("scratch");
-    fs::create_dir(&temporary).unwrap();
-    let scratch = Scratch::new(&temporary).unwrap();
-    let tree = FolderTree::new(&project.root);
-    let applier = Applier::new(&tree, Reading::default());
-    let patches = changes.iter().enumerate().map(|(number, (from, to))| {
-        let text = source.replacen(from, to, 1);
-        let diff = unified_diff(b"prog.c", source.as_bytes(), text.as_bytes());
-        patch(&applier, &format!("p{number}"), diff)
-    });
-    validate_project(&project, &scratch, patches.collect(), options())
+    let build = format!("cc -O1 {flags} -o prog prog.c");
+    let files = [&[("prog.c", source)], others].concat();
+    let project = driver_project(folder.path(), &files, &build, script, ["one", "two"]);
+    let texts: Vec<(&str, &str, String)> = changes
+        .iter()
+        .map(|(from, to)| ("prog.c", source, source.replacen(from, to, 1)))
+        .collect();
+    validate_texts(folder.path(), &project, &texts, options())
 }
 
 const SIMPLE: &str = "\

@@ -5,15 +5,11 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{patch, validate_project};
-use patchwright_exec::{Project, ProjectFlags, Scratch};
-use patchwright_patches::{Applier, FolderTree, Reading};
+use common::{driver_project, validate_texts};
 use patchwright_schemata::{Apart, Fate, Options};
-use patchwright_text::unified_diff;
 
 /// Two programs of one text. What `SCALE` is decides about types and values; `WIDE` leaves some of it out.
 const SOURCE: &str = "\
@@ -102,32 +98,16 @@ fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
         ("r = r + 1;", "{ int k = 0; for (; k < 1; k++) r++; }"),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("project");
-    fs::create_dir(&root).unwrap();
-    fs::write(root.join("prog.c"), SOURCE).unwrap();
-    let driver = root.join("test.sh");
     let script = SCRIPT.replace(
         "#!/bin/sh\n",
         "#!/bin/sh\ncase $1 in wide) set wide 300003 700003 ;; *) set narrow 31 72 ;; esac\n",
     );
-    fs::write(&driver, &script).unwrap();
-    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
+    let files = [("prog.c", SOURCE)];
+    let project = driver_project(folder.path(), &files, BUILD, &script, ["wide", "narrow"]);
     let own = folder.path().join("plain");
     fs::create_dir(&own).unwrap();
-    fs::copy(&driver, own.join("test.sh")).unwrap();
+    fs::copy(project.root.join("test.sh"), own.join("test.sh")).unwrap();
     assert_eq!(plain(&own, SOURCE), Some(vec![false, false]));
-    let flags = ProjectFlags {
-        build: Some(BUILD.into()),
-        driver: Some("test.sh".into()),
-        tests: vec!["wide".into(), "narrow".into()],
-        ..Default::default()
-    };
-    let project = Project::load(&root, &flags).unwrap();
-    let temporary = folder.path().join("scratch");
-    fs::create_dir(&temporary).unwrap();
-    let scratch = Scratch::new(&temporary).unwrap();
-    let tree = FolderTree::new(&project.root);
-    let applier = Applier::new(&tree, Reading::default());
     let texts: Vec<String> = changes
         .iter()
         .map(|(from, to)| {
@@ -135,15 +115,13 @@ fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
             SOURCE.replacen(from, to, 1)
         })
         .collect();
-    let patches = texts.iter().enumerate().map(|(number, text)| {
-        let diff = unified_diff(b"prog.c", SOURCE.as_bytes(), text.as_bytes());
-        patch(&applier, &format!("p{number}"), diff)
-    });
     let options = Options {
         keep_going: true,
         ..Options::default()
     };
-    let found = validate_project(&project, &scratch, patches.collect(), options);
+    let of_file = texts.iter().map(|text| ("prog.c", SOURCE, text.clone()));
+    let of_file: Vec<(&str, &str, String)> = of_file.collect();
+    let found = validate_texts(folder.path(), &project, &of_file, options);
     let mut fates: BTreeMap<&str, usize> = BTreeMap::new();
     for (patch, text) in texts.iter().enumerate() {
         let plain = plain(&own, text);

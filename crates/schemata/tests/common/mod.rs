@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -107,6 +108,51 @@ pub fn patch(applier: &Applier<'_>, id: &str, diff: Vec<u8>) -> Patch {
         Applied::Patch(patch) => patch,
         other => panic!("{other:?}"),
     }
+}
+
+/// A project in `folder` with these files, built by a command, whose tests a shell script runs.
+pub fn driver_project(
+    folder: &Path,
+    files: &[(&str, &str)],
+    build: &str,
+    script: &str,
+    tests: [&str; 2],
+) -> Project {
+    let root = folder.join("project");
+    fs::create_dir(&root).unwrap();
+    for (name, text) in files {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let driver = root.join("test.sh");
+    fs::write(&driver, script).unwrap();
+    fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).unwrap();
+    let flags = ProjectFlags {
+        build: Some(build.into()),
+        driver: Some("test.sh".into()),
+        tests: tests.map(str::to_owned).to_vec(),
+        ..Default::default()
+    };
+    Project::load(&root, &flags).unwrap()
+}
+
+/// Validates other texts of files of a project that stand for patches: the file, its text in the project, the other one.
+/// What is needed on the way stands in `folder`.
+pub fn validate_texts(
+    folder: &Path,
+    project: &Project,
+    texts: &[(&str, &str, String)],
+    options: Options,
+) -> Found {
+    let temporary = folder.join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let tree = FolderTree::new(&project.root);
+    let applier = Applier::new(&tree, Reading::default());
+    let patches = texts.iter().enumerate().map(|(number, (file, old, new))| {
+        let diff = unified_diff(file.as_bytes(), old.as_bytes(), new.as_bytes());
+        patch(&applier, &format!("p{number}"), diff)
+    });
+    validate_project(project, &scratch, patches.collect(), options)
 }
 
 pub fn validate_project(
