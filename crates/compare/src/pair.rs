@@ -1,7 +1,7 @@
 //! Two programs over the same inputs: what may differ, and what is not known.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Term, Terms};
+use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, difference,
     printed_differently,
@@ -193,7 +193,7 @@ impl Pair {
         let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
         let limits = limits(terms, &old, &new);
         let limited = terms.or_all(limits.iter().map(|limit| limit.condition));
-        Pair {
+        let mut pair = Pair {
             encodings: [old, new],
             domain,
             longest: input,
@@ -206,6 +206,29 @@ impl Pair {
             ended,
             different,
             not_compared,
+        };
+        pair.unify(terms);
+        pair
+    }
+
+    /// Makes those parts of all conditions one that are the same by the laws of arithmetic.
+    fn unify(&mut self, terms: &mut Terms) {
+        let mut all: Vec<&mut Term> = vec![
+            &mut self.domain,
+            &mut self.limited,
+            &mut self.otherwise,
+            &mut self.ended,
+            &mut self.different,
+        ];
+        all.extend(&mut self.alone);
+        all.extend(self.limits.iter_mut().map(|limit| &mut limit.condition));
+        all.extend(self.differences.iter_mut().map(|(_, condition)| condition));
+        let failures = self.failures.iter_mut().flatten();
+        all.extend(failures.map(|first| &mut first.condition));
+        let roots: Vec<Term> = all.iter().map(|term| **term).collect();
+        let unified = Rings::default().unified(terms, &roots);
+        for (term, new) in all.into_iter().zip(unified) {
+            *term = new;
         }
     }
 

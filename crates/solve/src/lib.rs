@@ -19,6 +19,7 @@ mod known;
 mod overflow;
 mod read;
 mod real;
+mod rings;
 mod sat;
 mod shape;
 mod shifts;
@@ -30,6 +31,7 @@ mod value;
 mod walk;
 
 pub use fold::FloatOp;
+pub use rings::Rings;
 pub use sat::Backend;
 pub use solver::{Answer, Budget, Solver, Statistics};
 pub use sort::{Float, MOST_BITS, Sort};
