@@ -100,6 +100,11 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub conflicts: Option<u64>,
 
+    /// In which order inputs are looked at: those that differ first (prv), or all paths of NEW, or those that execute a
+    /// changed line
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Order::Prv, help_heading = "How far")]
+    pub strategy: Order,
+
     /// Partitions that differ in one way (NEW fails, OLD fails, other results) that are looked for at most
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub different: usize,
@@ -166,6 +171,27 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub description: DescriptionArgs,
+}
+
+/// In which order inputs are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Inputs that differ first, by differential partitions.
+    Prv,
+    /// All paths of NEW.
+    AllPaths,
+    /// Paths of NEW on which a changed line is executed.
+    ChangedPaths,
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Order::Prv => "prv",
+            Order::AllPaths => "all-paths",
+            Order::ChangedPaths => "changed-paths",
+        }
+    }
 }
 
 /// Runs the command.

@@ -3,6 +3,7 @@
 //! What has to be evaluated, and in which order, is found out once; each term is then evaluated for a block of inputs
 //! before the next one is. That costs some nanoseconds a term and input, where [`Terms::evaluate_all`] looks everything up.
 
+use patchwright_interpret::real_value;
 use patchwright_solve::{Node, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
@@ -26,6 +27,8 @@ enum Step {
     Input(usize),
     /// Nothing is known, and it is zero.
     Zero,
+    /// What a function of `math.h` gives for values of others; zero where this machine does not know.
+    Real(String, Vec<usize>),
     /// The same as another.
     Same(usize),
     /// The second or third one, as the first one says.
@@ -44,7 +47,7 @@ pub struct Columns<'t> {
 impl<'t> Columns<'t> {
     /// Prepares `roots`, which are no arrays, as functions of the variables `inputs`. Other variables, and functions of which
     /// nothing is known, are zero or false, as in an [`Assignment`](patchwright_solve::Assignment) that does not say anything
-    /// of them.
+    /// of them; functions of `math.h` give what they give on this machine.
     pub fn new(terms: &'t Terms, roots: &[Term], inputs: &[Term]) -> Columns<'t> {
         let mut found: FxHashMap<Key, usize> = FxHashMap::default();
         let mut steps = Vec::new();
@@ -114,6 +117,10 @@ impl<'t> Columns<'t> {
                 }
                 Step::Input(input) => block[at][*input],
                 Step::Zero => 0,
+                Step::Real(name, arguments) => {
+                    let arguments: Vec<u128> = arguments.iter().map(|&one| of(one, at)).collect();
+                    real_value(name, &arguments).unwrap_or(0)
+                }
                 Step::Same(other) => of(*other, at),
                 Step::Choice([condition, then, otherwise]) => match of(*condition, at) {
                     0 => of(*otherwise, at),
@@ -135,7 +142,6 @@ fn needed(terms: &Terms, key: Key) -> Vec<Key> {
     match key {
         Key::Scalar(term) => match terms.node(term) {
             Node::Select(array, index) => vec![Key::Element(array, index)],
-            Node::Apply(..) => Vec::new(),
             _ => {
                 let mut parts = Vec::new();
                 terms.for_each_part(term, |part| {
@@ -169,7 +175,9 @@ fn step(terms: &Terms, key: Key, at: &[usize], inputs: &FxHashMap<Term, usize>) 
         (Key::Scalar(term), _) => match terms.node(term) {
             Node::Variable(_) => inputs.get(&term).map_or(Step::Zero, |&at| Step::Input(at)),
             Node::Select(..) => Step::Same(at[0]),
-            Node::Apply(..) => Step::Zero,
+            Node::Apply(function, _) => {
+                Step::Real(terms.symbol_name(function).to_owned(), at.to_vec())
+            }
             _ => {
                 let mut parts = Vec::new();
                 terms.for_each_part(term, |part| {

@@ -5,7 +5,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Assignment, Sort, Term, Terms};
 use patchwright_symbolic::InputKind;
 
-use crate::{columns::Columns, pair::Pair, shown::Names};
+use crate::{columns::Columns, pair::Pair, real::Real, shown::Names};
 
 /// Values of terms that are calculated at most, and inputs that are tried.
 const MOST_VALUES: usize = 20_000_000;
@@ -64,6 +64,7 @@ pub(crate) fn guessed(
         .collect();
     let terms_of: Vec<Term> = variables.iter().map(|variable| variable.term).collect();
     let columns = Columns::new(terms, &roots, &terms_of);
+    let real = Real::of(terms, &pair.roots());
     for block in inputs.chunks(FEWEST) {
         if interrupt() {
             break;
@@ -78,7 +79,7 @@ pub(crate) fn guessed(
                 for (variable, &bits) in terms_of.iter().zip(&block[at]) {
                     assignment.set_bits(terms, *variable, bits);
                 }
-                *found = Some(assignment);
+                *found = Some(real.truthful(terms, &assignment));
             }
         }
         if found.iter().all(Option::is_some) {

@@ -27,6 +27,17 @@ pub struct Sequence {
     pub model: Option<Assignment>,
 }
 
+/// Whether a version executes one of its changed lines, which are lines of the file that has that name; OLD first.
+pub fn executes_change(terms: &mut Terms, pair: &Pair, changed: [(&str, &[u32]); 2]) -> Term {
+    let mut all = Vec::new();
+    for (side, (file, lines)) in Side::BOTH.into_iter().zip(changed) {
+        let steps = pair.encoding(side).steps.iter();
+        let here = steps.filter(|step| step.place.file == file && lines.contains(&step.place.line));
+        all.extend(here.map(|step| step.condition));
+    }
+    terms.or_all(all)
+}
+
 /// Looks at sequences of lines of `file`, as NEW calls it.
 pub fn sequences(
     terms: &mut Terms,

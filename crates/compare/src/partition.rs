@@ -18,8 +18,8 @@ use crate::{
     bounds::{Part, joined},
     congruence::Congruence,
     coverage::Region,
-    guess,
     pair::{Pair, Seen, Side},
+    real::Real,
     shown::{Names, Printer},
     specialise::Specialised,
 };
@@ -101,7 +101,13 @@ pub struct Explored {
     pub more_differ: bool,
     /// Partitions cover all inputs, as far as they are encoded.
     pub covered: bool,
-    /// What the solvers did.
+    /// Functions of which so little is known that it is not known whether the programs differ.
+    pub open_functions: Vec<String>,
+    /// Partitions that were made, those included that are not listed.
+    pub made: usize,
+    /// Questions that solvers were asked.
+    pub calls: u64,
+    /// What the solver did that looks for inputs.
     pub statistics: Statistics,
 }
 
@@ -115,10 +121,26 @@ pub struct Extent {
     pub equal: usize,
     /// Conflicts of one question to the solver at most.
     pub conflicts: Option<u64>,
+    /// In which order inputs are looked at.
+    pub strategy: Strategy,
+}
+
+/// In which order inputs are looked at, and what parts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Inputs for which the programs differ first, by differential partitions.
+    #[default]
+    Differences,
+    /// Any inputs, by the paths that NEW takes.
+    AllPaths,
+    /// Inputs for which this holds, which says that a changed line is executed, by the paths that NEW takes.
+    ChangedPaths(Term),
 }
 
 /// Conflicts of a question whose answer only makes what is shown simpler.
 const MINOR: u64 = 20_000;
+/// The same where many inputs are looked at one by one, since one question about all of them is too hard.
+const LEAST: u64 = 500;
 
 /// Explores the inputs of two programs.
 pub struct Explorer<'a> {
@@ -126,16 +148,20 @@ pub struct Explorer<'a> {
     pub(crate) pair: &'a Pair,
     pub(crate) names: Names,
     is_program: bool,
-    extent: Extent,
-    interrupt: &'a dyn Fn() -> bool,
+    pub(crate) extent: Extent,
+    pub(crate) interrupt: &'a dyn Fn() -> bool,
     /// Inputs that are not covered.
     pub(crate) open: Solver,
     /// What holds for these.
     pub(crate) left: Term,
     /// All inputs.
-    judge: Solver,
+    pub(crate) judge: Solver,
     /// What the judge was told of products and quotients.
     told: Congruence,
+    /// What functions of `math.h` give.
+    pub(crate) real: Real,
+    /// Partitions are made quickly, not well.
+    pub(crate) one_by_one: bool,
 }
 
 impl<'a> Explorer<'a> {
@@ -159,6 +185,7 @@ impl<'a> Explorer<'a> {
         Congruence::default().tell(terms, &mut open, &roots);
         let mut told = Congruence::default();
         told.tell(terms, &mut judge, &roots);
+        let real = Real::of(terms, &pair.roots());
         Explorer {
             terms,
             pair,
@@ -170,6 +197,8 @@ impl<'a> Explorer<'a> {
             left,
             judge,
             told,
+            real,
+            one_by_one: false,
         }
     }
 
@@ -196,82 +225,11 @@ impl<'a> Explorer<'a> {
     /// The budget of questions that make what is shown simpler.
     pub(crate) fn minor(&self) -> Budget<'a> {
         let most = self.extent.conflicts.unwrap_or(u64::MAX);
+        let usual = if self.one_by_one { LEAST } else { MINOR };
         Budget {
-            conflicts: Some(most.min(MINOR)),
+            conflicts: Some(most.min(usual)),
             ..self.budget()
         }
-    }
-
-    /// Explores until everything is covered, or somebody interrupts. Each partition is told as soon as it is known.
-    pub fn run(mut self, tell: &mut dyn FnMut(&Partition)) -> Explored {
-        let mut explored = Explored {
-            differences_complete: true,
-            ..Explored::default()
-        };
-        let goals = [
-            (Kind::NewFails, self.pair.alone[1]),
-            (Kind::OldFails, self.pair.alone[0]),
-            (Kind::FailsOtherwise, self.pair.otherwise),
-            (Kind::Different, self.pair.ended),
-        ];
-        let wanted = goals.map(|goal| goal.1);
-        let mut guessed =
-            guess::guessed(self.terms, self.pair, &self.names, &wanted, self.interrupt);
-        for ((kind, goal), guess) in goals.into_iter().zip(&mut guessed) {
-            if self.terms.as_truth(goal) == Some(false) {
-                continue;
-            }
-            let before = explored.partitions.len();
-            if let Some(model) = guess.take() {
-                let partition = self.partition(kind, model);
-                self.cover(partition.term);
-                tell(&partition);
-                explored.partitions.push(partition);
-            }
-            loop {
-                let found = explored.partitions.len() - before;
-                match self.open.check(self.terms, &[goal], &self.budget()) {
-                    Answer::Satisfiable if found >= self.extent.different => {
-                        explored.differences_complete = false;
-                        explored.more_differ = true;
-                        break;
-                    }
-                    Answer::Satisfiable => {
-                        let model = self.open.model().clone();
-                        let partition = self.partition(kind, model);
-                        self.cover(partition.term);
-                        tell(&partition);
-                        explored.partitions.push(partition);
-                    }
-                    Answer::Unsatisfiable => break,
-                    Answer::Unknown => {
-                        explored.differences_complete = false;
-                        break;
-                    }
-                }
-            }
-        }
-        let mut equal = 0;
-        while explored.differences_complete && equal < self.extent.equal {
-            match self.open.check(self.terms, &[], &self.budget()) {
-                Answer::Satisfiable => {
-                    let model = self.open.model().clone();
-                    let partition = self.partition(Kind::Equal, model);
-                    self.cover(partition.term);
-                    tell(&partition);
-                    explored.partitions.push(partition);
-                    equal += 1;
-                }
-                Answer::Unsatisfiable => {
-                    explored.covered = true;
-                    break;
-                }
-                Answer::Unknown => break,
-            }
-        }
-        explored.partitions.sort_by_key(|partition| partition.kind);
-        explored.statistics = self.open.statistics();
-        explored
     }
 
     pub(crate) fn cover(&mut self, condition: Term) {
@@ -281,7 +239,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// The partition of an input.
-    fn partition(&mut self, kind: Kind, model: Assignment) -> Partition {
+    pub(crate) fn partition(&mut self, kind: Kind, model: Assignment) -> Partition {
         let pair = self.pair;
         let (mut roots, mut holding) = (vec![pair.limited], Vec::new());
         for side in Side::BOTH {
@@ -343,16 +301,12 @@ impl<'a> Explorer<'a> {
         for one in &formulas {
             property = self.terms.and(property, one.claim);
         }
-        let (parts, term) = self.condition(literals, property, &model);
-        let budget = self.minor();
-        let model = simple(
-            self.terms,
-            &pair.inputs(),
-            &mut self.open,
-            (term, Some(self.left)),
-            model,
-            &budget,
-        );
+        let path = match self.extent.strategy {
+            Strategy::Differences => Vec::new(),
+            Strategy::AllPaths | Strategy::ChangedPaths(_) => self.path_of_new(&model),
+        };
+        let (parts, term) = self.condition(literals, property, &model, path);
+        let model = self.sample(term, model);
         let mut behaviours = [Behaviour::default(), Behaviour::default()];
         for side in Side::BOTH {
             behaviours[side.index()] =
@@ -379,12 +333,61 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// A condition under which a property holds, of literals that hold for the model and imply it; and it as a term.
+    /// A simple input of a partition.
+    pub(crate) fn sample(&mut self, condition: Term, model: Assignment) -> Assignment {
+        if self.one_by_one {
+            return model;
+        }
+        let budget = self.minor();
+        let simpler = simple(
+            self.terms,
+            &self.pair.inputs(),
+            &mut self.open,
+            (condition, Some(self.left)),
+            model.clone(),
+            &budget,
+        );
+        if self.real.is_empty() {
+            return simpler;
+        }
+        let simpler = self.real.truthful(self.terms, &simpler);
+        let values = self.terms.evaluate_all(&[condition, self.left], &simpler);
+        match values.iter().all(|value| value.truth()) {
+            true => simpler,
+            false => model,
+        }
+    }
+
+    /// What decides that NEW takes its path.
+    fn path_of_new(&mut self, model: &Assignment) -> Vec<Term> {
+        let decisions: Vec<(Term, Term)> = self
+            .pair
+            .encoding(Side::New)
+            .steps
+            .iter()
+            .filter(|step| step.name.is_none())
+            .filter_map(|step| Some((step.condition, step.value?.1)))
+            .collect();
+        let roots: Vec<Term> = decisions.iter().flat_map(|&(a, b)| [a, b]).collect();
+        let mut under = Specialised::new(self.terms, model.clone());
+        under.prepare(&roots);
+        for (condition, value) in decisions {
+            under.of(condition);
+            if under.holds(condition) {
+                under.value(value);
+            }
+        }
+        std::mem::take(&mut under.literals)
+    }
+
+    /// A condition under which a property holds, of literals that hold for the model and imply it, and of `kept`, which
+    /// hold for it as well; and it as a term.
     pub(crate) fn condition(
         &mut self,
         mut literals: Vec<Term>,
         property: Term,
         model: &Assignment,
+        kept: Vec<Term>,
     ) -> (Vec<Part>, Term) {
         self.plainer(&mut literals, model);
         // Simple literals are kept rather than others: what comes last is dropped first.
@@ -393,7 +396,11 @@ impl<'a> Explorer<'a> {
             let variables = self.terms.variables_of(literal).len();
             (variables, within.len(), literal)
         });
-        let core = self.core(&literals, property);
+        let mut core = self.core(&literals, property);
+        core.extend(
+            kept.into_iter()
+                .filter(|literal| !literals.contains(literal)),
+        );
         let parts = joined(self.terms, &self.names, &core, &self.minor());
         let term = parts.iter().fold(self.terms.truth(true), |all, part| {
             let part = part.term(self.terms);

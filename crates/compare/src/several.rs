@@ -5,17 +5,18 @@
 //! for this input, is the condition of a partition, as with two versions. When no input is left for which any two differ,
 //! that is one proof that all of them are the same for the rest.
 
-use patchwright_solve::{Answer, Term, Terms};
+use patchwright_solve::{Assignment, Term, Terms};
 
 use crate::{
     behaviour::{self, formulas},
     coverage::Region,
+    explore::Input,
     pair::{Pair, Seen, Side},
     partition::{Behaviour, Explorer, Extent, Kind, Partition, names},
     shown::Printer,
     specialise::Specialised,
 };
-use patchwright_prove::{given, simple};
+use patchwright_prove::given;
 
 /// A partition of the inputs of several versions.
 #[derive(Clone, Debug)]
@@ -64,28 +65,27 @@ pub fn several(
     let any = explorer.terms.or_all(any);
     loop {
         let budget = explorer.budget();
-        match explorer.open.check(explorer.terms, &[any], &budget) {
-            Answer::Satisfiable if found.partitions.len() >= extent.different => {
+        match explorer.input(any, budget) {
+            Input::Found(_) if found.partitions.len() >= extent.different => {
                 found.more = true;
                 return found;
             }
-            Answer::Satisfiable => {
-                let shared = explorer.shared(pairs, count);
+            Input::Found(model) => {
+                let shared = explorer.shared(pairs, count, model);
                 found.partitions.push(shared);
             }
-            Answer::Unsatisfiable => {
+            Input::None => {
                 found.complete = true;
                 return found;
             }
-            Answer::Unknown => return found,
+            Input::Unknown | Input::Imagined => return found,
         }
     }
 }
 
 impl<'a> Explorer<'a> {
-    /// The partition of the input that the solver has just found.
-    fn shared(&mut self, pairs: &'a [Pair], count: usize) -> Shared {
-        let model = self.open.model().clone();
+    /// The partition of an input.
+    fn shared(&mut self, pairs: &'a [Pair], count: usize, model: Assignment) -> Shared {
         let different: Vec<Term> = pairs.iter().map(|pair| pair.different).collect();
         let values = self.terms.evaluate_all(&different, &model);
         let differs: Vec<bool> = values.iter().map(|value| value.truth()).collect();
@@ -127,16 +127,8 @@ impl<'a> Explorer<'a> {
         for one in &known {
             property = self.terms.and(property, one.claim);
         }
-        let (parts, term) = self.condition(literals, property, &model);
-        let budget = self.minor();
-        let model = simple(
-            self.terms,
-            &self.pair.inputs(),
-            &mut self.open,
-            (term, Some(self.left)),
-            model,
-            &budget,
-        );
+        let (parts, term) = self.condition(literals, property, &model, Vec::new());
+        let model = self.sample(term, model);
         let mut behaviours = Vec::new();
         for (version, known) in known.iter().enumerate() {
             let (pair, side) = of_version(version);

@@ -133,6 +133,19 @@ impl<'t> Specialised<'t> {
         self.made[&root]
     }
 
+    /// As [`Specialised::of`]; that it has the value that it has under the model is added, too.
+    pub(crate) fn value(&mut self, root: Term) {
+        let made = self.of(root);
+        if self.is_truth(root) {
+            return;
+        }
+        let value = self
+            .terms
+            .constant(self.terms.width(root), self.values[&root]);
+        let same = self.terms.eq(made, value);
+        self.literal(same, true);
+    }
+
     /// Whether a truth value that was prepared holds.
     pub(crate) fn holds(&self, term: Term) -> bool {
         self.values[&term] != 0

@@ -89,6 +89,9 @@ pub fn verdict(
     {
         return Verdict::Different;
     }
+    if !explored.open_functions.is_empty() {
+        return Verdict::Unknown;
+    }
     if !explored.differences_complete {
         return Verdict::Unfinished;
     }

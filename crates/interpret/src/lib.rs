@@ -33,7 +33,7 @@ mod world;
 
 pub use allow::{Accepted, CAN_BE_ALLOWED};
 pub use fault::{Ending, Outcome, Place, Undefined};
-pub use libc::verify::Answers;
+pub use libc::{real::real_value, verify::Answers};
 pub use machine::{Limits, LinkError, Machine};
 pub use observe::{Access, Observer, Step};
 pub use world::{Closed, OpenHow, Status, World};

@@ -119,6 +119,12 @@ pub struct Comparison {
     pub covers_everything: bool,
     /// How much the partitions cover.
     pub covered: Option<Covered>,
+    /// In which order inputs were looked at: `prv`, `all-paths` or `changed-paths`.
+    pub strategy: String,
+    /// Partitions that were made, those included that are not listed.
+    pub partitions_made: usize,
+    /// Questions that solvers were asked for them.
+    pub solver_calls: u64,
     /// Somebody interrupted, or the budget was spent.
     pub ended_early: bool,
     /// The partitions.

@@ -168,7 +168,12 @@ fn shifted(terms: &Terms, term: Term) -> Option<(Term, u128, u128)> {
 }
 
 /// One polynomial and a multiple of another one.
-fn sum(a: &[(Product, u128)], b: &[(Product, u128)], times: u128, width: u32) -> Option<Polynomial> {
+fn sum(
+    a: &[(Product, u128)],
+    b: &[(Product, u128)],
+    times: u128,
+    width: u32,
+) -> Option<Polynomial> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     loop {
@@ -308,7 +313,9 @@ mod tests {
     fn unified_terms_have_the_values_of_the_terms() {
         let mut state = 7u64;
         let mut random = move |most: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (state >> 33) % most
         };
         for width in [8, 32, 64] {
@@ -317,9 +324,8 @@ mod tests {
                 .map(|at| terms.variable(&format!("v{at}"), Sort::Bits(width)))
                 .collect();
             for _ in 0..80 {
-                let pick = |random: &mut dyn FnMut(u64) -> u64| {
-                    pool[random(pool.len() as u64) as usize]
-                };
+                let pick =
+                    |random: &mut dyn FnMut(u64) -> u64| pool[random(pool.len() as u64) as usize];
                 let (a, b) = (pick(&mut random), pick(&mut random));
                 let k = terms.constant(width, u128::from(random(9)));
                 let new = match random(8) {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use patchwright_compare::{Extent, Pair, Partition, several};
+use patchwright_compare::{Extent, Pair, Partition, Strategy, several};
 use patchwright_exec::{CancelToken, Scratch};
 use patchwright_prove::mixes_arguments;
 use patchwright_report::comparison::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
@@ -60,6 +60,7 @@ pub fn compare(
         different: args.different,
         equal: 0,
         conflicts: args.conflicts,
+        strategy: Strategy::Differences,
     };
     let found = several(&mut terms, &pairs, is_program, extent, &interrupt);
     let mut report = AllVersions {

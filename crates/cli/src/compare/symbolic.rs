@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Instant};
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Pair, Partition, Seen, Share, Side, Verdict, covered, reasons,
-    verdict,
+    Explored, Explorer, Extent, Pair, Partition, Seen, Share, Side, Strategy, Verdict, covered,
+    executes_change, reasons, verdict,
 };
 use patchwright_exec::CancelToken;
 use patchwright_ir::{Module, Program};
@@ -14,7 +14,7 @@ use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
 
 use super::{
-    CompareArgs,
+    CompareArgs, Order,
     interactions::interactions,
     read::{Version, Versions},
     replay::{self, Harnesses, Replay, Watch},
@@ -91,6 +91,9 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
         more_differ: false,
         covers_everything: true,
         covered: None,
+        strategy: args.strategy.name().to_owned(),
+        partitions_made: 0,
+        solver_calls: 0,
         ended_early: false,
         partitions: Vec::new(),
         seen: Vec::new(),
@@ -140,6 +143,7 @@ impl Job<'_> {
             different: args.different,
             equal: args.equal,
             conflicts: args.conflicts,
+            strategy: self.strategy(&mut terms, &pair),
         };
         let mut first = None;
         let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(
@@ -169,10 +173,20 @@ impl Job<'_> {
                 place: reason.place.as_ref().map(|place| self.place(place)),
             })
             .collect();
+        report
+            .reasons
+            .extend(explored.open_functions.iter().map(|name| comparison::Reason {
+                text: format!(
+                    "what `{name}` gives decides whether the versions differ, and little is known of it"
+                ),
+                place: None,
+            }));
         report.notes = pair.notes();
         report.verdict = answer.code().to_owned();
         report.differences_complete = explored.differences_complete;
         report.more_differ = explored.more_differ;
+        report.partitions_made = explored.made;
+        report.solver_calls = explored.calls;
         report.covers_everything = explored.covered;
         report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
         if args.interactions {
@@ -198,6 +212,20 @@ impl Job<'_> {
             bug,
             cases: Vec::new(),
         })
+    }
+
+    fn strategy(&self, terms: &mut Terms, pair: &Pair) -> Strategy {
+        match self.args.strategy {
+            Order::Prv => Strategy::Differences,
+            Order::AllPaths => Strategy::AllPaths,
+            Order::ChangedPaths => {
+                let changed = [0, 1].map(|side| {
+                    let version = &self.versions.both[side];
+                    (version.source().path.as_str(), version.changed.as_slice())
+                });
+                Strategy::ChangedPaths(executes_change(terms, pair, changed))
+            }
+        }
     }
 
     /// The budget was spent before there was anything to be explored.

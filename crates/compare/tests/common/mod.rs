@@ -10,8 +10,8 @@ use std::{
 };
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Kind, Pair, Partition, Reason, Verdict, holds_pointer, reasons,
-    verdict,
+    Explored, Explorer, Extent, Kind, Pair, Partition, Reason, Strategy, Verdict, holds_pointer,
+    reasons, verdict,
 };
 use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
@@ -77,6 +77,7 @@ pub struct Asked {
     pub seconds: Option<u64>,
     /// Conflicts of a question to the solver at most.
     pub conflicts: Option<u64>,
+    pub strategy: Strategy,
 }
 
 impl Asked {
@@ -88,6 +89,7 @@ impl Asked {
             equal: 1000,
             seconds: None,
             conflicts: None,
+            strategy: Strategy::Differences,
         }
     }
 
@@ -191,6 +193,7 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
         different: usize::MAX,
         equal: asked.equal,
         conflicts: asked.conflicts,
+        strategy: asked.strategy,
     };
     let begin = Instant::now();
     let interrupt = || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);

@@ -12,6 +12,7 @@ mod getopt;
 mod math;
 mod math_more;
 mod misc;
+pub(crate) mod real;
 mod scan;
 pub(crate) mod signals;
 mod stdio;
@@ -130,6 +131,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| stdlib::find(name))
         .or_else(|| ctype::find(name))
         .or_else(|| math::find(name))
+        .or_else(|| real::find(name))
         .or_else(|| math_more::find(name))
         .or_else(|| complex::find(name))
         .or_else(|| getopt::find(name))

@@ -1,0 +1,266 @@
+//! The order in which inputs are looked at.
+//!
+//! One question asks for an input that differs. Where it is too hard (two nests of multipliers that are the same only on
+//! each path by itself), some inputs are looked at one by one, whose partitions are left out of the question, which is
+//! asked again with more effort, and so on.
+
+use patchwright_solve::{Answer, Assignment, Budget, Term};
+
+use crate::{
+    guess,
+    partition::{Explored, Explorer, Kind, Partition, Strategy},
+};
+
+/// Conflicts of the first question for inputs that differ; the next ones may have twice as many each.
+const FIRST_EFFORT: u64 = 50_000;
+/// Partitions that are made one by one after it, twice as many each time.
+const FIRST_INPUTS: usize = 8;
+/// So often the solver is told what functions of `math.h` give, before it is given up that an input differs.
+const MOST_REFUTED: usize = 40;
+
+/// What came of a question for an input.
+pub(crate) enum Input {
+    Found(Assignment),
+    None,
+    /// It was too hard.
+    Unknown,
+    /// Only functions would differ that are not what the solver takes them for.
+    Imagined,
+}
+
+/// How it ended to look for inputs of one kind.
+enum End {
+    All,
+    Enough,
+    Hard,
+    Imagined,
+}
+
+impl Explorer<'_> {
+    /// Explores until everything is covered, or somebody interrupts. Each partition is told as soon as it is known.
+    pub fn run(mut self, tell: &mut dyn FnMut(&Partition)) -> Explored {
+        let mut explored = Explored {
+            differences_complete: true,
+            ..Explored::default()
+        };
+        match self.extent.strategy {
+            Strategy::Differences => self.differences(&mut explored, tell),
+            Strategy::AllPaths => {
+                let all = self.terms.truth(true);
+                self.paths(all, &mut explored, tell);
+            }
+            Strategy::ChangedPaths(changed) => self.paths(changed, &mut explored, tell),
+        }
+        let listed = explored.partitions.iter();
+        let mut equal = listed.filter(|one| one.kind == Kind::Equal).count();
+        while explored.differences_complete && !explored.covered && equal < self.extent.equal {
+            let all = self.terms.truth(true);
+            match self.input(all, self.budget()) {
+                Input::Found(model) => {
+                    self.add(Kind::Equal, model, &mut explored, tell);
+                    equal += 1;
+                }
+                Input::None => explored.covered = true,
+                Input::Unknown | Input::Imagined => break,
+            }
+        }
+        explored.partitions.sort_by_key(|partition| partition.kind);
+        explored.statistics = self.open.statistics();
+        explored.calls = explored.statistics.calls + self.judge.statistics().calls;
+        explored
+    }
+
+    /// Kinds of differences, and for which inputs they are.
+    fn goals(&self) -> [(Kind, Term); 4] {
+        [
+            (Kind::NewFails, self.pair.alone[1]),
+            (Kind::OldFails, self.pair.alone[0]),
+            (Kind::FailsOtherwise, self.pair.otherwise),
+            (Kind::Different, self.pair.ended),
+        ]
+    }
+
+    /// Looks for inputs that differ.
+    fn differences(&mut self, explored: &mut Explored, tell: &mut dyn FnMut(&Partition)) {
+        let goals = self.goals();
+        let wanted = goals.map(|goal| goal.1);
+        let guessed = guess::guessed(self.terms, self.pair, &self.names, &wanted, self.interrupt);
+        let mut open: Vec<(Kind, Term, Option<Assignment>)> = goals
+            .into_iter()
+            .zip(guessed)
+            .map(|((kind, goal), guess)| (kind, goal, guess))
+            .filter(|(_, goal, _)| self.terms.as_truth(*goal) != Some(false))
+            .collect();
+        let (mut effort, mut inputs) = (FIRST_EFFORT, FIRST_INPUTS);
+        while !open.is_empty() {
+            let mut hard = Vec::new();
+            for (kind, goal, guess) in std::mem::take(&mut open) {
+                match self.of_kind(kind, goal, guess, effort, explored, tell) {
+                    End::All => {}
+                    End::Enough => {
+                        explored.differences_complete = false;
+                        explored.more_differ = true;
+                    }
+                    End::Imagined => {
+                        explored.differences_complete = false;
+                        explored.open_functions = self.real.names();
+                    }
+                    End::Hard => hard.push((kind, goal, None)),
+                }
+            }
+            if hard.is_empty() {
+                return;
+            }
+            if self.extent.conflicts.is_some()
+                || (self.interrupt)()
+                || !self.one_by_one(inputs, explored, tell)
+            {
+                explored.differences_complete = false;
+                return;
+            }
+            if explored.covered {
+                return;
+            }
+            open = hard;
+            effort *= 2;
+            inputs *= 2;
+        }
+    }
+
+    /// Looks for inputs that differ in one way.
+    fn of_kind(
+        &mut self,
+        kind: Kind,
+        goal: Term,
+        guess: Option<Assignment>,
+        effort: u64,
+        explored: &mut Explored,
+        tell: &mut dyn FnMut(&Partition),
+    ) -> End {
+        if let Some(model) = guess {
+            self.add(kind, model, explored, tell);
+        }
+        loop {
+            let all = explored.partitions.iter();
+            let found = all.filter(|partition| partition.kind == kind).count();
+            let budget = Budget {
+                conflicts: Some(self.extent.conflicts.unwrap_or(effort)),
+                ..self.budget()
+            };
+            match self.input(goal, budget) {
+                Input::Found(_) if found >= self.extent.different => return End::Enough,
+                Input::Found(model) => self.add(kind, model, explored, tell),
+                Input::None => return End::All,
+                Input::Unknown => return End::Hard,
+                Input::Imagined => return End::Imagined,
+            }
+        }
+    }
+
+    /// Looks at some inputs, whatever they do. Whether it makes sense to go on.
+    fn one_by_one(
+        &mut self,
+        count: usize,
+        explored: &mut Explored,
+        tell: &mut dyn FnMut(&Partition),
+    ) -> bool {
+        self.one_by_one = true;
+        let all = self.terms.truth(true);
+        let mut goes_on = true;
+        for _ in 0..count {
+            match self.input(all, self.budget()) {
+                Input::Found(model) => {
+                    let kind = self.kind_of(&model);
+                    self.add(kind, model, explored, tell);
+                }
+                Input::None => {
+                    explored.covered = true;
+                    break;
+                }
+                Input::Unknown | Input::Imagined => {
+                    goes_on = false;
+                    break;
+                }
+            }
+        }
+        self.one_by_one = false;
+        goes_on
+    }
+
+    /// Looks at all inputs for which something holds, path by path.
+    fn paths(&mut self, within: Term, explored: &mut Explored, tell: &mut dyn FnMut(&Partition)) {
+        loop {
+            match self.input(within, self.budget()) {
+                Input::Found(model) => {
+                    let kind = self.kind_of(&model);
+                    self.add(kind, model, explored, tell);
+                }
+                Input::None => {
+                    explored.covered = self.terms.as_truth(within) == Some(true);
+                    return;
+                }
+                Input::Unknown | Input::Imagined => {
+                    explored.differences_complete = false;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn kind_of(&self, model: &Assignment) -> Kind {
+        let goals = self.goals();
+        let values = self.terms.evaluate_all(&goals.map(|goal| goal.1), model);
+        let mut differing = goals.iter().zip(values);
+        let found = differing.find(|(_, value)| value.truth());
+        found.map_or(Kind::Equal, |((kind, _), _)| *kind)
+    }
+
+    /// Makes the partition of an input, which is covered from then on. It is listed if there are not too many of its kind.
+    fn add(
+        &mut self,
+        kind: Kind,
+        model: Assignment,
+        explored: &mut Explored,
+        tell: &mut dyn FnMut(&Partition),
+    ) {
+        let partition = self.partition(kind, model);
+        self.cover(partition.term);
+        explored.made += 1;
+        let all = explored.partitions.iter();
+        let listed = all.filter(|one| one.kind == kind).count();
+        let most = match kind {
+            Kind::Equal => self.extent.equal,
+            _ => self.extent.different,
+        };
+        if listed < most {
+            tell(&partition);
+            explored.partitions.push(partition);
+        } else if kind.differs() {
+            explored.more_differ = true;
+        }
+    }
+
+    /// An input that is not covered and for which something holds, functions of `math.h` being what they are.
+    pub(crate) fn input(&mut self, goal: Term, budget: Budget<'_>) -> Input {
+        for _ in 0..MOST_REFUTED {
+            match self.open.check(self.terms, &[goal], &budget) {
+                Answer::Satisfiable => {}
+                Answer::Unsatisfiable => return Input::None,
+                Answer::Unknown => return Input::Unknown,
+            }
+            let model = self.open.model().clone();
+            if self.real.is_empty() {
+                return Input::Found(model);
+            }
+            let model = self.real.truthful(self.terms, &model);
+            let values = self.terms.evaluate_all(&[goal, self.left], &model);
+            if values.iter().all(|value| value.truth()) {
+                return Input::Found(model);
+            }
+            for fact in self.real.facts(self.terms, &model) {
+                self.open.assert(self.terms, fact);
+            }
+        }
+        Input::Imagined
+    }
+}

@@ -1,0 +1,93 @@
+//! Functions of `math.h` of which the terms know nothing, and of which this machine can say what they give.
+//!
+//! A solver may take `sin(0.0)` for any number. What it finds is looked at with what the functions really give; where
+//! nothing is left of the difference then, the solver is told of these values and asked again.
+
+use patchwright_interpret::real_value;
+use patchwright_solve::{Assignment, Node, Symbol, Term, Terms};
+
+/// Results that are calculated for one input at most.
+const MOST: usize = 512;
+
+/// An application of such a function.
+struct Application {
+    term: Term,
+    function: Symbol,
+    name: String,
+    arguments: Vec<Term>,
+}
+
+/// The applications in some terms, those in arguments of others first.
+pub(crate) struct Real {
+    all: Vec<Application>,
+}
+
+impl Real {
+    pub(crate) fn of(terms: &Terms, roots: &[Term]) -> Real {
+        let mut all = Vec::new();
+        for term in terms.within(roots) {
+            if let Node::Apply(function, list) = terms.node(term) {
+                let arguments = terms.arguments(list).to_vec();
+                let name = terms.symbol_name(function).to_owned();
+                let zeros = vec![0; arguments.len()];
+                if real_value(&name, &zeros).is_some() {
+                    all.push(Application {
+                        term,
+                        function,
+                        name,
+                        arguments,
+                    });
+                }
+            }
+        }
+        if all.len() > MOST {
+            all.clear();
+        }
+        Real { all }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The functions.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.all.iter().map(|one| one.name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The assignment with what the functions really give in it.
+    pub(crate) fn truthful(&self, terms: &Terms, model: &Assignment) -> Assignment {
+        let mut model = model.clone();
+        for one in &self.all {
+            let arguments = terms.evaluate_all(&one.arguments, &model);
+            let arguments: Vec<u128> = arguments.iter().map(|value| value.bits()).collect();
+            if let Some(value) = real_value(&one.name, &arguments) {
+                model.set_result(one.function, arguments, value);
+            }
+        }
+        model
+    }
+
+    /// What the functions give for the arguments that they have in a truthful assignment, as truths.
+    pub(crate) fn facts(&self, terms: &mut Terms, model: &Assignment) -> Vec<Term> {
+        let mut facts = Vec::new();
+        for one in &self.all {
+            let mut asked = one.arguments.clone();
+            asked.push(one.term);
+            let values = terms.evaluate_all(&asked, model);
+            let mut same = Vec::new();
+            for (&term, value) in asked.iter().zip(&values) {
+                let constant = terms.constant(terms.width(term), value.bits());
+                same.push(terms.eq(term, constant));
+            }
+            if let Some(result) = same.pop() {
+                let given = terms.and_all(same);
+                facts.push(terms.implies(given, result));
+            }
+        }
+        facts
+    }
+}
