@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// Conflicts of the first question for inputs that differ; the next ones may have twice as many each.
-const FIRST_EFFORT: u64 = 50_000;
+const FIRST_EFFORT: u64 = 2_000;
 /// Partitions that are made one by one after it, twice as many each time.
-const FIRST_INPUTS: usize = 8;
+const FIRST_INPUTS: usize = 24;
 /// So often the solver is told what functions of `math.h` give, before it is given up that an input differs.
 const MOST_REFUTED: usize = 40;
 

@@ -7,7 +7,7 @@
 //! A truth value that depends on one byte only, such as what `isspace` says of it, is not taken apart, whatever it is made
 //! of: the values for which it holds are a set that people can read.
 
-use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
+use patchwright_solve::{Assignment, Node, Rings, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bounds::SMALL;
@@ -41,6 +41,7 @@ pub(crate) struct Specialised<'t> {
     seen: FxHashSet<Term>,
     /// What terms depend on.
     depends: FxHashMap<Term, Depends>,
+    rings: Rings,
     /// Truth values that hold under the model; as long as they do, each specialised term equals the original one.
     pub(crate) literals: Vec<Term>,
 }
@@ -54,6 +55,7 @@ impl<'t> Specialised<'t> {
             made: FxHashMap::default(),
             seen: FxHashSet::default(),
             depends: FxHashMap::default(),
+            rings: Rings::default(),
             literals: Vec::new(),
         }
     }
@@ -262,6 +264,8 @@ impl<'t> Specialised<'t> {
             _ => {
                 let made = &self.made;
                 let new = self.terms.rebuild(term, |part| made[&part]);
+                // On one path much is the same that is not where paths meet.
+                let new = self.rings.first_like(self.terms, new);
                 if !self.is_truth(term) {
                     return new;
                 }

@@ -43,14 +43,14 @@ impl Rings {
             }
             let made = &self.made;
             let new = terms.rebuild(term, |part| made[&part]);
-            let new = self.unify(terms, new);
+            let new = self.first_like(terms, new);
             self.made.insert(term, new);
         }
         roots.iter().map(|root| self.made[root]).collect()
     }
 
     /// The same as a term whose parts have been looked at.
-    fn unify(&mut self, terms: &mut Terms, term: Term) -> Term {
+    pub fn first_like(&mut self, terms: &mut Terms, term: Term) -> Term {
         match terms.node(term) {
             Node::Eq(a, b) => self.equation(terms, a, b).unwrap_or(term),
             _ if is_ring(terms, term) => {
