@@ -19,6 +19,7 @@ mod repairs;
 mod sample;
 mod slices;
 mod statistics;
+mod strategies;
 mod validation;
 mod validation_report;
 
@@ -175,6 +176,9 @@ enum Command {
     /// Measures errors by the commits that introduced and fixed them: prints figures 5.7 to 5.12 of the thesis as
     /// Markdown tables
     Corebench(corebench::Arguments),
+    /// Compares programs with mutants of them, with each order of looking at inputs: prints the table of figure 3.8 of
+    /// the thesis
+    Strategies(strategies::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -226,6 +230,7 @@ fn main() -> ExitCode {
             whole_program,
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Corebench(arguments) => corebench::run(&arguments),
+        Command::Strategies(arguments) => strategies::run(&arguments),
         Command::Interpreter {
             programs,
             forms,

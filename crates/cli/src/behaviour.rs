@@ -1,6 +1,8 @@
 //! What patches do to a program's behaviour: all of them are executed with the same inputs, and what somebody says of an
 //! input counts like a test.
 
+mod partitions;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io::{BufRead, IsTerminal, Write},
@@ -11,19 +13,22 @@ use std::{
 use patchwright_compare::{Case, Mutator, words};
 use patchwright_exec::{CancelToken, Project, Scratch, Worker, files};
 use patchwright_repair::RepairOutcome;
-use patchwright_report::behaviour::{Answer, Behaviour, Distinguishing, Example, Group, answers};
+use patchwright_report::behaviour::{
+    Answer, Behaviour, Distinguishing, Example, Group, Partitions, answers,
+};
 use patchwright_text::apply_edits;
 
 use crate::{
     args::BehaviourArgs,
     compare::{
-        named::{Builder, program_of},
+        named::{Builder, Made, program_of},
         native::{Built, Extent, Ran, Search},
         seen::{cases_of, ran, text},
         tests_of::joined,
     },
     encoded::Problem,
 };
+use partitions::Symbols;
 
 /// Inputs that everything is executed with at most.
 const MOST_INPUTS: usize = 4000;
@@ -33,6 +38,8 @@ const MOST_PATCHES: usize = 20;
 const LEADING: usize = 4;
 /// Questions that are asked at most.
 const QUESTIONS: usize = 5;
+/// Time for partitions of all inputs, at least.
+const PARTITIONS: Duration = Duration::from_secs(30);
 /// Wall-clock time of an execution at most.
 const WALL: Duration = Duration::from_secs(5);
 
@@ -141,7 +148,14 @@ pub fn look(
         &|_| Ok(()),
     )?;
     let words = words_of(&made.folder, &made.commands);
-    built.extend(made.built);
+    let mut sources: Vec<Made> = Vec::new();
+    let mut keep_built = |mut made: Made, built: &mut Vec<Built>| {
+        if let Some(own) = made.built.take() {
+            built.push(own);
+            sources.push(made);
+        }
+    };
+    keep_built(made, &mut built);
     if variants.len() > MOST_PATCHES {
         behaviour.notes.push(format!(
             "only the first {MOST_PATCHES} of {} patches were executed",
@@ -158,7 +172,7 @@ pub fn look(
             &variant.change,
         ) {
             Ok(made) => {
-                built.extend(made.built);
+                keep_built(made, &mut built);
                 of.push(at);
             }
             Err(Problem::Interrupted) => return Err(Problem::Interrupted),
@@ -171,12 +185,7 @@ pub fn look(
     let mut known: HashMap<Ran, u32> = HashMap::new();
     let mut all: Vec<Ran> = Vec::new();
     let mut number = |ran: &Ran| -> u32 {
-        let mut plain = ran.clone();
-        // How long something takes to be ended, and what it prints until then, is no behaviour.
-        if plain.endless {
-            plain.output.clear();
-            plain.errors.clear();
-        }
+        let plain = plain(ran.clone());
         *known.entry(plain.clone()).or_insert_with(|| {
             all.push(plain);
             all.len() as u32 - 1
@@ -211,12 +220,21 @@ pub fn look(
     let mut look = Look {
         rows,
         all,
+        partitions: vec![None; of.len()],
         of,
         passing,
         groups: Vec::new(),
         answers: Vec::new(),
     };
     look.group();
+    let mut symbols = Symbols {
+        project,
+        scratch,
+        cancel,
+        end: Instant::now() + PARTITIONS.max(Duration::from_secs(args.compare_budget)),
+        number: 0,
+    };
+    look.partition(&mut symbols, &sources, &mut built)?;
     for answer in given {
         look.answer(&mut built, answer)?;
     }
@@ -227,6 +245,15 @@ pub fn look(
     let order = look.order(variants.len());
     look.tell(&mut behaviour, &order);
     Ok((behaviour, order))
+}
+
+/// How long something takes to be ended, and what it prints until then, is no behaviour.
+fn plain(mut ran: Ran) -> Ran {
+    if ran.endless {
+        ran.output.clear();
+        ran.errors.clear();
+    }
+    ran
 }
 
 fn read_answers(file: &Path) -> Result<Vec<Answer>, Problem> {
@@ -287,6 +314,8 @@ struct Members {
 
 struct Look {
     rows: Vec<Row>,
+    /// Partitions of all inputs for each patch that was executed, where they are known.
+    partitions: Vec<Option<Partitions>>,
     all: Vec<Ran>,
     of: Vec<usize>,
     passing: BTreeSet<String>,
@@ -320,14 +349,78 @@ impl Look {
         self.groups = groups.into_iter().map(|(_, group)| group).collect();
     }
 
+    /// Adds what is known of all inputs, and executes inputs of the partitions that patches change, and such as tell
+    /// members of one group apart.
+    fn partition(
+        &mut self,
+        symbols: &mut Symbols<'_>,
+        sources: &[Made],
+        built: &mut [Built],
+    ) -> Result<(), Problem> {
+        let count = self.of.len();
+        for version in 1..=count {
+            let waiting = count - version;
+            let Some(found) = symbols.of_patch(&sources[0], &sources[version], waiting) else {
+                continue;
+            };
+            self.partitions[version - 1] = Some(found.told);
+            for case in found.cases {
+                self.execute(case, built)?;
+            }
+        }
+        let ranked = self.ranked();
+        let leading: Vec<(usize, usize)> = ranked
+            .into_iter()
+            .take(LEADING)
+            .filter_map(|group| match self.groups[group].versions[..] {
+                [first, second, ..] => Some((first, second)),
+                _ => None,
+            })
+            .collect();
+        for (at, &(one, other)) in leading.iter().enumerate() {
+            let waiting = leading.len() - at - 1;
+            if let Some(case) = symbols.apart(&sources[one], &sources[other], waiting) {
+                self.execute(case, built)?;
+            }
+        }
+        self.group();
+        Ok(())
+    }
+
+    /// Executes all versions with one more input.
+    fn execute(&mut self, case: Case, built: &mut [Built]) -> Result<(), Problem> {
+        if self.rows.iter().any(|row| row.case == case) {
+            return Ok(());
+        }
+        let mut did = Vec::new();
+        for version in built.iter_mut() {
+            let ran = plain(version.run(&case, WALL)?);
+            let known = self.all.iter().position(|other| *other == ran);
+            did.push(known.unwrap_or(self.all.len()) as u32);
+            if known.is_none() {
+                self.all.push(ran);
+            }
+        }
+        self.rows.push(Row {
+            of: String::new(),
+            case,
+            did,
+        });
+        Ok(())
+    }
+
     /// Groups in the order of the report: those that nobody contradicts; of these the ones that change less of what is like
-    /// the passing tests, by halves, since a few inputs more or less say nothing.
+    /// the passing tests, by halves, since a few inputs more or less say nothing; and of these the ones that change fewer
+    /// partitions of all inputs, by halves, too.
     fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|&at| {
             let group = &self.groups[at];
             let halves = (group.changed_like_passing + 1).ilog2();
-            (group.contradicts.is_some(), halves, group.versions[0])
+            let own = self.partitions[group.versions[0] - 1];
+            let partitions = own.map_or(0, |one| (one.changed + 1).ilog2());
+            let first = group.versions[0];
+            (group.contradicts.is_some(), halves, partitions, first)
         });
         order
     }
@@ -510,6 +603,7 @@ impl Look {
                     old: ran(&self.all[row.did[0] as usize]),
                     new: ran(&self.all[row.did[version] as usize]),
                 }),
+                partitions: self.partitions[version - 1],
                 contradicts: group.contradicts,
             });
         }

@@ -4,12 +4,12 @@ mod golden;
 mod interactions;
 pub(crate) mod named;
 pub(crate) mod native;
-mod read;
+pub(crate) mod read;
 mod replay;
 mod revisions;
 pub(crate) mod seen;
 mod several;
-mod symbolic;
+pub(crate) mod symbolic;
 pub(crate) mod tests_of;
 
 use std::{

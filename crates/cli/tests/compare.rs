@@ -633,3 +633,16 @@ fn what_is_printed_before_a_failure_and_whether_a_version_ends_are_compared() {
     assert_eq!(first["differs"][0], "whether it ends");
     assert_eq!(first["condition"][0], "x == 5");
 }
+
+#[test]
+fn paths_with_a_changed_line_come_first_and_what_is_no_step_is_found_all_the_same() {
+    let old = "#include <stdio.h>\n#define LIMIT 3\nint main(int argc, char **argv)\n{\n  \
+               if (argc > 1 && argv[1][0] == 'x')\n    printf(\"%d\\n\", LIMIT);\n  return 0;\n}\n";
+    let place = place(old, &old.replace("LIMIT 3", "LIMIT 4"));
+    for order in ["prv", "all-paths", "changed-paths"] {
+        let report = compared(&place, &["--strategy", order, "--no-native"], 1);
+        assert_eq!(report["strategy"], order);
+        assert_eq!(report["verdict"], "different");
+        assert!(report["partitions_made"].as_u64() >= Some(1));
+    }
+}

@@ -568,10 +568,29 @@ fn plausible_patches_are_told_apart_by_inputs_and_answers() {
         "{text}"
     );
 
+    assert!(
+        text.contains("for 1 of 3 partitions of all inputs"),
+        "{text}"
+    );
+
     let answer = r#"{"arguments": ["9", "3"], "input": "", "output": "9\n", "status": 0}"#;
     let file = place.write("answers", answer);
     let text = behaviour(&place, &["--answers", file.to_str().unwrap()], &set);
     let order = ["right, also", "five: "].map(|name| text.find(name).unwrap());
     assert!(order[0] < order[1], "{text}");
     assert!(text.contains("contradicts answer 1"), "{text}");
+}
+
+#[test]
+fn a_patch_that_is_wrong_for_one_number_is_told_from_the_right_one() {
+    let (place, set) = larger();
+    let rare = "--- a/larger.c\n+++ b/larger.c\n@@ -6 +6 @@\n-  printf(\"%d\\n\", b);\n\
+                +  printf(\"%d\\n\", a > b ? a : b + (b == 77777));\n";
+    let text = behaviour(&place, &["--compare"], &(set + &line("rare", rare)));
+    // No execution of an input like those of the tests would find that.
+    assert!(text.contains("\"77777\" tells "), "{text}");
+    assert!(
+        text.contains("for 2 of 3 partitions of all inputs"),
+        "{text}"
+    );
 }

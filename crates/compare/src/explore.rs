@@ -49,7 +49,13 @@ impl Explorer<'_> {
                 let all = self.terms.truth(true);
                 self.paths(all, &mut explored, tell);
             }
-            Strategy::ChangedPaths(changed) => self.paths(changed, &mut explored, tell),
+            Strategy::ChangedPaths(changed) => {
+                self.paths(changed, &mut explored, tell);
+                // Not all that changes is a step of its own: what the others do is a question, and no conclusion.
+                if explored.differences_complete {
+                    self.differences(&mut explored, tell);
+                }
+            }
         }
         let listed = explored.partitions.iter();
         let mut equal = listed.filter(|one| one.kind == Kind::Equal).count();

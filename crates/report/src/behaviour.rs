@@ -33,8 +33,38 @@ pub struct Group {
     pub changed_like_passing: usize,
     /// The smallest of these inputs.
     pub example: Option<Example>,
+    /// For how many partitions of all inputs the first of them changes what the program does, where that is known.
+    pub partitions: Option<Partitions>,
     /// An answer that they contradict, by its number.
     pub contradicts: Option<usize>,
+}
+
+/// Partitions of all inputs, by what the program does without a patch and with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Partitions {
+    /// Those for which the patch changes what the program does.
+    pub changed: usize,
+    /// All that were made.
+    pub all: usize,
+    /// They cover all inputs.
+    pub complete: bool,
+    /// For all inputs of no partition the patch changes nothing: proved.
+    pub rest_is_the_same: bool,
+}
+
+impl Partitions {
+    fn text(&self) -> String {
+        let rest = match (self.complete, self.rest_is_the_same) {
+            (true, _) => "",
+            (false, true) => ", and for no other input",
+            (false, false) => " that were looked at",
+        };
+        format!(
+            "{} of {} of all inputs{rest}",
+            self.changed,
+            count(self.all as u64, "partition", "partitions")
+        )
+    }
 }
 
 /// An input for which two groups of patches do different things.
@@ -147,6 +177,9 @@ impl Behaviour {
                 count(self.inputs as u64, "input", "inputs"),
                 group.changed_like_passing
             );
+            if let Some(partitions) = &group.partitions {
+                let _ = write!(text, "; for {}", partitions.text());
+            }
             if let Some(example) = &group.example {
                 let _ = write!(
                     text,

@@ -156,6 +156,17 @@ fn places(
     if let (Some(old), Some(new)) = (file(pair[0]), file(pair[1])) {
         return Ok([old, new]);
     }
+    if let (None, Some([old, new])) = (&args.function, made)
+        && let ([old], [new]) = (old.commands.as_slice(), new.commands.as_slice())
+    {
+        let place = |named: &Named, command: &CompileCommand| Place {
+            file: command.file.clone(),
+            headers: None,
+            shown: named.shown.clone(),
+            command: Some(command.clone()),
+        };
+        return Ok([place(pair[0], old), place(pair[1], new)]);
+    }
     let (Some(function), Some([old, new])) = (&args.function, made) else {
         return Err(Problem::Input(
             "the programs of projects are executed, and not encoded; name a function with --function".to_owned(),

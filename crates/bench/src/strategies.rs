@@ -1,0 +1,230 @@
+//! How soon `patchwright compare` finds what a mutant does differently, by the order in which inputs are looked at: the
+//! table of figure 3.8 of the thesis, for programs of our own.
+
+mod mutants;
+
+use std::{
+    error::Error,
+    ffi::OsString,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use patchwright_exec::{CancelToken, Limits, Request, Runner, RunnerProgram, Scratch, files};
+use serde_json::Value;
+
+use crate::statistics::median;
+use mutants::{Mutant, mutants};
+
+/// What `patchwright-bench strategies` is told.
+#[derive(Args)]
+pub struct Arguments {
+    /// C files with a `main`
+    #[arg(required = true)]
+    programs: Vec<PathBuf>,
+    /// Mutants of each program
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    mutants: usize,
+    /// Seconds for each mutant and strategy
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    seconds: u64,
+    /// Only these strategies
+    #[arg(long, value_name = "ORDER", num_args = 1.., default_values = ["prv", "changed-paths", "all-paths"])]
+    strategies: Vec<String>,
+    /// Also with executions, as the command does by default
+    #[arg(long)]
+    executions: bool,
+    /// The binary `patchwright` [default: the one beside this]
+    #[arg(long, value_name = "FILE")]
+    patchwright: Option<PathBuf>,
+    /// Write the table into this file, too
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Print a line for each mutant to standard error
+    #[arg(long)]
+    list: bool,
+}
+
+/// What came of one mutant.
+#[derive(Default)]
+struct Found {
+    verdict: String,
+    /// Seconds from the start of exploring to the first difference.
+    first: Option<f64>,
+    seconds: f64,
+    partitions: u64,
+    calls: u64,
+}
+
+impl Found {
+    fn differs(&self) -> bool {
+        matches!(self.verdict.as_str(), "different" | "seen-different")
+    }
+
+    fn is_same(&self) -> bool {
+        matches!(self.verdict.as_str(), "equal" | "same-code")
+    }
+}
+
+/// Measures, and prints the table.
+pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+    let binary = match &arguments.patchwright {
+        Some(file) => std::path::absolute(file)?,
+        None => std::env::current_exe()?.with_file_name("patchwright"),
+    };
+    let scratch = Scratch::in_default_place()?;
+    let mut runner = Runner::start(
+        &RunnerProgram::current_exe(["__runner"])?,
+        None,
+        CancelToken::new()?,
+    )?;
+    let mut table = String::from(
+        "| program | strategy | mutants | the same | shown different | of those that may differ | first difference, median | partitions | questions |\n\
+         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let mut all_done = true;
+    for program in &arguments.programs {
+        let source = String::from_utf8(files::read(program)?)
+            .map_err(|_| format!("{}: this is no text", program.display()))?;
+        let name = program.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = scratch.path().join(&*name);
+        files::create_folder(&folder)?;
+        let all = mutants(&source, arguments.mutants);
+        let mut found: Vec<Vec<Option<Found>>> = Vec::new();
+        for (number, mutant) in all.iter().enumerate() {
+            let file = folder.join(format!("mutant-{number}.c"));
+            files::write_atomic(&file, mutant.text.as_bytes())?;
+            let mut own = Vec::new();
+            for strategy in &arguments.strategies {
+                let one = compare(&mut runner, &binary, program, &file, strategy, arguments)?;
+                tell(arguments, &name, mutant, strategy, one.as_ref());
+                own.push(one);
+            }
+            found.push(own);
+        }
+        for (at, strategy) in arguments.strategies.iter().enumerate() {
+            // What no strategy could read is no mutant.
+            let own: Vec<&Found> = found.iter().filter_map(|one| one[at].as_ref()).collect();
+            all_done &= !own.is_empty();
+            // Proved by one strategy, it is the same for all.
+            let same = found.iter().filter(|one| {
+                let mut all = one.iter().flatten();
+                all.any(Found::is_same)
+            });
+            let _ = writeln!(table, "{}", row(&name, strategy, &own, same.count()));
+        }
+    }
+    let text = format!(
+        "{table}\nEach mutant had {} seconds with each strategy{}. \"First difference\" is counted from the start of exploring, when both \
+         versions are encoded.\n",
+        arguments.seconds,
+        match arguments.executions {
+            true => ", executions included",
+            false => ", without executions",
+        }
+    );
+    if let Some(file) = &arguments.markdown {
+        if let Some(parent) = file.parent() {
+            files::create_folder(parent)?;
+        }
+        files::write_atomic(file, text.as_bytes())?;
+    }
+    print!("{text}");
+    Ok(all_done)
+}
+
+fn tell(arguments: &Arguments, name: &str, mutant: &Mutant, strategy: &str, found: Option<&Found>) {
+    if !arguments.list {
+        return;
+    }
+    let line = match found {
+        None => "does not build".to_owned(),
+        Some(found) => format!(
+            "{} after {:.3} s ({:.1} s in all, {} partitions)",
+            found.verdict,
+            found.first.unwrap_or_default(),
+            found.seconds,
+            found.partitions
+        ),
+    };
+    eprintln!(
+        "{name}:{} {} {strategy}: {line}",
+        mutant.line, mutant.change
+    );
+}
+
+fn row(name: &str, strategy: &str, found: &[&Found], same: usize) -> String {
+    let differ = found.iter().filter(|one| one.differs()).count();
+    let may = found.len().saturating_sub(same);
+    let mut first: Vec<f64> = found.iter().filter_map(|one| one.first).collect();
+    first.sort_by(f64::total_cmp);
+    let first = match first.is_empty() {
+        true => "–".to_owned(),
+        false => format!("{:.2} s", median(&first)),
+    };
+    let sum = |of: fn(&Found) -> u64| found.iter().map(|one| of(one)).sum::<u64>();
+    format!(
+        "| {name} | {strategy} | {} | {same} | {differ} | {:.0} % | {first} | {} | {} |",
+        found.len(),
+        100.0 * differ as f64 / may.max(1) as f64,
+        sum(|one| one.partitions),
+        sum(|one| one.calls)
+    )
+}
+
+/// One comparison; nothing if a version cannot be read.
+fn compare(
+    runner: &mut Runner,
+    binary: &Path,
+    old: &Path,
+    new: &Path,
+    strategy: &str,
+    arguments: &Arguments,
+) -> Result<Option<Found>, Box<dyn Error>> {
+    let mut given: Vec<OsString> = vec![
+        "compare".into(),
+        std::path::absolute(old)?.into(),
+        new.into(),
+        "--strategy".into(),
+        strategy.into(),
+        "--budget".into(),
+        arguments.seconds.to_string().into(),
+        "--json".into(),
+        "--different".into(),
+        "1".into(),
+        "--equal".into(),
+        "0".into(),
+    ];
+    if !arguments.executions {
+        given.push("--no-native".into());
+    }
+    let folder = new.parent().unwrap_or(Path::new("."));
+    // What is not about exploring takes its time, too.
+    let wall = Duration::from_secs(2 * arguments.seconds + 60);
+    let request = Request::new(binary, folder).args(given).limits(Limits {
+        wall,
+        ..Limits::for_build()
+    });
+    let started = Instant::now();
+    let outcome = runner.run(&request)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let Ok(report) = serde_json::from_slice::<Value>(&outcome.stdout) else {
+        return Ok(None);
+    };
+    let number = |name: &str| report[name].as_u64().unwrap_or_default();
+    let first = report["seconds"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|one| one[0] == "first difference")
+        .and_then(|one| one[1].as_f64());
+    Ok(Some(Found {
+        verdict: report["verdict"].as_str().unwrap_or_default().to_owned(),
+        first,
+        seconds,
+        partitions: number("partitions_made"),
+        calls: number("solver_calls"),
+    }))
+}
