@@ -17,7 +17,7 @@ use patchwright_report::{
     text::Style,
 };
 use patchwright_solve::{Budget, Statistics, Terms};
-use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, encode};
+use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, UnwindingKind, encode};
 
 use crate::{
     Exit,
@@ -337,15 +337,25 @@ impl<'a> Job<'a> {
             spec: &spec,
             budget,
         };
-        let (verdict, statistics) = prover.verdict();
+        let (mut verdict, statistics) = prover.verdict();
+        let decided = started.elapsed().as_secs_f64();
+        let started = Instant::now();
+        let mut replayed = None;
+        if let Verdict::Failed(found) = &verdict {
+            let (replay, expected) = self.program.replayed(found, &options.checks);
+            if found.doubtful && replay != Replay::Agrees {
+                verdict = prover.unconfirmed();
+            } else {
+                replayed = Some((replay, expected));
+            }
+            let seconds = started.elapsed().as_secs_f64();
+            self.stats.seconds.push(("replay".to_owned(), seconds));
+        }
         self.count(&statistics);
-        self.phase("decide", started);
+        self.stats.seconds.push(("decide".to_owned(), decided));
         let mut report = self.report(&verdict, &encoding, &options);
         let mut bug = None;
-        if let Verdict::Failed(found) = &verdict {
-            let started = Instant::now();
-            let (replay, expected) = self.program.replayed(found, &options.checks);
-            self.phase("replay", started);
+        if let (Verdict::Failed(found), Some((replay, expected))) = (&verdict, replayed) {
             if let Replay::Differs(message) = &replay {
                 bug = Some(message.clone());
             }
@@ -439,6 +449,12 @@ impl<'a> Job<'a> {
                 .collect(),
             entry: program.name(),
             bound: options.bound,
+            instructions: (verdict == proof::Verdict::Bounded
+                && encoding
+                    .unwinding
+                    .iter()
+                    .any(|one| one.kind == UnwindingKind::Instructions))
+            .then_some(options.instructions),
             arguments: program.arguments(),
             verdict,
             beyond,

@@ -531,3 +531,58 @@ fn a_file_is_read_by_two_starts_of_the_compiler() {
     let starts = fs::read_to_string(starts).expect("it was started");
     assert_eq!(starts.lines().count(), 4);
 }
+
+#[test]
+fn reaching_the_error_is_the_failure_whatever_the_programs_own_function_does_there() {
+    let place = Place::new();
+    place.write(
+        "wrap.c",
+        "extern char __VERIFIER_nondet_char(void);\nvoid reach_error(void) {}\nint main(void)\n{\n    \
+         char a = __VERIFIER_nondet_char();\n    char b = -a;\n    if (a < 0 && b < 0)\n        reach_error();\n    return 0;\n}\n",
+    );
+    let (status, text, errors) = prove(&place, &["project/wrap.c"]);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert!(text.contains("__VERIFIER_nondet_char = -128"), "{text}");
+    assert!(text.contains("The interpreter agrees."), "{text}");
+}
+
+#[test]
+fn what_only_seems_to_fail_because_something_is_not_encoded_is_unknown() {
+    let place = Place::new();
+    place.write(
+        "grow.c",
+        "#include <assert.h>\n#include <stdlib.h>\nint main(void)\n{\n    unsigned n = rand() & 7;\n    \
+         int *p = calloc(n + 1, sizeof *p);\n    int *q = realloc(p, (n + 2) * sizeof *q);\n    assert(q[n] == 0);\n    \
+         free(q);\n    return 0;\n}\n",
+    );
+    let (status, text, errors) = prove(&place, &["project/grow.c"]);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("`realloc` of zeroed memory"), "{text}");
+}
+
+#[test]
+fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
+    let place = Place::new();
+    place.write(
+        "ring.c",
+        "#include <assert.h>\nint main(void)\n{\n    int i = 0;\n    while (i >= 0) {\n        i = (i + 1) % 10;\n        \
+         assert(i < 10);\n    }\n    return 0;\n}\n",
+    );
+    let flags = ["project/ring.c", "--max-instructions", "20000"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.starts_with("Bounded: "), "{text}");
+    assert!(text.contains("20000 instructions"), "{text}");
+    assert!(text.contains("Give a larger --max-instructions"), "{text}");
+    // Of several paths it is not known how far each was followed.
+    place.write(
+        "two.c",
+        "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int i = 0;\n    if (nondet_int() > 3)\n        \
+         while (i >= 0) {\n            i = (i + 1) % 10;\n            assert(i < 10);\n        }\n    else\n        \
+         while (i >= 0) {\n            i = (i + 1) % 20;\n            assert(i < 20);\n        }\n    return 0;\n}\n",
+    );
+    let flags = ["project/two.c", "--max-instructions", "20000"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.starts_with("Unknown: "), "{text}");
+}

@@ -3,7 +3,7 @@
 use patchwright_ir::Type;
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
-    Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, difference,
+    Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, UnwindingKind, difference,
     printed_differently,
 };
 
@@ -383,14 +383,18 @@ fn limits(terms: &mut Terms, old: &Encoding, new: &Encoding) -> Vec<Limit> {
             place: Some(unknown.place.clone()),
             is_bound: false,
         }));
-        all.extend(encoding.unwinding.iter().map(|end| Limit {
-            condition: end.condition,
-            reason: match end.recursion {
-                true => "the call is nested more deeply than the bound".to_owned(),
-                false => "the loop has more rounds than the bound".to_owned(),
-            },
-            place: Some(end.place.clone()),
-            is_bound: true,
+        all.extend(encoding.unwinding.iter().map(|end| {
+            Limit {
+                condition: end.condition,
+                reason: match end.kind {
+                    UnwindingKind::Calls => "the call is nested more deeply than the bound",
+                    UnwindingKind::Rounds => "the loop has more rounds than the bound",
+                    UnwindingKind::Instructions => "more instructions would have to be encoded",
+                }
+                .to_owned(),
+                place: Some(end.place.clone()),
+                is_bound: true,
+            }
         }));
     }
     let mut sequences: Vec<String> = Vec::new();

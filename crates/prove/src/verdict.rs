@@ -83,6 +83,8 @@ pub struct Counterexample {
     pub trace: Vec<TraceStep>,
     /// The condition of what goes wrong.
     pub condition: Term,
+    /// On the way something happens that is not known: only an execution tells whether it goes wrong.
+    pub doubtful: bool,
     /// The values of the variables.
     pub model: Assignment,
 }
@@ -112,23 +114,18 @@ impl Prover<'_> {
 
     fn ask(&mut self, solver: &mut Solver) -> Verdict {
         let fails = self.spec.fails(self.terms);
-        match solver.check(self.terms, &[fails], &self.budget) {
-            Answer::Satisfiable => {
-                let model = solver.model().clone();
-                // One that a person can read, where that is cheap.
-                let inputs: Vec<&Input> = self.encoding.inputs.iter().collect();
-                let budget = Budget {
-                    conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
-                    ..self.budget
-                };
-                let model = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
-                return match self.counterexample(model) {
-                    Some(found) => Verdict::Failed(Box::new(found)),
-                    None => Verdict::Unknown(self.reasons(solver)),
-                };
+        // First executions of which everything is known.
+        let known = self.terms.not(self.spec.unknown);
+        let clearly = self.terms.and(fails, known);
+        if clearly != fails {
+            match self.failing(solver, clearly) {
+                Some(Verdict::Failed(found)) => return Verdict::Failed(found),
+                Some(Verdict::Budget) => return Verdict::Budget,
+                _ => {}
             }
-            Answer::Unknown => return Verdict::Budget,
-            Answer::Unsatisfiable => {}
+        }
+        if let Some(verdict) = self.failing(solver, fails) {
+            return verdict;
         }
         match solver.check(self.terms, &[self.spec.unknown], &self.budget) {
             Answer::Satisfiable => return Verdict::Unknown(self.reasons(solver)),
@@ -143,6 +140,34 @@ impl Prover<'_> {
         match solver.check(self.terms, &[self.spec.assumption], &self.budget) {
             Answer::Unsatisfiable => Verdict::Void,
             _ => Verdict::Proved,
+        }
+    }
+
+    /// What is known where no execution confirms a counterexample that rests on something unknown.
+    pub fn unconfirmed(&mut self) -> Verdict {
+        let mut solver = Solver::new(Backend::default());
+        Verdict::Unknown(self.reasons(&mut solver))
+    }
+
+    /// An execution in which this condition of failing holds, if there is one.
+    fn failing(&mut self, solver: &mut Solver, fails: Term) -> Option<Verdict> {
+        match solver.check(self.terms, &[fails], &self.budget) {
+            Answer::Satisfiable => {
+                let model = solver.model().clone();
+                // One that a person can read, where that is cheap.
+                let inputs: Vec<&Input> = self.encoding.inputs.iter().collect();
+                let budget = Budget {
+                    conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
+                    ..self.budget
+                };
+                let model = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
+                Some(match self.counterexample(model) {
+                    Some(found) => Verdict::Failed(Box::new(found)),
+                    None => Verdict::Unknown(self.reasons(solver)),
+                })
+            }
+            Answer::Unknown => Some(Verdict::Budget),
+            Answer::Unsatisfiable => None,
         }
     }
 
@@ -181,6 +206,7 @@ impl Prover<'_> {
         let values = self.terms.evaluate_all(&conditions, &model);
         let first = values.iter().position(|value| value.truth())?;
         let wrong = &self.spec.wrong[first];
+        let unknown = self.terms.evaluate_all(&[self.spec.unknown], &model);
         let mut inputs = given(self.terms, &self.encoding.inputs, &model);
         // What stands in objects of other files is any value; what it was only matters where something depends on it.
         let matter = self.terms.variables_of(wrong.condition);
@@ -197,6 +223,7 @@ impl Prover<'_> {
             inputs,
             trace,
             condition: wrong.condition,
+            doubtful: unknown[0].truth(),
             model,
         })
     }

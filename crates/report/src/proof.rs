@@ -184,6 +184,8 @@ pub struct Report {
     pub entry: String,
     /// Rounds of loops.
     pub bound: u32,
+    /// Instructions after which an execution goes on that was followed no further, because of the limit.
+    pub instructions: Option<u64>,
     /// How many arguments the program gets, where it looks at them. The verdict is about so many.
     pub arguments: Option<u32>,
     /// What is known.
@@ -234,7 +236,7 @@ impl Report {
             Verdict::Bounded => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs{} as far as {}, and executions go on beyond that:",
+                    "{}: {} holds for all inputs{} as far as {}{}, and executions go on beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
                     with_arguments(self.arguments),
@@ -243,9 +245,17 @@ impl Report {
                         "round of each loop",
                         "rounds of each loop"
                     ),
+                    match self.instructions {
+                        Some(most) => format!(" ({most} instructions where constants decide)"),
+                        None => String::new(),
+                    },
                 );
                 places(&mut text, &self.beyond);
-                let _ = writeln!(text, "Give a larger --bound, or assume less.");
+                let larger = match self.instructions {
+                    Some(_) => "--max-instructions",
+                    None => "--bound",
+                };
+                let _ = writeln!(text, "Give a larger {larger}, or assume less.");
             }
             Verdict::Failed => {}
             Verdict::Unknown => {

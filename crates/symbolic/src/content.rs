@@ -85,6 +85,11 @@ impl Content {
         Content::with(name, Base::Bytes(bytes.into()))
     }
 
+    /// What nothing has written has no value, beyond the object's end, too.
+    pub(crate) fn is_unwritten_beyond(&self) -> bool {
+        matches!(self.base, Base::Unwritten)
+    }
+
     /// A byte that no cell has.
     fn base_byte(&self, terms: &mut Terms, at: u64) -> Read {
         let (value, written) = match &self.base {
@@ -363,7 +368,7 @@ impl Content {
                     element: unit * 8,
                 };
                 let no = terms.constant(1, 0);
-                let values = terms.variable(&format!("unwritten.{}.{unit}", self.name), sort);
+                let values = terms.variable(&format!("unwritten.{}.units.{unit}", self.name), sort);
                 (values, Some(terms.array_of(32, no)))
             }
         };

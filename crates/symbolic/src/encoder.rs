@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     encoding::{
         Counts, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome, Output, Piece,
-        Place, Step, Unknown, Unwinding,
+        Place, Step, Unknown, Unwinding, UnwindingKind,
     },
     meaning,
     memory::{Kind, Memory, Object},
@@ -126,6 +126,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) stopped: bool,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
+    /// Paths that ended there.
+    pub(crate) cut: usize,
     pub(crate) solver: Option<Lazy>,
 }
 
@@ -196,6 +198,7 @@ impl<'p> Encoder<'p> {
             interrupt,
             stopped: false,
             exhausted: false,
+            cut: 0,
             solver: options.lazy.then(|| Lazy {
                 solver: Solver::new(Backend::default()),
                 told: 0,
@@ -203,7 +206,8 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    pub(crate) fn finish(self, outcome: Outcome) -> Encoding {
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Encoding {
+        self.settle_limit();
         let violated = self.terms.or_all(self.violated.iter().copied());
         Encoding {
             assumption: self.terms.not(violated),
@@ -468,7 +472,7 @@ impl<'p> Encoder<'p> {
     pub(crate) fn spent(&mut self, world: &World, place: &Place) -> bool {
         if self.exhausted {
             // All other paths end as well, each under its own condition.
-            self.unknown(world, "the limit of the encoding was reached before", place);
+            self.cut_off(world, place);
             return true;
         }
         if self.counts.instructions.is_multiple_of(1024) && (self.interrupt)() {
@@ -479,11 +483,12 @@ impl<'p> Encoder<'p> {
         }
         if self.counts.instructions > self.options.instructions {
             self.exhausted = true;
-            let reason = format!(
-                "more than {} instructions would have to be encoded",
-                self.options.instructions
-            );
-            self.unknown(world, reason, place);
+            self.cut += 1;
+            self.unwinding.push(Unwinding {
+                place: place.clone(),
+                kind: UnwindingKind::Instructions,
+                condition: world.path.term(),
+            });
             return true;
         }
         if self.terms.len() > self.options.terms {
@@ -493,6 +498,29 @@ impl<'p> Encoder<'p> {
             return true;
         }
         false
+    }
+
+    /// A path ends because the limit of the encoding was reached on another one.
+    pub(crate) fn cut_off(&mut self, world: &World, place: &Place) {
+        self.cut += 1;
+        self.unknown(world, "the limit of the encoding was reached before", place);
+    }
+
+    /// An execution that goes on when the limit of instructions is reached has been looked at as far as that, if it was
+    /// the only path. Of several it is not known which have been looked at how far.
+    fn settle_limit(&mut self) {
+        let instructions = self.options.instructions;
+        if self.cut <= 1 {
+            return;
+        }
+        let limit = |one: &Unwinding| one.kind == UnwindingKind::Instructions;
+        for one in self.unwinding.extract_if(.., |one| limit(one)) {
+            self.unknown.push(Unknown {
+                reason: format!("more than {instructions} instructions would have to be encoded"),
+                place: one.place,
+                condition: one.condition,
+            });
+        }
     }
 
     /// Whether an execution can get here that has not failed before; `true` where the solver cannot

@@ -106,13 +106,24 @@ pub struct Failure {
     pub printed: usize,
 }
 
+/// Why an unwinding ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnwindingKind {
+    /// A loop has had its rounds.
+    Rounds,
+    /// Calls are nested too deeply.
+    Calls,
+    /// All has been encoded that may be; the execution is the only one that was left.
+    Instructions,
+}
+
 /// Where the bound ends an unwinding.
 #[derive(Clone, Debug)]
 pub struct Unwinding {
     /// The loop, or the call.
     pub place: Place,
-    /// It is a call that is nested too deeply, not a loop.
-    pub recursion: bool,
+    /// What ends there.
+    pub kind: UnwindingKind,
     /// The condition under which an execution goes on there.
     pub condition: Term,
 }

@@ -43,7 +43,7 @@ mod start;
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
-    Output, Piece, Place, Step, Unknown, Unwinding,
+    Output, Piece, Place, Step, Unknown, Unwinding, UnwindingKind,
 };
 pub use options::{Check, Entry, Options, ParameterShape, Shape};
 

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
-    encoding::{Place, Unwinding},
+    encoding::{Place, Unwinding, UnwindingKind},
     meaning,
     order::Moment,
     path::Path,
@@ -53,7 +53,7 @@ impl<'p> Encoder<'p> {
         if depth > self.options.recursion as usize {
             self.unwinding.push(Unwinding {
                 place: place.clone(),
-                recursion: true,
+                kind: UnwindingKind::Calls,
                 condition: world.path.term(),
             });
             return Err(Dead);
@@ -275,11 +275,7 @@ impl<'p> Encoder<'p> {
         self.counts.instructions += 1;
         if self.exhausted {
             let place = self.place(frame.module, frame.function, block.terminator.origin);
-            self.unknown(
-                &state.world,
-                "the limit of the encoding was reached before",
-                &place,
-            );
+            self.cut_off(&state.world, &place);
             return Err(Dead);
         }
         Ok(())
@@ -540,7 +536,7 @@ impl<'p> Encoder<'p> {
                     if self.feasible(&world) {
                         self.unwinding.push(Unwinding {
                             place,
-                            recursion: false,
+                            kind: UnwindingKind::Rounds,
                             condition: path.term(),
                         });
                     }

@@ -102,3 +102,28 @@ fn lifetimes_end_where_they_end() {
     same("static int *g; static void h(int b) { int x = b; if (b > 50) g = &x; } int f(signed char a, unsigned char b)
           { int y = 3; g = &y; h(b); return a < 100 ? *g : 0; }");
 }
+
+#[test]
+fn objects_whose_size_depends_on_the_input_keep_their_content_when_they_grow() {
+    same(
+        "extern void *malloc(unsigned long); extern void *realloc(void *, unsigned long); extern void free(void *);
+          int f(signed char a, unsigned char b) { unsigned n = b & 7; int *p = malloc((n + 1) * sizeof(int));
+          for (unsigned i = 0; i <= n; i++) p[i] = a * (int)i; int *q = realloc(p, (n + 3) * sizeof(int));
+          q[n + 2] = 5; int r = q[n] + q[n + 2] + q[n / 2] * 3; free(q); return r; }",
+    );
+    same(
+        "int f(signed char a, unsigned char b) { int n = (b & 3) + 1; int v[n]; for (int i = 0; i < n; i++) v[i] = i + a;
+          return v[n - 1] + (int)sizeof v; }",
+    );
+}
+
+#[test]
+fn bits_are_counted_as_compilers_do() {
+    same(
+        "int f(signed char a, unsigned char b) { unsigned x = (unsigned)a * 0x01010101u ^ b; unsigned long y = (unsigned long)x * 0x100000001ul;
+          int r = __builtin_popcount(x) + __builtin_popcountl(y) * 3 + __builtin_parity(x) * 5 + __builtin_ffs((int)x);
+          r += x ? __builtin_clz(x) * 7 + __builtin_ctz(x) * 11 + __builtin_clzl(y) + __builtin_ctzl(y) : -1;
+          return r + (int)(__builtin_bswap32(x) % 1009) + (int)__builtin_bswap16((unsigned short)x) + (int)(__builtin_bswap64(y) % 997); }",
+    );
+    same("int f(signed char a, unsigned char b) { return __builtin_ctz((unsigned)(a * b)); }");
+}

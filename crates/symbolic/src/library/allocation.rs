@@ -89,12 +89,7 @@ fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
             encoder.terms.as_constant(size),
             encoder.terms.as_truth(leaf.condition),
         ) else {
-            encoder.unknown_where(
-                world,
-                leaf.condition,
-                "`realloc` of an object, or to a size, that depends on the input",
-                call.place,
-            );
+            encoder.take_over(world, new, &object, leaf.condition, call.place)?;
             continue;
         };
         let kept = before.min(after) as u64;
@@ -292,6 +287,40 @@ impl Encoder<'_> {
             object.size = size;
         }
         address
+    }
+
+    /// A new object begins with the content of an old one, where a condition holds. What lies behind the old one's end
+    /// has no value, as all that nothing has written.
+    fn take_over(
+        &mut self,
+        world: &mut World,
+        new: Term,
+        old: &Object,
+        condition: Term,
+        place: &Place,
+    ) -> Go<()> {
+        let taken = match old.content.is_unwritten_beyond() {
+            false => Err("`realloc` of zeroed memory whose size depends on the input"),
+            true => match self
+                .number_of(new)
+                .and_then(|number| world.memory.change(number))
+            {
+                None => Err("an object that is not there"),
+                Some(object) => {
+                    let most = object.most.max(old.most);
+                    let merged = old
+                        .content
+                        .merge(&object.content, self.terms, condition, most);
+                    merged.map(|merged| object.content = merged)
+                }
+            },
+        };
+        if let Err(reason) = taken {
+            self.unknown_where(world, condition, reason, place);
+            let other = self.terms.not(condition);
+            world.path = world.path.and(self.terms, other).ok_or(Dead)?;
+        }
+        Ok(())
     }
 
     /// A word of the program's own memory, of a type.

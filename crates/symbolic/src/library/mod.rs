@@ -2,6 +2,7 @@
 //! memory, what prints. All other functions of the library are C, in `library.c`.
 
 mod allocation;
+mod bits;
 mod floating;
 mod input;
 mod number;
@@ -43,6 +44,7 @@ pub(crate) fn model(name: &str) -> Option<Model> {
         .or_else(|| input::find(name))
         .or_else(|| floating::find(name))
         .or_else(|| number::find(name))
+        .or_else(|| bits::find(name))
 }
 
 /// Why a function that has neither a body nor a model cannot be taken to change nothing.
