@@ -418,6 +418,9 @@ pub struct RepairArgs {
     pub behaviour: BehaviourArgs,
 
     #[command(flatten)]
+    pub proofs: ProofArgs,
+
+    #[command(flatten)]
     pub resuming: Resuming,
 
     /// Also write the patches into this folder, as 1.diff, 2.diff, …
@@ -465,6 +468,38 @@ impl BehaviourArgs {
     pub fn is_wanted(&self) -> bool {
         self.compare || self.ask || self.answers.is_some()
     }
+}
+
+/// What is proved of patches.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ProofArgs {
+    /// Prove of each reported patch, for all inputs, that the program's assertions hold and its memory is used rightly; or
+    /// show an input for which it is not so
+    #[arg(long, help_heading = "Proofs")]
+    pub prove: bool,
+
+    /// Prove that the patched program does the same as this reference
+    #[arg(
+        long,
+        value_name = "FILE[:FUNCTION]",
+        requires = "prove",
+        help_heading = "Proofs"
+    )]
+    pub prove_like: Option<String>,
+
+    /// Prove this function, for all arguments, instead of the program
+    #[arg(long, value_name = "NAME", requires = "prove", help_heading = "Proofs")]
+    pub prove_function: Option<String>,
+
+    /// Rounds of each loop, and calls of a function within itself
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 16,
+        requires = "prove",
+        help_heading = "Proofs"
+    )]
+    pub prove_bound: u32,
 }
 
 /// How an interrupted run is resumed.

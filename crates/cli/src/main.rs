@@ -12,6 +12,7 @@ mod localize;
 mod places;
 mod progress;
 mod project;
+mod proofs;
 mod protection;
 mod prove;
 mod regression;

@@ -9,8 +9,8 @@ use clap::Args;
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Found, Level, Mutations, Prover, Repair, Replay, Search, Spec, Verdict,
-    choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
+    Counterexample, Extent, Found, Level, Mutations, Prover, Repair, Replay, Search, Source, Spec,
+    Verdict, choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
@@ -21,7 +21,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, Unwindi
 
 use crate::{
     Exit,
-    encoded::{Problem, checks, deep},
+    encoded::{Problem, Reader, checks, deep},
     signals,
 };
 use read::Program;
@@ -195,6 +195,54 @@ struct Asked {
     spec: Spec,
 }
 
+/// What is known of the program.
+struct Decided {
+    verdict: Verdict,
+    report: Report,
+    /// The interpreter does something else than the counterexample says.
+    bug: Option<String>,
+    /// What the reference prints for its inputs.
+    expected: Option<Vec<u8>>,
+    options: Options,
+}
+
+/// The flags' defaults.
+#[derive(clap::Parser)]
+struct Defaults {
+    #[command(flatten)]
+    args: ProveArgs,
+}
+
+/// What the command does when it is given no other flags than these.
+pub fn usual(function: Option<String>, like: Option<String>, bound: u32) -> ProveArgs {
+    let Defaults { args } = clap::Parser::parse_from(["prove", "program"]);
+    ProveArgs {
+        function,
+        like,
+        bound,
+        ..args
+    }
+}
+
+/// Decides about a program that somebody else has read. Also whether something states what shall hold.
+pub fn decided(
+    args: &ProveArgs,
+    reader: Reader,
+    sources: Vec<Source>,
+    cancel: &CancelToken,
+) -> Result<(Report, bool), Problem> {
+    let program = read::assembled(args, reader, sources, Instant::now())?;
+    let is_stated = program.reference.is_some() || program.has_assertion();
+    let Decided { report, bug, .. } = deep(|| Job::new(args, program, cancel).decided())?;
+    match bug {
+        None => Ok((report, is_stated)),
+        Some(message) => Err(Problem::Input(format!(
+            "of a bug of Patchwright: the counterexample is not what an execution does: {message}; please report it \
+             with the program"
+        ))),
+    }
+}
+
 impl<'a> Job<'a> {
     fn new(args: &'a ProveArgs, program: Program, cancel: &'a CancelToken) -> Job<'a> {
         let colour = crate::shown::colour();
@@ -307,7 +355,8 @@ impl<'a> Job<'a> {
         self.encode(&linked, &entry, &options).map(Some)
     }
 
-    fn run(&mut self) -> Result<Exit, Problem> {
+    /// Decides about the program, and executes what is found.
+    fn decided(&mut self) -> Result<Decided, Problem> {
         let mut options = self.options()?;
         let started = Instant::now();
         let Asked { encoding, spec } = self.asked(None, &mut options)?;
@@ -338,7 +387,7 @@ impl<'a> Job<'a> {
             budget,
         };
         let (mut verdict, statistics) = prover.verdict();
-        let decided = started.elapsed().as_secs_f64();
+        let seconds = started.elapsed().as_secs_f64();
         let started = Instant::now();
         let mut replayed = None;
         if let Verdict::Failed(found) = &verdict {
@@ -348,20 +397,46 @@ impl<'a> Job<'a> {
             } else {
                 replayed = Some((replay, expected));
             }
-            let seconds = started.elapsed().as_secs_f64();
-            self.stats.seconds.push(("replay".to_owned(), seconds));
         }
         self.count(&statistics);
-        self.stats.seconds.push(("decide".to_owned(), decided));
+        self.stats.seconds.push(("decide".to_owned(), seconds));
         let mut report = self.report(&verdict, &encoding, &options);
         let mut bug = None;
-        if let (Verdict::Failed(found), Some((replay, expected))) = (&verdict, replayed) {
+        let mut expected = None;
+        if let (Verdict::Failed(found), Some((replay, output))) = (&verdict, replayed) {
+            self.phase("replay", started);
             if let Replay::Differs(message) = &replay {
                 bug = Some(message.clone());
             }
             report.counterexample = Some(show::counterexample(&self.program, found, &replay));
+            expected = output;
+        }
+        Ok(Decided {
+            verdict,
+            report,
+            bug,
+            expected,
+            options,
+        })
+    }
+
+    fn run(&mut self) -> Result<Exit, Problem> {
+        let Decided {
+            verdict,
+            mut report,
+            bug,
+            expected,
+            options,
+        } = self.decided()?;
+        if let Verdict::Failed(found) = &verdict {
             self.write_test(found, expected.as_deref())?;
         }
+        let cancel = self.cancel;
+        let interrupt = move || cancel.is_cancelled();
+        let budget = Budget {
+            conflicts: self.args.budget,
+            interrupt: Some(&interrupt),
+        };
         let quiet = self.args.json;
         if !quiet {
             self.print(&report.verdict(self.style))?;

@@ -8,7 +8,7 @@ use patchwright_repair::{
     Event, RepairError, RepairOptions, RepairOutcome, Surroundings, localize::DEFAULT_LOCATIONS,
     repair,
 };
-use patchwright_report::{behaviour::Behaviour, json, text};
+use patchwright_report::{behaviour::Behaviour, json, proofs::Proofs, text};
 use patchwright_space::{Schemas, exits::Conditions};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     early::EarlyPatches,
     places::Places,
     progress::Progress,
-    project, protection, signals, state,
+    project, proofs, protection, signals, state,
 };
 
 /// Runs the command.
@@ -197,7 +197,12 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         ),
         false => None,
     };
-    signals::while_writing(|| write(args, &options, &outcome, behaviour.as_ref(), &cancel))?;
+    let wants = args.proofs.prove && !outcome.patches.is_empty() && !cancel.is_cancelled();
+    let proofs = wants
+        .then(|| proofs::of_repair(&args.proofs, &project, &outcome, &scratch, &cancel))
+        .flatten();
+    let more = (behaviour.as_ref(), proofs.as_ref());
+    signals::while_writing(|| write(args, &options, &outcome, more, &cancel))?;
     Ok(if cancel.is_cancelled() {
         eprintln!("patchwright: {}", signals::interrupted(true));
         Exit::Interrupted
@@ -213,7 +218,7 @@ fn write(
     args: &RepairArgs,
     options: &RepairOptions,
     outcome: &RepairOutcome,
-    behaviour: Option<&Behaviour>,
+    (behaviour, proofs): (Option<&Behaviour>, Option<&Proofs>),
     cancel: &CancelToken,
 ) -> Result<(), RepairError> {
     if let Some(folder) = &args.output {
@@ -222,7 +227,7 @@ fn write(
         }
     }
     if args.json {
-        print!("{}", json::repair(outcome, behaviour));
+        print!("{}", json::repair(outcome, behaviour, proofs));
     } else {
         if args.behaviour.is_wanted() {
             let colour = crate::shown::colour();
@@ -234,6 +239,10 @@ fn write(
         if let Some(behaviour) = behaviour {
             let colour = crate::shown::colour();
             print!("{}", behaviour.text(text::Style { colour }));
+        }
+        if let Some(proofs) = proofs {
+            let colour = crate::shown::colour();
+            print!("{}", proofs.text(text::Style { colour }));
         }
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {

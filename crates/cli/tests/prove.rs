@@ -279,7 +279,7 @@ fn what_is_wrong_with_the_input_is_said() {
         (
             &["project/endless.c", "--bound", "5"],
             5,
-            "more than 5000000 instructions would have to be encoded",
+            "5000000 instructions where constants decide",
         ),
         (
             &["project/deep.c", "--bound", "5"],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use patchwright_repair::{RepairOutcome, UnchangeableKind};
 use serde::Serialize;
 
-use crate::behaviour::Behaviour;
+use crate::{behaviour::Behaviour, proofs::Proofs};
 
 /// The version of the schema.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -17,6 +17,7 @@ struct Report<'a> {
     patches: Vec<Patch<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     behaviour: Option<&'a Behaviour>,
+    proofs: Option<&'a Proofs>,
     stats: Stats<'a>,
 }
 
@@ -146,7 +147,11 @@ struct Milliseconds {
 }
 
 /// The outcome as JSON text, with a newline at the end.
-pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String {
+pub fn repair(
+    outcome: &RepairOutcome,
+    behaviour: Option<&Behaviour>,
+    proofs: Option<&Proofs>,
+) -> String {
     let stats = &outcome.stats;
     let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1000.0;
     let phases = &stats.phases;
@@ -174,6 +179,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
             })
             .collect(),
         behaviour,
+        proofs,
         stats: Stats {
             failing_tests: stats.tests.0,
             passing_tests: stats.tests.1,

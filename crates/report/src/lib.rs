@@ -12,6 +12,7 @@ pub mod json;
 pub mod layered;
 pub mod localization;
 pub mod proof;
+pub mod proofs;
 pub mod regression;
 pub mod slice;
 pub mod svg;

@@ -59,7 +59,6 @@ pub fn program(
 ) -> Result<Program, Problem> {
     let started = Instant::now();
     let mut reader = Reader::start(args.cflags.as_deref(), scratch, "prove", cancel)?;
-    let library = library();
     let mut sources = Vec::new();
     for name in &args.sources {
         let (unit, path) = reader.parse(reader.here.join(name), None)?;
@@ -70,6 +69,17 @@ pub fn program(
         });
     }
     trust(args, &reader.here, &mut sources)?;
+    assembled(args, reader, sources, started)
+}
+
+/// The program that these sources are; `reader` has read them, since `started`.
+pub fn assembled(
+    args: &ProveArgs,
+    mut reader: Reader,
+    mut sources: Vec<Source>,
+    started: Instant,
+) -> Result<Program, Problem> {
+    let library = library();
     let lengths = lengths(&args.length)?;
     let (entry, shapes) = match &args.function {
         None => {
