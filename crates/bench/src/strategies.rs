@@ -33,6 +33,12 @@ pub struct Arguments {
     /// Only these strategies
     #[arg(long, value_name = "ORDER", num_args = 1.., default_values = ["prv", "changed-paths", "all-paths"])]
     strategies: Vec<String>,
+    /// Rounds of each loop, and calls of a function within itself
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    bound: u32,
+    /// Bytes of standard input at most
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    input: u32,
     /// Also with executions, as the command does by default
     #[arg(long)]
     executions: bool,
@@ -117,13 +123,15 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
     }
     let text = format!(
-        "{table}\nEach mutant had {} seconds with each strategy{}. \"First difference\" is counted from the start of exploring, when both \
+        "{table}\nEach mutant had {} seconds with each strategy{}; loops have at most {} rounds, standard input {} bytes. \"First difference\" is counted from the start of exploring, when both \
          versions are encoded.\n",
         arguments.seconds,
         match arguments.executions {
             true => ", executions included",
             false => ", without executions",
-        }
+        },
+        arguments.bound,
+        arguments.input
     );
     if let Some(file) = &arguments.markdown {
         if let Some(parent) = file.parent() {
@@ -191,6 +199,10 @@ fn compare(
         strategy.into(),
         "--budget".into(),
         arguments.seconds.to_string().into(),
+        "--bound".into(),
+        arguments.bound.to_string().into(),
+        "--input".into(),
+        arguments.input.to_string().into(),
         "--json".into(),
         "--different".into(),
         "1".into(),

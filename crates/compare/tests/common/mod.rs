@@ -65,6 +65,19 @@ fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
     work(reader.get_or_insert_with(Reader::new))
 }
 
+/// The clang that sources are read with.
+pub fn clang() -> String {
+    let numbered = with_reader(|reader| format!("clang-{}", reader.clang.version));
+    let starts = |name: &str| {
+        let mut command = std::process::Command::new(name);
+        command.arg("--version").output().is_ok()
+    };
+    match starts(&numbered) {
+        true => numbered,
+        false => "clang".to_owned(),
+    }
+}
+
 /// How two versions are compared.
 #[derive(Clone)]
 pub struct Asked {
