@@ -503,7 +503,7 @@ pub struct ProofArgs {
 }
 
 /// How an interrupted run is resumed.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Resuming {
     /// Go on where an earlier run of the same project with the same tests was ended: nothing that
     /// is known is executed again

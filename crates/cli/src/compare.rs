@@ -2,6 +2,7 @@
 
 mod golden;
 mod interactions;
+mod journal;
 pub(crate) mod named;
 pub(crate) mod native;
 pub(crate) mod read;
@@ -26,7 +27,7 @@ use patchwright_report::{comparison::Comparison, text::Style};
 
 use crate::{
     Exit,
-    args::DescriptionArgs,
+    args::{DescriptionArgs, Resuming},
     encoded::{Problem, deep},
     protection, signals,
 };
@@ -168,6 +169,9 @@ pub struct CompareArgs {
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    #[command(flatten)]
+    pub resuming: Resuming,
 
     #[command(flatten)]
     pub description: DescriptionArgs,
@@ -590,6 +594,7 @@ impl Work<'_> {
                 args: self.args,
                 versions,
                 cancel: self.cancel,
+                journal: crate::state::journal(&self.args.resuming, "compare"),
                 started,
                 end: end.or_else(|| Instant::now().checked_add(USUAL_TIME)),
             }

@@ -646,3 +646,39 @@ fn paths_with_a_changed_line_come_first_and_what_is_no_step_is_found_all_the_sam
         assert!(report["partitions_made"].as_u64() >= Some(1));
     }
 }
+
+#[test]
+fn what_was_known_when_the_time_was_over_is_resumed_and_of_a_finished_run_nothing_is_kept() {
+    // Two primes that nobody finds in a second.
+    let hard = "int f(unsigned a, unsigned b, int x)\n{\n  \
+                if (a > 1 && b > 1 && (unsigned long)a * b == 4611685989973229569ul)\n    return 7;\n  return x;\n}\n";
+    let new = "int f(unsigned a, unsigned b, int x)\n{\n  return x == 5 ? 6 : x;\n}\n";
+    let place = place(hard, new);
+    let state = place.project().join("state");
+    let kept = || fs::read_dir(&state).map_or(0, |files| files.count());
+    let state_flag = state.to_str().unwrap();
+    let flags = ["--function", "f", "--budget", "1", "--state", state_flag];
+    let first = compared(&place, &flags, 1);
+    assert_eq!(first["ended_early"], true, "{first:#}");
+    assert_eq!(kept(), 1);
+    let again = compared(&place, &[&flags[..], &["--resume"]].concat(), 1);
+    let conditions = |report: &Value| report["partitions"][0]["condition"].clone();
+    assert_eq!(conditions(&again), conditions(&first));
+    let done = compared(
+        &place,
+        &[
+            "--function",
+            "f",
+            "--bound",
+            "3",
+            "--conflicts",
+            "1",
+            "--state",
+            state_flag,
+        ],
+        1,
+    );
+    assert_eq!(done["ended_early"], false);
+    // Those of the two that were ended.
+    assert_eq!(kept(), 2);
+}

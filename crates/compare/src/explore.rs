@@ -4,7 +4,7 @@
 //! each path by itself), some inputs are looked at one by one, whose partitions are left out of the question, which is
 //! asked again with more effort, and so on.
 
-use patchwright_solve::{Answer, Assignment, Budget, Term};
+use patchwright_solve::{Answer, Assignment, Budget, Sort, Term};
 
 use crate::{
     guess,
@@ -17,6 +17,22 @@ const FIRST_EFFORT: u64 = 2_000;
 const FIRST_INPUTS: usize = 24;
 /// So often the solver is told what functions of `math.h` give, before it is given up that an input differs.
 const MOST_REFUTED: usize = 40;
+
+/// Something that exploration found, so that a later one of the same programs can go on with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// The partition of an input was made.
+    Input {
+        /// Its kind.
+        kind: Kind,
+        /// The input: names of variables, and their bits.
+        values: Vec<(String, u128)>,
+        /// It was made quickly, not well.
+        quickly: bool,
+    },
+    /// There are no other inputs of that kind.
+    All(Kind),
+}
 
 /// What came of a question for an input.
 pub(crate) enum Input {
@@ -36,15 +52,16 @@ enum End {
     Imagined,
 }
 
-impl Explorer<'_> {
+impl<'a> Explorer<'a> {
     /// Explores until everything is covered, or somebody interrupts. Each partition is told as soon as it is known.
     pub fn run(mut self, tell: &mut dyn FnMut(&Partition)) -> Explored {
         let mut explored = Explored {
             differences_complete: true,
             ..Explored::default()
         };
+        let proved = self.restore(&mut explored, tell);
         match self.extent.strategy {
-            Strategy::Differences => self.differences(&mut explored, tell),
+            Strategy::Differences => self.differences(&proved, &mut explored, tell),
             Strategy::AllPaths => {
                 let all = self.terms.truth(true);
                 self.paths(all, &mut explored, tell);
@@ -53,7 +70,7 @@ impl Explorer<'_> {
                 self.paths(changed, &mut explored, tell);
                 // Not all that changes is a step of its own: what the others do is a question, and no conclusion.
                 if explored.differences_complete {
-                    self.differences(&mut explored, tell);
+                    self.differences(&proved, &mut explored, tell);
                 }
             }
         }
@@ -76,6 +93,56 @@ impl Explorer<'_> {
         explored
     }
 
+    /// Goes on with what an earlier exploration of the same programs found, and tells `log` what this one finds.
+    pub fn resumed(mut self, known: Vec<Known>, log: &'a mut dyn FnMut(Known)) -> Explorer<'a> {
+        self.known = known;
+        self.log = Some(log);
+        self
+    }
+
+    /// Makes the partitions of inputs that are known, each of which is looked at anew; kinds of which all inputs are.
+    fn restore(&mut self, explored: &mut Explored, tell: &mut dyn FnMut(&Partition)) -> Vec<Kind> {
+        let mut proved = Vec::new();
+        for known in std::mem::take(&mut self.known) {
+            match known {
+                Known::All(kind) => proved.push(kind),
+                Known::Input {
+                    kind,
+                    values,
+                    quickly,
+                } => {
+                    let mut model = Assignment::new();
+                    for input in self.pair.inputs() {
+                        let name = self.terms.name(input.term).unwrap_or_default();
+                        let value = values.iter().find(|(other, _)| other == name);
+                        let (Some((_, bits)), Sort::Bits(_) | Sort::Bool) =
+                            (value, self.terms.sort(input.term))
+                        else {
+                            continue;
+                        };
+                        model.set_bits(self.terms, input.term, *bits);
+                    }
+                    let model = self.real.truthful(self.terms, &model);
+                    let is_left = self.terms.evaluate(self.left, &model).truth();
+                    if !is_left || self.kind_of(&model) != kind {
+                        // Other functions are not kept. What rests on this one is found again.
+                        return Vec::new();
+                    }
+                    self.one_by_one = quickly;
+                    self.add(kind, model, explored, tell);
+                    self.one_by_one = false;
+                }
+            }
+        }
+        proved
+    }
+
+    fn log(&mut self, known: Known) {
+        if let Some(log) = &mut self.log {
+            log(known);
+        }
+    }
+
     /// Kinds of differences, and for which inputs they are.
     fn goals(&self) -> [(Kind, Term); 4] {
         [
@@ -87,7 +154,12 @@ impl Explorer<'_> {
     }
 
     /// Looks for inputs that differ.
-    fn differences(&mut self, explored: &mut Explored, tell: &mut dyn FnMut(&Partition)) {
+    fn differences(
+        &mut self,
+        proved: &[Kind],
+        explored: &mut Explored,
+        tell: &mut dyn FnMut(&Partition),
+    ) {
         let goals = self.goals();
         let wanted = goals.map(|goal| goal.1);
         let guessed = guess::guessed(self.terms, self.pair, &self.names, &wanted, self.interrupt);
@@ -96,13 +168,14 @@ impl Explorer<'_> {
             .zip(guessed)
             .map(|((kind, goal), guess)| (kind, goal, guess))
             .filter(|(_, goal, _)| self.terms.as_truth(*goal) != Some(false))
+            .filter(|(kind, _, _)| !proved.contains(kind))
             .collect();
         let (mut effort, mut inputs) = (FIRST_EFFORT, FIRST_INPUTS);
         while !open.is_empty() {
             let mut hard = Vec::new();
             for (kind, goal, guess) in std::mem::take(&mut open) {
                 match self.of_kind(kind, goal, guess, effort, explored, tell) {
-                    End::All => {}
+                    End::All => self.log(Known::All(kind)),
                     End::Enough => {
                         explored.differences_complete = false;
                         explored.more_differ = true;
@@ -143,7 +216,10 @@ impl Explorer<'_> {
         explored: &mut Explored,
         tell: &mut dyn FnMut(&Partition),
     ) -> End {
-        if let Some(model) = guess {
+        // One that is known already may be covered.
+        if let Some(model) = guess
+            && self.terms.evaluate(self.left, &model).truth()
+        {
             self.add(kind, model, explored, tell);
         }
         loop {
@@ -229,8 +305,19 @@ impl Explorer<'_> {
         explored: &mut Explored,
         tell: &mut dyn FnMut(&Partition),
     ) {
+        let values = self.pair.inputs().into_iter().filter_map(|input| {
+            let name = self.terms.name(input.term)?.to_owned();
+            let is_plain = matches!(self.terms.sort(input.term), Sort::Bits(_) | Sort::Bool);
+            is_plain.then(|| (name, self.terms.evaluate(input.term, &model).bits()))
+        });
+        let known = Known::Input {
+            kind,
+            values: values.collect(),
+            quickly: self.one_by_one,
+        };
         let partition = self.partition(kind, model);
         self.cover(partition.term);
+        self.log(known);
         explored.made += 1;
         let all = explored.partitions.iter();
         let listed = all.filter(|one| one.kind == kind).count();

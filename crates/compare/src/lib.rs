@@ -32,6 +32,7 @@ mod verdict;
 
 pub use columns::Columns;
 pub use coverage::{Share, covered};
+pub use explore::Known;
 pub use interactions::{Sequence, executes_change, sequences};
 pub use mutate::{Case, Mutator, shrunk, words};
 pub use pair::{Pair, Seen, Side};

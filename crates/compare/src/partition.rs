@@ -18,6 +18,7 @@ use crate::{
     bounds::{Part, joined},
     congruence::Congruence,
     coverage::Region,
+    explore::Known,
     pair::{Pair, Seen, Side},
     real::Real,
     shown::{Names, Printer},
@@ -40,6 +41,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [
+        Kind::NewFails,
+        Kind::OldFails,
+        Kind::FailsOtherwise,
+        Kind::Different,
+        Kind::Equal,
+    ];
+
     /// A name that does not change, for scripts.
     pub const fn code(self) -> &'static str {
         match self {
@@ -162,6 +172,10 @@ pub struct Explorer<'a> {
     pub(crate) real: Real,
     /// Partitions are made quickly, not well.
     pub(crate) one_by_one: bool,
+    /// What an earlier exploration found.
+    pub(crate) known: Vec<Known>,
+    /// Who wants to know what this one finds.
+    pub(crate) log: Option<&'a mut dyn FnMut(Known)>,
 }
 
 impl<'a> Explorer<'a> {
@@ -199,6 +213,8 @@ impl<'a> Explorer<'a> {
             told,
             real,
             one_by_one: false,
+            known: Vec::new(),
+            log: None,
         }
     }
 

@@ -92,3 +92,25 @@ fn inputs_execute_a_change_or_do_not() {
         assert_eq!(executes, partition.kind == Kind::Different);
     }
 }
+
+#[test]
+fn what_was_found_is_not_looked_for_again_and_looked_at_all_the_same() {
+    let new = OLD.replace("r += 2", "r += 3").replace("i > 0", "i >= 0");
+    let mut asked = Asked::function("f");
+    let first = compared(OLD, &new, &asked);
+    asked.known = first.found.clone();
+    let again = compared(OLD, &new, &asked);
+    assert_eq!(again.conditions(), first.conditions());
+    assert_eq!(again.verdict, first.verdict);
+    let [fewer, more] = [&again, &first].map(|one| one.explored.statistics.calls);
+    assert!(fewer < more, "{fewer} {more}");
+    // Of other versions it would be wrong, and no word of it is believed.
+    let other = compared(OLD, OLD, &asked);
+    assert_eq!(other.verdict, Verdict::Equal);
+    assert!(
+        other
+            .conditions()
+            .iter()
+            .all(|(kind, _)| *kind == Kind::Equal)
+    );
+}

@@ -119,6 +119,7 @@ impl Symbols<'_> {
                 args: &flags.args,
                 versions: versions?,
                 cancel: self.cancel,
+                journal: None,
                 started,
                 end: Some(started + time),
             }

@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, time::Instant};
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Pair, Partition, Seen, Share, Side, Strategy, Verdict, covered,
-    executes_change, reasons, verdict,
+    Explored, Explorer, Extent, Known, Pair, Partition, Seen, Share, Side, Strategy, Verdict,
+    covered, executes_change, reasons, verdict,
 };
-use patchwright_exec::CancelToken;
+use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
 use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
@@ -16,6 +16,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Pla
 use super::{
     CompareArgs, Order,
     interactions::interactions,
+    journal,
     read::{Version, Versions},
     replay::{self, Harnesses, Replay, Watch},
 };
@@ -29,6 +30,8 @@ pub struct Job<'a> {
     pub versions: Versions,
     /// Ends the work.
     pub cancel: &'a CancelToken,
+    /// Where what is found is kept until all is, so that it can be resumed.
+    pub journal: Option<JournalOptions>,
     /// When reading them began.
     pub started: Instant,
     /// When to end.
@@ -146,13 +149,23 @@ impl Job<'_> {
             strategy: self.strategy(&mut terms, &pair),
         };
         let mut first = None;
-        let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(
-            &mut |partition| {
+        let (journal, known) = journal::open(args, &self.versions, self.journal.as_ref())?.unzip();
+        let mut keep = |known: Known| {
+            // What cannot be kept is not resumed.
+            let _ = journal.as_ref().map(|one| one.add(&journal::line(&known)));
+        };
+        let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt)
+            .resumed(known.unwrap_or_default(), &mut keep)
+            .run(&mut |partition| {
                 if partition.kind.differs() {
                     first.get_or_insert_with(|| started.elapsed().as_secs_f64());
                 }
-            },
-        );
+            });
+        if let Some(journal) = journal
+            && !interrupt()
+        {
+            let _ = journal.remove();
+        }
         if let Some(first) = first {
             report.seconds.push(("first difference".to_owned(), first));
         }

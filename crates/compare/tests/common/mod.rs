@@ -10,8 +10,8 @@ use std::{
 };
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Kind, Pair, Partition, Reason, Strategy, Verdict, holds_pointer,
-    reasons, verdict,
+    Explored, Explorer, Extent, Kind, Known, Pair, Partition, Reason, Strategy, Verdict,
+    holds_pointer, reasons, verdict,
 };
 use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
@@ -91,6 +91,8 @@ pub struct Asked {
     /// Conflicts of a question to the solver at most.
     pub conflicts: Option<u64>,
     pub strategy: Strategy,
+    /// What an earlier exploration found.
+    pub known: Vec<Known>,
 }
 
 impl Asked {
@@ -103,6 +105,7 @@ impl Asked {
             seconds: None,
             conflicts: None,
             strategy: Strategy::Differences,
+            known: Vec::new(),
         }
     }
 
@@ -121,6 +124,8 @@ pub struct Answer {
     pub explored: Explored,
     pub reasons: Vec<Reason>,
     pub verdict: Verdict,
+    /// What was found, for a later exploration.
+    pub found: Vec<Known>,
 }
 
 impl Answer {
@@ -210,8 +215,11 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     };
     let begin = Instant::now();
     let interrupt = || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);
-    let explored =
-        Explorer::new(&mut terms, &pair, is_program, extent, &interrupt).run(&mut |_| {});
+    let mut found = Vec::new();
+    let mut log = |known: Known| found.push(known);
+    let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt)
+        .resumed(asked.known.clone(), &mut log)
+        .run(&mut |_| {});
     let budget = Budget {
         conflicts: None,
         interrupt: Some(&interrupt),
@@ -224,5 +232,6 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
         explored,
         reasons,
         verdict,
+        found,
     }
 }

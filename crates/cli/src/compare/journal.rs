@@ -1,0 +1,117 @@
+//! What a comparison found before it was interrupted. Kept by the code of both versions and all flags that matter: what is
+//! kept of other ones is never looked at.
+
+use patchwright_compare::{Kind, Known};
+use patchwright_exec::{Durability, Journal, JournalKind, JournalOptions, open_wanted_journal};
+use patchwright_ir::print_module;
+use patchwright_text::{Digest, Hasher};
+use serde_json::{Value, json};
+
+use super::{CompareArgs, read::Versions};
+use crate::encoded::Problem;
+
+/// Of the format of the lines, and of what partitions mean.
+const VERSION: u32 = 1;
+
+/// Opens the journal of a comparison, if one is wanted; what is known of it, if it is to be resumed.
+pub fn open(
+    args: &CompareArgs,
+    versions: &Versions,
+    options: Option<&JournalOptions>,
+) -> Result<Option<(Journal, Vec<Known>)>, Problem> {
+    let begin = |options: &JournalOptions| {
+        let kind = JournalKind {
+            journal: "patchwright-compare".into(),
+            version: VERSION,
+        };
+        let key = key(args, versions);
+        Journal::open::<Value>(options, kind, key, "", Durability::Process)
+    };
+    let warn = |message: String| eprintln!("patchwright: warning: {message}");
+    let opened = open_wanted_journal(options, begin, warn).map_err(Problem::of)?;
+    Ok(opened.map(|(journal, lines)| (journal, lines.iter().filter_map(known).collect())))
+}
+
+/// Everything that partitions depend on.
+fn key(args: &CompareArgs, versions: &Versions) -> Digest {
+    let mut hasher = Hasher::new();
+    hasher.field(env!("CARGO_PKG_VERSION"));
+    for version in &versions.both {
+        hasher.field(print_module(&version.module()));
+        hasher.field(format!("{:?}", version.entry));
+    }
+    hasher.field(versions.skipped.join("\n"));
+    hasher.field(format!(
+        "{:?}",
+        (
+            &args.function,
+            &args.check,
+            args.havoc,
+            args.input,
+            args.bound,
+            args.conflicts,
+            args.strategy,
+        )
+    ));
+    hasher.field(format!("{} {}", args.different, args.equal));
+    hasher.finish()
+}
+
+/// A line for something that was found.
+pub fn line(known: &Known) -> Value {
+    match known {
+        Known::All(kind) => json!({ "all": kind.code() }),
+        Known::Input {
+            kind,
+            values,
+            quickly,
+        } => {
+            let values: Vec<Value> = values
+                .iter()
+                .map(|(name, bits)| json!([name, format!("{bits:x}")]))
+                .collect();
+            json!({ "kind": kind.code(), "values": values, "quickly": quickly })
+        }
+    }
+}
+
+fn known(line: &Value) -> Option<Known> {
+    let kind = |name: &str| {
+        let code = line[name].as_str()?;
+        let mut all = Kind::ALL.into_iter();
+        all.find(|kind| kind.code() == code)
+    };
+    if let Some(kind) = kind("all") {
+        return Some(Known::All(kind));
+    }
+    let values = line["values"].as_array()?.iter().map(|pair| {
+        let bits = u128::from_str_radix(pair[1].as_str()?, 16).ok()?;
+        Some((pair[0].as_str()?.to_owned(), bits))
+    });
+    Some(Known::Input {
+        kind: kind("kind")?,
+        values: values.collect::<Option<_>>()?,
+        quickly: line["quickly"].as_bool()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_read_as_it_was_written() {
+        let all = [
+            Known::All(Kind::OldFails),
+            Known::Input {
+                kind: Kind::Equal,
+                values: vec![("x".to_owned(), u128::MAX), ("y z".to_owned(), 0)],
+                quickly: true,
+            },
+        ];
+        for one in all {
+            assert_eq!(known(&line(&one)), Some(one));
+        }
+        assert_eq!(known(&json!({ "kind": "unheard-of" })), None);
+    }
+}
