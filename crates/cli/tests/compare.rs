@@ -682,3 +682,93 @@ fn what_was_known_when_the_time_was_over_is_resumed_and_of_a_finished_run_nothin
     // Those of the two that were ended.
     assert_eq!(kept(), 2);
 }
+
+#[test]
+fn each_of_several_versions_is_judged_by_the_golden_one() {
+    let place = Place::new();
+    let project = place.project();
+    fs::create_dir_all(&project).unwrap();
+    // Right: what is not positive is 0. The second version mends that and breaks 100, the third one changes 7 in vain.
+    for (name, body) in [
+        ("v1.c", "if (x == 7) return 1; return x;"),
+        (
+            "v2.c",
+            "if (x == 7) return 1; if (x == 100) return 99; return x > 0 ? x : 0;",
+        ),
+        (
+            "v3.c",
+            "if (x == 7) return 2; if (x == 100) return 99; return x > 0 ? x : 0;",
+        ),
+        ("right.c", "return x > 0 ? x : 0;"),
+    ] {
+        fs::write(project.join(name), format!("int f(int x) {{ {body} }}\n")).unwrap();
+    }
+    let output = place.run([
+        "compare",
+        "project/v1.c",
+        "project/v2.c",
+        "project/v3.c",
+        "--function",
+        "f",
+        "--golden",
+        "project/right.c",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let json = stdout(&output);
+    let documents = serde_json::Deserializer::from_str(&json).into_iter::<Value>();
+    let all = documents.last().unwrap().unwrap();
+    assert_eq!(all["golden"], "project/right.c");
+    let mut judged: Vec<(String, Vec<String>)> = all["partitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let members = one["members"].as_array().unwrap().iter();
+            let words = members.map(|member| member["judged"].as_str().unwrap_or("–").to_owned());
+            (
+                one["condition"][0].as_str().unwrap().to_owned(),
+                words.collect(),
+            )
+        })
+        .collect();
+    judged.sort();
+    let expected = [
+        ("x < 0", ["–", "progress", "–"]),
+        ("x == 100", ["–", "regression", "–"]),
+        ("x == 7", ["–", "–", "change"]),
+    ];
+    let expected = expected
+        .map(|(condition, words)| (condition.to_owned(), words.map(str::to_owned).to_vec()));
+    assert_eq!(judged, expected);
+}
+
+#[test]
+fn a_result_of_another_type_is_shown_as_what_it_is() {
+    let place = place(
+        "int f(int x) { return x; }\n",
+        "signed char f(int x) { return x > 0 ? 1 : -1; }\n",
+    );
+    let report = compared(&place, &["--function", "f"], 1);
+    let first = &report["partitions"][0];
+    assert_eq!(first["differs"][0], "the type of the result");
+    assert_eq!(first["new"]["observed"]["left"][0][1], "-1", "{first:#}");
+}
+
+#[test]
+fn a_function_without_a_body_is_told() {
+    let place = place("int f(int x);\n", "int f(int x);\n");
+    let output = place.run([
+        "compare",
+        "project/old.c",
+        "project/new.c",
+        "--function",
+        "f",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(
+        message.contains("they define none: a declaration has no body"),
+        "{message}"
+    );
+}

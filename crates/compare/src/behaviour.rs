@@ -23,11 +23,15 @@ pub(crate) struct Formulas {
     pub(crate) claim: Term,
 }
 
+fn asks_for_result(seen: &[Seen]) -> bool {
+    seen.contains(&Seen::Result) || seen.contains(&Seen::ResultType)
+}
+
 /// The terms that [`formulas`] asks for.
 pub(crate) fn roots(encoding: &Encoding, seen: &[Seen]) -> Vec<Term> {
     let outcome = &encoding.outcome;
     let mut all = Vec::new();
-    if seen.contains(&Seen::Result) {
+    if asks_for_result(seen) {
         all.extend(outcome.result.map(|(_, value)| value));
     }
     for (name, parts) in &outcome.objects {
@@ -70,7 +74,7 @@ pub(crate) fn formulas(
         errors: Vec::new(),
         claim: under.truth(true),
     };
-    if seen.contains(&Seen::Result)
+    if asks_for_result(seen)
         && let Some((ty, value)) = outcome.result
     {
         let formula = under.of(value);

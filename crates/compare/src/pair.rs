@@ -43,6 +43,8 @@ impl Side {
 pub enum Seen {
     /// What the function returns, or the program's exit status.
     Result,
+    /// Of which type it is.
+    ResultType,
     /// What is left in a global, or in memory behind an argument.
     Object(String),
     /// What is printed.
@@ -189,6 +191,20 @@ impl Pair {
         if terms.as_truth(one_ends) != Some(false) {
             differences.push((Seen::Ending, one_ends));
         }
+        let both_endless = terms.and(endless[0], endless[1]);
+        if terms.as_truth(both_endless) != Some(false) {
+            match printed_differently(terms, &old.outcome.output, &new.outcome.output) {
+                Ok(differs) => {
+                    let differs = terms.and(both_endless, differs);
+                    if terms.as_truth(differs) != Some(false) {
+                        differences.push((Seen::Output, differs));
+                    }
+                }
+                Err(reason) => {
+                    not_compared.push(format!("what is printed before an endless loop: {reason}"));
+                }
+            }
+        }
         let ended = terms.or_all(differences.iter().map(|(_, condition)| *condition));
         let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
         let limits = limits(terms, &old, &new);
@@ -282,6 +298,7 @@ fn seen(difference: &Difference) -> Seen {
         "the output" => Seen::Output,
         "the output to standard error" => Seen::ErrorOutput,
         "the exit status" => Seen::Exit,
+        "the type of the result" => Seen::ResultType,
         what => match what
             .strip_prefix("what `")
             .and_then(|rest| rest.strip_suffix("` holds"))

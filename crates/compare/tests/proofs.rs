@@ -114,3 +114,12 @@ fn what_was_found_is_not_looked_for_again_and_looked_at_all_the_same() {
             .all(|(kind, _)| *kind == Kind::Equal)
     );
 }
+
+#[test]
+fn what_is_printed_before_an_endless_loop_is_compared() {
+    let old = "#include <stdio.h>\nint main(void) { int c = getchar(); if (c == 'x') { puts(\"a\"); for (;;); } return 0; }\n";
+    let answer = compared(old, &old.replace("\"a\"", "\"b\""), &Asked::program());
+    assert_eq!(answer.verdict, Verdict::Different);
+    let answer = compared(old, old, &Asked::program());
+    assert_eq!(answer.verdict, Verdict::Equal);
+}

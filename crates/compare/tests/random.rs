@@ -104,7 +104,8 @@ putchar(is_old && is_new ? (same ? 's' : 'd') : is_old ? 'n' : is_new ? 'o' : 'b
     // gcc leaves out what is multiplied by zero, undefined or not.
     let built = Command::new(common::clang())
         .args(["-w", "-O0", "-std=gnu11", "-fsanitize=undefined"])
-        .args(["-fsanitize-trap=undefined", "-o", "both", "both.c"])
+        .args(["-fsanitize-trap=undefined", "-fstrict-flex-arrays=3"])
+        .args(["-o", "both", "both.c"])
         .current_dir(folder.path())
         .status()
         .expect("clang is installed");

@@ -26,7 +26,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// No such function.
-    #[error("no function `{name}` is defined in the files that were given; defined are: {defined}")]
+    #[error("no function `{name}` is defined in the files that were given; {}", defined_are(.defined))]
     NoFunction {
         /// The name.
         name: String,
@@ -57,6 +57,13 @@ pub enum EntryError {
         /// What was named.
         parameter: String,
     },
+}
+
+fn defined_are(defined: &str) -> String {
+    match defined {
+        "" => "they define none: a declaration has no body".to_owned(),
+        _ => format!("defined are: {defined}"),
+    }
 }
 
 /// Links sources and the functions of the library that are written in C; with alternatives, as a meta-program.

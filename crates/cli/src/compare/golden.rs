@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use patchwright_compare::Partition;
-use patchwright_report::comparison::{Golden, Judged, Observed};
+use patchwright_report::comparison::{Golden, Judged, Observed, SharedPartition};
 
 use super::{
     named::Made,
@@ -56,17 +56,7 @@ pub fn judge(
         else {
             continue;
         };
-        // Places in sources differ from version to version.
-        let does = |one: &Observed| {
-            let ending = one
-                .ending
-                .split(" at ")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            (ending, one.output.clone(), one.left.clone())
-        };
-        let judged = judged(does(old) == does(&right), does(new) == does(&right));
+        let judged = judged(is_same(old, &right), is_same(new, &right));
         golden.add(partition.number.to_string(), judged);
     }
     if let Some(built) = made.and_then(|made| made.built.as_mut()) {
@@ -81,6 +71,28 @@ pub fn judge(
     }
     compared.report.golden = Some(golden);
     Ok(())
+}
+
+/// Whether two versions did the same. Places in sources differ from version to version.
+fn is_same(one: &Observed, other: &Observed) -> bool {
+    let ending = |one: &Observed| one.ending.split(" at ").next().map(str::to_owned);
+    ending(one) == ending(other) && one.output == other.output && one.left == other.left
+}
+
+/// Judges each of several versions by what the golden one did, against the one before it.
+pub fn judge_all(shared: &mut SharedPartition, right: Observed) {
+    let is_right: Vec<Option<bool>> = shared
+        .members
+        .iter()
+        .map(|member| Some(is_same(member.observed.as_ref()?, &right)))
+        .collect();
+    for at in 1..shared.members.len() {
+        let differs = shared.members[at - 1].group != shared.members[at].group;
+        if let (true, Some(old), Some(new)) = (differs, is_right[at - 1], is_right[at]) {
+            shared.members[at].judged = Some(judged(old, new));
+        }
+    }
+    shared.golden = Some(right);
 }
 
 fn judged(old_is_right: bool, new_is_right: bool) -> Judged {

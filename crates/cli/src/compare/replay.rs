@@ -33,8 +33,8 @@ pub struct Watch {
     pub function: Option<String>,
     /// Globals that both versions have.
     pub globals: Vec<(String, u64)>,
-    /// The type of the result.
-    pub result: Option<Type>,
+    /// The types of the results of both.
+    pub result: [Option<Type>; 2],
     /// Undefined behaviour that is looked for.
     pub checks: BTreeSet<Check>,
 }
@@ -188,8 +188,11 @@ pub fn replay(
     }
     let answer = agreement(versions, watch, partition, &executions[0], &executions[1]);
     let shapes = &versions.both[0].shapes;
-    let observed = |one: &Execution| Some(observed(one, watch, shapes));
-    Ok(([observed(&executions[0]), observed(&executions[1])], answer))
+    let observed = [0, 1].map(|side| {
+        let result = watch.result[side];
+        Some(observed(&executions[side], watch, result, shapes))
+    });
+    Ok((observed, answer))
 }
 
 /// What OLD prints for a sample, with what it leaves as the harness prints that; nothing where it fails or cannot be executed.
@@ -204,7 +207,7 @@ pub fn expected(
     let watch = Watch {
         function: Some(function.to_owned()),
         globals: Vec::new(),
-        result: result_type(versions, function),
+        result: result_types(versions, function),
         checks: BTreeSet::new(),
     };
     let none = Harnesses::default();
@@ -252,7 +255,10 @@ pub fn observed_in(
     }
     let none = Harnesses::default();
     match execution(versions, watch, (&none, 0), Side::Old, &inputs) {
-        Ok(execution) => Ok(Some(observed(&execution, watch, &versions.both[0].shapes))),
+        Ok(execution) => {
+            let shapes = &versions.both[0].shapes;
+            Ok(Some(observed(&execution, watch, watch.result[0], shapes)))
+        }
         Err(Problem::Input(_)) => Ok(None),
         Err(other) => Err(other),
     }
@@ -379,7 +385,7 @@ fn agreement(
         Ending::Undefined { .. } => Some(true),
         _ => None,
     };
-    let pointers = watch.result == Some(Type::Ptr);
+    let pointers = watch.result.contains(&Some(Type::Ptr));
     let is_compared = |name: &str| {
         let is_skipped = |skipped: &String| skipped.trim_start_matches('*') == name;
         !(name == "result" && pointers || versions.skipped.iter().any(is_skipped))
@@ -452,7 +458,12 @@ pub fn sample(inputs: &[Given]) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-fn observed(one: &Execution, watch: &Watch, shapes: &[ParameterShape]) -> Observed {
+fn observed(
+    one: &Execution,
+    watch: &Watch,
+    result: Option<Type>,
+    shapes: &[ParameterShape],
+) -> Observed {
     let ending = match &one.ending {
         Ending::Exit(status) => format!("exit {status}"),
         Ending::Abort => format!("abort{}", one.at),
@@ -465,7 +476,7 @@ fn observed(one: &Execution, watch: &Watch, shapes: &[ParameterShape]) -> Observ
     };
     let left = one.left.iter().map(|(name, bytes)| {
         let element = match name.as_str() {
-            "result" => watch.result,
+            "result" => result,
             _ => shapes
                 .iter()
                 .find(|shape| shape.name == *name)
@@ -548,10 +559,12 @@ pub fn globals(versions: &Versions) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// The type of a function's result that a harness prints.
-pub fn result_type(versions: &Versions, function: &str) -> Option<Type> {
-    let module = versions.both[0].module();
-    find(&versions.both[0].sources, function).ok()?;
-    let own = module.functions.iter().find(|own| own.name == function)?;
-    Some(own.result)
+/// The types of a function's results that harnesses print.
+pub fn result_types(versions: &Versions, function: &str) -> [Option<Type>; 2] {
+    versions.both.each_ref().map(|version| {
+        let module = version.module();
+        find(&version.sources, function).ok()?;
+        let own = module.functions.iter().find(|own| own.name == function)?;
+        Some(own.result)
+    })
 }

@@ -10,8 +10,8 @@ use patchwright_solve::Terms;
 use patchwright_symbolic::{Check, Encoding, Entry};
 
 use super::{
-    CompareArgs,
-    named::Named,
+    CompareArgs, golden,
+    named::{self, Named},
     read::{self, Version, Versions},
     replay::{self, Harnesses, Replay},
     symbolic::{self, Encoder},
@@ -70,6 +70,7 @@ pub fn compare(
         function: args.function.clone(),
         complete: found.complete,
         more_differ: found.more,
+        golden: None,
         partitions: Vec::new(),
     };
     for (at, shared) in found.partitions.iter().enumerate() {
@@ -88,6 +89,7 @@ pub fn compare(
                 group,
                 does,
                 observed: None,
+                judged: None,
             }
         });
         report.partitions.push(SharedPartition {
@@ -95,6 +97,7 @@ pub fn compare(
             condition: shared.condition.clone(),
             sample: symbolic::sample(&samples),
             members: members.collect(),
+            golden: None,
             replay: "agrees".to_owned(),
         });
     }
@@ -123,6 +126,26 @@ pub fn compare(
                 Replay::Differs(message) => {
                     shown.replay = format!("it differs: {message}");
                     bug = bug.or(Some(message));
+                }
+            }
+        }
+    }
+    if let Some(golden) = &args.golden {
+        let twice = named::named(
+            &[golden.clone(), golden.clone()],
+            &args.description,
+            scratch,
+        )?;
+        if twice.iter().all(Named::is_file) {
+            let pair = [&twice[0], &twice[1]];
+            let cancel = cancel.clone();
+            let mut right = read::versions(args, pair, None, scratch, "golden-all", cancel)?;
+            let watch = symbolic::watch(&right, args.function.clone(), checks);
+            report.golden = Some(twice[0].shown.clone());
+            for (shared, shown) in found.partitions.iter().zip(&mut report.partitions) {
+                let samples = &shared.pairs[0].samples;
+                if let Some(observed) = replay::observed_in(&mut right, &watch, samples)? {
+                    golden::judge_all(shown, observed);
                 }
             }
         }

@@ -378,6 +378,7 @@ impl Job<'_> {
         let differs = partition.seen.iter().map(|seen| match seen {
             Seen::Result if self.args.function.is_none() => "the exit status".to_owned(),
             Seen::Result => "the result".to_owned(),
+            Seen::ResultType => "the type of the result".to_owned(),
             Seen::Object(name) => format!("what `{name}` holds"),
             Seen::Output => "the output".to_owned(),
             Seen::ErrorOutput => "the output to standard error".to_owned(),
@@ -442,9 +443,10 @@ impl Encoder<'_> {
 
 /// What executions of two versions can show.
 pub fn watch(versions: &Versions, function: Option<String>, checks: BTreeSet<Check>) -> Watch {
-    let result = function
-        .as_ref()
-        .and_then(|name| replay::result_type(versions, name));
+    let result = match &function {
+        Some(name) => replay::result_types(versions, name),
+        None => [None, None],
+    };
     Watch {
         globals: replay::globals(versions),
         result,

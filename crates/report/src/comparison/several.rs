@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::Observed;
+use super::{Judged, Observed};
 use crate::text::Style;
 
 /// The name of the JSON's schema.
@@ -21,6 +21,8 @@ pub struct Member {
     pub does: Vec<String>,
     /// What it did with the sample.
     pub observed: Option<Observed>,
+    /// What its difference from the version before it is, in the eyes of the golden one.
+    pub judged: Option<Judged>,
 }
 
 /// A set of inputs for which the same versions agree.
@@ -34,6 +36,8 @@ pub struct SharedPartition {
     pub sample: Vec<(String, String)>,
     /// All versions, in order.
     pub members: Vec<Member>,
+    /// What the golden version did with the sample, if there is one.
+    pub golden: Option<Observed>,
     /// `agrees`, or why the executions could not be compared with what is said.
     pub replay: String,
 }
@@ -53,6 +57,8 @@ pub struct AllVersions {
     pub complete: bool,
     /// There are other such inputs: as many partitions as were asked for have been found.
     pub more_differ: bool,
+    /// The version that is right, if one was named.
+    pub golden: Option<String>,
     /// Partitions in which not all versions do the same.
     pub partitions: Vec<SharedPartition>,
 }
@@ -135,6 +141,18 @@ impl SharedPartition {
             if let Some(observed) = observed {
                 let _ = writeln!(text, "           {}: {}", names(group), observed.text());
             }
+        }
+        if let Some(golden) = &self.golden {
+            let _ = writeln!(text, "           right: {}", golden.text());
+        }
+        for member in &self.members {
+            let judged = match member.judged {
+                None => continue,
+                Some(Judged::Progress) => "progress",
+                Some(Judged::Regression) => "a regression",
+                Some(Judged::Change) => "a change, and right neither before nor after it",
+            };
+            let _ = writeln!(text, "     {} is {judged}", member.version);
         }
         if self.replay != "agrees" {
             let _ = writeln!(text, "     (not confirmed by executions: {})", self.replay);
