@@ -231,7 +231,7 @@ pub fn decided(
     sources: Vec<Source>,
     cancel: &CancelToken,
 ) -> Result<(Report, bool), Problem> {
-    let program = read::assembled(args, reader, sources, Instant::now())?;
+    let program = read::assembled(args, reader, sources, None, Instant::now())?;
     let is_stated = program.reference.is_some() || program.has_assertion();
     let Decided { report, bug, .. } = deep(|| Job::new(args, program, cancel).decided())?;
     match bug {

@@ -5,7 +5,7 @@
 //! body: who executes or encodes the program answers, always the same for one number. With 0 as
 //! every answer the meta-program means what the program means.
 
-use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, VarId};
+use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, VarId};
 use patchwright_ir::{
     Argument, Edge, InstructionKind, LocalKind, Operand, OriginId, SwitchCase, TerminatorKind,
     Type, wide,
@@ -51,6 +51,8 @@ pub enum Alternative {
     Variable(VarId),
     /// The value, and this added.
     Plus(i64),
+    /// The opposite of a condition.
+    Not,
     /// Only the left operand of `&&` or `||`.
     Left,
     /// Only the right operand of `&&` or `||`.
@@ -84,6 +86,9 @@ pub struct Choice {
 pub struct Alternatives {
     /// The expressions of each function, by its name.
     pub of: FxHashMap<String, FxHashMap<ExprId, Choice>>,
+    /// Integer constants whose text stands elsewhere, for all expressions that get it from there (the definition of a
+    /// macro): an alternative is chosen for all of them, where they have none of their own.
+    pub shared: FxHashMap<String, FxHashMap<ExprId, Choice>>,
 }
 
 impl<'a> FunctionLowerer<'_, 'a> {
@@ -188,8 +193,46 @@ impl<'a> FunctionLowerer<'_, 'a> {
         })
     }
 
-    /// The value of an expression, or what alternatives make of it that replace it or add to it.
+    /// An integer constant, or what stands for all of its kind.
+    pub(crate) fn number(&mut self, id: ExprId, ty: Type, bits: u128, origin: OriginId) -> Operand {
+        let Some(choice) = self.shared.and_then(|shared| shared.get(&id)) else {
+            return self.constant(ty, bits, origin);
+        };
+        let open = |other: &Alternative| matches!(other, Alternative::Open(_));
+        self.choose(choice, ty, origin, open, |this, other| match other {
+            Some(Alternative::Open(number)) => this.open(*number, ty, origin),
+            _ => this.constant(ty, bits, origin),
+        })
+    }
+
+    /// The value of an expression, with all that alternatives make of it.
     pub(crate) fn rvalue(&mut self, id: ExprId) -> Operand {
+        let beside = |other: &Alternative| matches!(other, Alternative::Beside { .. });
+        let has_conditions = self
+            .choice(id)
+            .is_some_and(|choice| choice.alternatives.iter().any(beside));
+        match has_conditions && self.is_truth(id) {
+            true => self.logical(id),
+            false => self.rvalue_alone(id),
+        }
+    }
+
+    /// Its value is 0 or 1, and control flow can say as well which.
+    fn is_truth(&self, id: ExprId) -> bool {
+        use BinaryOperator::*;
+        match &self.source.expr(id).kind {
+            ExprKind::Binary { operator, .. } => matches!(
+                operator,
+                Lt | Le | Gt | Ge | Eq | Ne | LogicalAnd | LogicalOr
+            ),
+            ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
+            _ => false,
+        }
+    }
+
+    /// The value of an expression, or what alternatives make of it that replace it or add to it; not those that stand
+    /// beside it.
+    pub(crate) fn rvalue_alone(&mut self, id: ExprId) -> Operand {
         let (Some(choice), Some(ty)) = (self.choice(id), self.scalar(id)) else {
             return self.own_rvalue(id);
         };
@@ -380,7 +423,22 @@ impl<'a> FunctionLowerer<'_, 'a> {
             ends[end] = to(decide, ends[end].origin);
             self.continue_in(here);
         }
-        let [then, otherwise] = ends;
+        let [mut then, mut otherwise] = ends;
+        if let Some(not) = choice
+            .alternatives
+            .iter()
+            .position(|one| *one == Alternative::Not)
+        {
+            let here = self.current();
+            let ways = [self.new_block(), self.new_block()];
+            for (way, [own, other]) in ways.into_iter().zip([[then, otherwise], [otherwise, then]])
+            {
+                self.continue_in(way);
+                self.branch_on_choice(choice, vec![(not, other)], own, origin);
+            }
+            self.continue_in(here);
+            [then, otherwise] = ways.map(|way| to(way, origin));
+        }
         match self.source.expr(id).kind {
             ExprKind::Binary {
                 operator: operator @ (BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr),

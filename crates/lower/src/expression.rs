@@ -159,7 +159,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
         match &expr.kind {
             ExprKind::Integer { value, .. } => match self.scalar(id) {
-                Some(ty) => self.constant(ty, wide::canonical(ty, *value as u128), origin),
+                Some(ty) => self.number(id, ty, wide::canonical(ty, *value as u128), origin),
                 None => self.unsupported_expr(id),
             },
             ExprKind::CompilerConstant

@@ -52,6 +52,8 @@ pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) source: &'a c::Function,
     /// The alternatives of its expressions.
     pub(crate) choices: Option<&'a FxHashMap<ExprId, Choice>>,
+    /// Those of its constants whose text stands elsewhere.
+    pub(crate) shared: Option<&'a FxHashMap<ExprId, Choice>>,
     locals: Vec<Local>,
     temporaries: Vec<Temporary>,
     blocks: Vec<Open>,
@@ -98,6 +100,9 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             choices: lowerer
                 .alternatives
                 .and_then(|all| all.of.get(&source.name)),
+            shared: lowerer
+                .alternatives
+                .and_then(|all| all.shared.get(&source.name)),
             lowerer,
             source,
             locals: Vec::new(),

@@ -533,7 +533,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 );
             }
             _ => {
-                let condition = self.rvalue(id);
+                let condition = self.rvalue_alone(id);
                 let origin = self.at_expr(id);
                 let ty = self.type_of(condition);
                 self.terminate(

@@ -1,7 +1,7 @@
 //! The expressions of a source file that can be changed, and what they can be changed to.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Scope, ScopeMap, StmtId, StmtKind,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind,
     Storage, TranslationUnit, UnaryOperator, VarId,
     detail::Detail,
     scopes,
@@ -12,6 +12,7 @@ use patchwright_text::{LineMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    defines,
     level::{Level, Operands, others},
     mutation::{Mutation, Mutations, Piece, Site, Text, literal},
     syntax::{Binding, binding, needs_parentheses, operator_between, written},
@@ -48,6 +49,7 @@ pub fn enumerate(
     let mut all = Mutations::default();
     let spans = trusted::spans(trusted, unit);
     let lines = LineMap::new(&unit.source);
+    let mut uses = Vec::new();
     for function in &unit.functions {
         if trusted::is_trusted(trusted, &function.name) || function.refusal.is_some() {
             continue;
@@ -64,6 +66,7 @@ pub fn enumerate(
             found: Vec::new(),
             mentioned: Vec::new(),
             out_of_reach: 0,
+            uses: Vec::new(),
             next,
         };
         walker.statement(function.body);
@@ -75,11 +78,14 @@ pub fn enumerate(
         let Walker {
             found,
             out_of_reach,
+            uses: own,
             ..
         } = walker;
+        uses.extend(own);
         all.out_of_reach += out_of_reach;
         gather(&mut all, function, source, &lines, found, next);
     }
+    defines::add(&mut all, unit, source, &spans, &uses, next);
     all
 }
 
@@ -189,6 +195,8 @@ pub(crate) struct Walker<'a> {
     /// Variables that the function mentions.
     pub(crate) mentioned: Vec<VarId>,
     out_of_reach: usize,
+    /// Numbers that macros write.
+    uses: Vec<defines::Use>,
     pub(crate) next: &'a mut u32,
 }
 
@@ -444,6 +452,7 @@ impl Walker<'_> {
             _ => {}
         }
         if self.level == Level::Three {
+            self.negated(id, role);
             self.beside(id, parent, role, root);
         }
     }
@@ -544,7 +553,7 @@ impl Walker<'_> {
     }
 
     /// Its value is 0 or 1, an `int`.
-    fn is_truth_value(&self, id: ExprId) -> bool {
+    pub(crate) fn is_truth_value(&self, id: ExprId) -> bool {
         let id = self.function.without_parens(written(self.function, id));
         match &self.function.expr(id).kind {
             ExprKind::Binary { operator, .. } => {
@@ -559,7 +568,7 @@ impl Walker<'_> {
         }
     }
 
-    fn place(&self, id: ExprId) -> Option<Span> {
+    pub(crate) fn place(&self, id: ExprId) -> Option<Span> {
         self.function.expr(id).place.editable()
     }
 
@@ -620,6 +629,32 @@ impl Walker<'_> {
         self.add(id, span, found);
     }
 
+    /// Keeps a number that the definition of a macro may be the text of.
+    fn written_by_macro(&mut self, id: ExprId, value: i128, kind: IntegerKind) {
+        let (invocation, replaceable) = match self.function.expr(id).place {
+            Place::Written(span) => (span, true),
+            Place::MacroBody { invocation } => (invocation, false),
+            _ => return,
+        };
+        let text = self.unit.text(invocation);
+        let is_allowed = !self.spans.iter().any(|one| one.overlaps(invocation));
+        if is_allowed
+            && text
+                .bytes()
+                .next()
+                .is_some_and(|byte| !byte.is_ascii_digit())
+        {
+            self.uses.push(defines::Use {
+                function: self.function.name.clone(),
+                id,
+                invocation,
+                value,
+                kind,
+                replaceable,
+            });
+        }
+    }
+
     fn integer(&mut self, id: ExprId, parent: Option<ExprId>, value: i128, character: bool) {
         let Some(kind) = self.unit.types.integer_kind(self.function.expr(id).ty) else {
             return;
@@ -627,6 +662,9 @@ impl Walker<'_> {
         let Some((low, high)) = range(kind) else {
             return;
         };
+        if self.level == Level::Three {
+            self.written_by_macro(id, value, kind);
+        }
         let Some(span) = self.editable(id) else {
             return;
         };

@@ -4,12 +4,14 @@
 
 mod arguments;
 mod base;
+mod defines;
 mod enumerate;
 mod explicit;
 mod harness;
 mod level;
 mod locate;
 mod mutation;
+mod negation;
 mod question;
 mod repair;
 mod repaired;

@@ -149,7 +149,8 @@ impl Walker<'_> {
         // The condition itself: not what is inside of its conversions, nor a part of a larger one.
         let whole = match role {
             Role::Condition => !in_logical,
-            _ => logical && !in_logical,
+            Role::Value => (logical || self.is_truth_value(id)) && !in_logical,
+            Role::Effect => logical && !in_logical,
         };
         let is_read = matches!(
             function.expr(id).kind,

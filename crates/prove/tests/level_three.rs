@@ -12,6 +12,7 @@ use patchwright_symbolic::Options;
 
 /// Whether somebody may go in, and what it costs; `is_free` can be asked for beside any other condition.
 const PROGRAM: &str = "
+#define ADULT 18
 static int age, members, day;
 static int is_free(void) { return day == 3 || age < 6; }
 int price(int a, int m, int d)
@@ -21,18 +22,22 @@ int price(int a, int m, int d)
     day = d;
     if (is_free())
         return 0;
-    if (members > 2 && age >= 18)
+    if (members > 2 && age >= ADULT)
         return 80;
+    if (age > ADULT + 50)
+        return 90;
     return 100;
 }
 ";
 
 /// Faults, as texts of the program and what stands in their place.
-const FAULTS: [(&str, &str); 6] = [
-    ("age >= 18", "age > 18"),
-    ("age >= 18", "age >= 21"),
-    ("members > 2 && age >= 18", "members > 2"),
-    ("members > 2 && age >= 18", "members > 2 || age >= 18"),
+const FAULTS: [(&str, &str); 8] = [
+    ("age >= ADULT", "age > ADULT"),
+    ("age >= ADULT", "age >= 21"),
+    ("#define ADULT 18", "#define ADULT 21"),
+    ("if (is_free())", "if (!is_free())"),
+    ("members > 2 && age >= ADULT", "members > 2"),
+    ("members > 2 && age >= ADULT", "members > 2 || age >= ADULT"),
     ("age < 6", "members < 6"),
     ("day == 3 || age < 6", "age < 6"),
 ];
@@ -136,7 +141,7 @@ fn faults_of_many_kinds_are_repaired_by_one_change() {
 
 #[test]
 fn a_program_of_one_change_at_most_has_the_same_repairs() {
-    let (right, wrong) = FAULTS[5];
+    let (right, wrong) = FAULTS[7];
     let [one, all] = with_fault(right, wrong, |sources, own| {
         [true, false].map(|single| repairs(sources, own, 1, single, Found::default()))
     });

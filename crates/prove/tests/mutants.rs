@@ -161,6 +161,8 @@ const PROGRAMS: &[&str] = &[
     "unsigned g(unsigned x) { return x / 3u + (x << 2); }\nint f(int a, int b) { unsigned u = a; long l = 7L; int r = a<b||!(a==2&&b>=1); return (int)(g(u) % 100u) + (int)(l*b-1) - r; }\n",
     "int h(void) { return 3; }\nint f(int a, int b) { int t[3] = {a, b, 7}, *p = t; int n = 0; do { n += *(p + n) ; p++; } while (p != t + 2 && n < 20); return n - h(); }\n",
     "#define TWICE(x) ((x) + (x))\n#define LIMIT 6\nint f(int a, int b) { int r = TWICE(a - 1); if (r > LIMIT) r = b; int q = a && b; return r + q * 2 - -1; }\n",
+    "#define HIGH (10)\n#define LOW 2\n#define STEP 3 /* per round */\nstatic int h(int x) { return x > HIGH; }\n\
+     int f(int a, int b) { int in = a > LOW, n = 0; if (h(b)) n = STEP; while (n < HIGH && !h(n)) n += LOW + STEP; return in + n - (b == LOW ? HIGH : 1); }\n",
 ];
 
 #[test]

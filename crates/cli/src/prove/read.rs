@@ -58,25 +58,58 @@ pub fn program(
     cancel: CancelToken,
 ) -> Result<Program, Problem> {
     let started = Instant::now();
-    let mut reader = Reader::start(args.cflags.as_deref(), scratch, "prove", cancel)?;
-    let mut sources = Vec::new();
-    for name in &args.sources {
-        let (unit, path) = reader.parse(reader.here.join(name), None)?;
-        sources.push(Source {
-            unit,
-            path,
-            trusted: Trusted::default(),
+    let flags = args.cflags.as_deref();
+    let mut reader = Reader::start(flags, scratch, "prove", cancel.clone())?;
+    // Most of the time passes in the compiler, which reads two files at once.
+    let (own, other) = std::thread::scope(|scope| {
+        let other = args.like.as_ref().map(|like| {
+            scope.spawn(|| {
+                let mut reader = Reader::start(flags, scratch, "reference", cancel)?;
+                let (file, _) = like_parts(like, &reader.here);
+                read_one(&mut reader, file.as_ref())
+            })
         });
-    }
+        let own: Result<Vec<Source>, Problem> = args
+            .sources
+            .iter()
+            .map(|name| read_one(&mut reader, name.as_ref()))
+            .collect();
+        let other = other.map(|thread| match thread.join() {
+            Ok(read) => read,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (own, other)
+    });
+    let mut sources = own?;
     trust(args, &reader.here, &mut sources)?;
-    assembled(args, reader, sources, started)
+    assembled(args, reader, sources, other, started)
 }
 
-/// The program that these sources are; `reader` has read them, since `started`.
+/// Reads a file of the command line.
+fn read_one(reader: &mut Reader, name: &Path) -> Result<Source, Problem> {
+    let (unit, path) = reader.parse(reader.here.join(name), None)?;
+    Ok(Source {
+        unit,
+        path,
+        trusted: Trusted::default(),
+    })
+}
+
+/// The file of `--like`, and the function that it names.
+fn like_parts<'l>(like: &'l str, here: &Path) -> (&'l str, Option<&'l str>) {
+    match like.rsplit_once(':') {
+        Some((file, function)) if !here.join(like).exists() => (file, Some(function)),
+        _ => (like, None),
+    }
+}
+
+/// The program that these sources are; `reader` has read them, since `started`. `other` is what came of reading the
+/// reference, if that has been done.
 pub fn assembled(
     args: &ProveArgs,
     mut reader: Reader,
     mut sources: Vec<Source>,
+    other: Option<Result<Source, Problem>>,
     started: Instant,
 ) -> Result<Program, Problem> {
     let library = library();
@@ -127,7 +160,15 @@ pub fn assembled(
     };
     let mut reference = match &args.like {
         None => None,
-        Some(like) => Some(reference(args, &mut reader, like, &shapes, &lengths)?),
+        Some(like) => {
+            let (file, _) = like_parts(like, &reader.here);
+            let source = match other {
+                Some(read) => read?,
+                None => read_one(&mut reader, file.as_ref())?,
+            };
+            let here = &reader.here;
+            Some(reference(args, here, source, like, &shapes, &lengths)?)
+        }
     };
     // Both get the same arguments.
     let mut entry = entry;
@@ -253,23 +294,14 @@ fn assuming(
 /// `--like`
 fn reference(
     args: &ProveArgs,
-    reader: &mut Reader,
+    here: &Path,
+    source: Source,
     like: &str,
     shapes: &[ParameterShape],
     lengths: &BTreeMap<String, u64>,
 ) -> Result<Reference, Problem> {
-    let (file, function) = match like.rsplit_once(':') {
-        Some((file, function)) if !reader.here.join(like).exists() => {
-            (file, Some(function.to_owned()))
-        }
-        _ => (like, args.function.clone()),
-    };
-    let (unit, path) = reader.parse(reader.here.join(file), None)?;
-    let source = Source {
-        unit,
-        path,
-        trusted: Trusted::default(),
-    };
+    let (file, named) = like_parts(like, here);
+    let function = named.map(str::to_owned).or_else(|| args.function.clone());
     let entry = match (&function, &args.function) {
         (Some(name), Some(own)) => {
             let sources = std::slice::from_ref(&source);
