@@ -399,8 +399,14 @@ impl Work<'_> {
             };
             seen = Some(seen::search(args, pair, made, self.cancel, time)?);
         }
+        // Where terms do not get far, executions need a part of the time.
+        let total = args.budget.map_or(USUAL_TIME, Duration::from_secs);
+        let of_symbols = match is_program && !args.no_native && seen.is_none() {
+            true => Some(begin + total * 2 / 3),
+            false => end,
+        };
         let mut compared = match symbols {
-            true => self.symbols(pair, made.as_deref().and_then(two), begin, end)?,
+            true => self.symbols(pair, made.as_deref().and_then(two), begin, of_symbols)?,
             false => {
                 let mut report = symbolic::empty(args, &pair[0].shown, &pair[1].shown);
                 report.differences_complete = false;

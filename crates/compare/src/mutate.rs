@@ -48,6 +48,9 @@ impl Mutator {
     pub fn mutated(&mut self, case: &Case, other: &Case) -> Case {
         let mut new = case.clone();
         for _ in 0..1 + self.below(3) {
+            if self.below(6) == 0 && self.shared(&mut new) {
+                continue;
+            }
             let of_input = new.arguments.is_empty()
                 || !new.input.is_empty() && self.below(2) == 0
                 || self.below(12) == 0;
@@ -83,6 +86,34 @@ impl Mutator {
         new
     }
 
+    /// Puts a part of an argument into the input, or the other way round: what programs look for in one is often said in
+    /// the other. Whether there was one.
+    fn shared(&mut self, case: &mut Case) -> bool {
+        if case.arguments.is_empty() {
+            return false;
+        }
+        let at = self.below(case.arguments.len());
+        let to_input = case.input.is_empty() || self.below(4) > 0;
+        let from = match to_input {
+            true => case.arguments[at].clone(),
+            false => case.input.clone(),
+        };
+        if from.is_empty() {
+            return false;
+        }
+        let begin = self.below(from.len());
+        let count = 1 + self.below((from.len() - begin).min(8));
+        let part = from[begin..begin + count].to_vec();
+        let to = match to_input {
+            true => &mut case.input,
+            false => &mut case.arguments[at],
+        };
+        let place = (self.state >> 20) as usize % (to.len() + 1);
+        let is_plain = |byte: &u8| to_input || *byte != 0;
+        to.splice(place..place, part.into_iter().filter(is_plain));
+        true
+    }
+
     /// A text like `text`.
     fn text(&mut self, text: &[u8], other: &[u8], lines: bool) -> Vec<u8> {
         let mut new = text.to_vec();
@@ -104,14 +135,12 @@ impl Mutator {
                 new.drain(from..from + count);
             }
             3 | 4 if !self.words.is_empty() => {
-                let word = self.below(self.words.len());
-                let word = self.words[word].clone();
+                let word = self.word();
                 new.splice(at..at, word);
             }
             5 if !self.words.is_empty() => {
                 // A word in another one's place.
-                let word = self.below(self.words.len());
-                let word = self.words[word].clone();
+                let word = self.word();
                 let (from, to) = run(&new, at);
                 new.splice(from..to, word);
             }
@@ -171,6 +200,16 @@ impl Mutator {
         }
         new.truncate(LONGEST);
         new
+    }
+
+    /// One of the words; the first ones more often, since they are those of what differs.
+    fn word(&mut self) -> Vec<u8> {
+        let most = match self.below(2) {
+            0 => self.words.len().min(8),
+            _ => self.words.len(),
+        };
+        let at = self.below(most);
+        self.words[at].clone()
     }
 
     /// Takes a line out, puts one in twice, exchanges two, or takes one of another text.

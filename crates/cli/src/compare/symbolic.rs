@@ -135,7 +135,14 @@ impl Job<'_> {
         let started = Instant::now();
         let mut terms = Terms::new();
         let is_program = args.function.is_none();
-        let Some(pair) = self.pair(&mut terms, &checks, &interrupt)? else {
+        // What takes so long to be written as terms takes longer to be solved.
+        let encoding_ends = end.map(|end| {
+            let begin = Instant::now();
+            begin + end.saturating_duration_since(begin) / 4
+        });
+        let is_late =
+            || interrupt() || is_program && encoding_ends.is_some_and(|end| Instant::now() >= end);
+        let Some(pair) = self.pair(&mut terms, &checks, &is_late)? else {
             return self.nothing(report);
         };
         report
