@@ -12,9 +12,16 @@ use common::{Place, stderr, stdout};
 
 /// The files that patches of a project change, and the messages.
 fn changed(place: &Place, tests: &[&str]) -> (BTreeSet<String>, String) {
+    changed_with(place, &[], tests)
+}
+
+/// The same, with further flags.
+fn changed_with(place: &Place, flags: &[&str], tests: &[&str]) -> (BTreeSet<String>, String) {
     let mut arguments = vec![
-        "repair", "project", "--build", "make", "--driver", "run.sh", "--json", "--tests",
+        "repair", "project", "--build", "make", "--driver", "run.sh", "--json",
     ];
+    arguments.extend(flags);
+    arguments.push("--tests");
     arguments.extend(tests);
     let output = place.run(arguments);
     let (report, messages) = (stdout(&output), stderr(&output));
@@ -120,4 +127,63 @@ fn a_program_that_only_failing_tests_execute_is_one_of_tests_whatever_its_name()
         messages.contains("good.c has a main function and no passing test executes it"),
         "{messages}"
     );
+}
+
+#[test]
+fn a_program_that_passing_tests_start_too_is_none_of_tests_although_they_do_not_reach_all_of_it() {
+    let place = Place::new();
+    place.write(
+        "half.h",
+        "int half(int n), halved(int n), negative(int n);\n",
+    );
+    // So large that what tests execute is looked at first, and only the most suspicious places are searched.
+    let filler: String = (0..700)
+        .map(|n| format!("int filler_{n}(int number) {{ return number + {n}; }}\n"))
+        .collect();
+    place.write(
+        "half.c",
+        &format!(
+            "#include \"half.h\"\n\
+             int half(int n)\n\
+             {{\n\
+             \x20   return n / 2;\n\
+             }}\n\
+             int halved(int n)\n\
+             {{\n\
+             \x20   if (n == 0)\n\
+             \x20       return 0;\n\
+             \x20   if (n < 0)\n\
+             \x20       return negative(n);\n\
+             \x20   return half(n);\n\
+             }}\n\
+             {filler}"
+        ),
+    );
+    place.write(
+        "show.c",
+        "#include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         #include \"half.h\"\n\
+         int negative(int n)\n\
+         {\n\
+         \x20   return half(n) + 1;\n\
+         }\n\
+         int main(int argc, char **argv)\n\
+         {\n\
+         \x20   printf(\"%d\\n\", halved(argc > 1 ? atoi(argv[1]) : 0));\n\
+         \x20   return 0;\n\
+         }\n",
+    );
+    place.write(
+        "Makefile",
+        "show: show.c half.c half.h\n\t$(CC) -g show.c half.c -o show\n",
+    );
+    place.script("run.sh", "#!/bin/sh\ntest `./show $1` = $(($1 / 2))\n");
+    let (files, messages) = changed_with(
+        &place,
+        &["--locations", "12"],
+        &["-10", "0", "00", "000", "4"],
+    );
+    assert!(files.contains("show.c"), "{files:?} {messages}");
+    assert!(!messages.contains("main function"), "{messages}");
 }

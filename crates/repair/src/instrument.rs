@@ -351,7 +351,8 @@ pub fn instrument<'a>(
         &mut entries,
         &mut differing,
     )?;
-    if project.files.is_empty() {
+    // Where statements were observed first that is decided: of those, only the most suspicious have locations.
+    if project.files.is_empty() && focus.is_none() {
         for file in programs_of_tests(&plans, &entries, &prepared.passing) {
             let relative = &plans[file].file.relative;
             events(Event::Warning(localize::program_of_tests(relative)));
@@ -435,19 +436,26 @@ pub fn instrument<'a>(
     })
 }
 
-/// The sources with a main function that only failing tests execute, though others are executed by passing ones, too: test programs,
-/// whatever they are called.
+/// The sources whose main function only failing tests execute, though passing ones execute others: test programs, whatever they are
+/// called. A source whose main function has no location among `entries` says nothing about that: what else stands there may well
+/// be what fails.
 fn programs_of_tests(plans: &[Plan], entries: &[HoleEntry], passing: &[usize]) -> Vec<usize> {
     let is_passed = |entry: &HoleEntry| passing.iter().any(|test| entry.visited_by.contains(test));
-    let has_main = |file: usize| {
-        let mut functions = plans[file].file.unit.functions.iter();
-        functions.any(|function| function.name == "main")
+    let starts = |entry: &&HoleEntry| {
+        let mut functions = plans[entry.file].file.unit.functions.iter();
+        functions
+            .any(|function| function.name == "main" && function.span.contains_span(entry.hole.span))
     };
-    let own = |file: usize| entries.iter().filter(move |entry| entry.file == file);
-    let all: BTreeSet<usize> = entries.iter().map(|entry| entry.file).collect();
-    let is_test = |file: &usize| has_main(*file) && !own(*file).any(is_passed);
-    let (tests, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(is_test);
-    match others.iter().any(|&file| own(file).any(is_passed)) {
+    let mut starting: BTreeMap<usize, bool> = BTreeMap::new();
+    for entry in entries.iter().filter(starts) {
+        *starting.entry(entry.file).or_default() |= is_passed(entry);
+    }
+    let tests: Vec<usize> = starting
+        .into_iter()
+        .filter_map(|(file, passed)| (!passed).then_some(file))
+        .collect();
+    let mut others = entries.iter().filter(|entry| !tests.contains(&entry.file));
+    match others.any(is_passed) {
         true => tests,
         false => Vec::new(),
     }
