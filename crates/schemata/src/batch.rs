@@ -208,19 +208,25 @@ impl Batcher<'_> {
             })
             .collect();
         let unobserved = Some(self.unobserved.as_os_str().as_bytes());
-        let plain = match weave_places(&base, &suffix, &woven, unobserved) {
-            Ok(plain) => plain,
-            Err(error) => {
-                tracing::warn!("{}: {error}", source.relative.display());
-                return Ok(Err(Refused::Unassigned));
+        // What macros define as labels only the compiler knows: it tells of those that are there twice, and they are woven again.
+        let (plain, text, diagnostics) = loop {
+            let plain = match weave_places(&base, &suffix, &woven, unobserved) {
+                Ok(plain) => plain,
+                Err(error) => {
+                    tracing::warn!("{}: {error}", source.relative.display());
+                    return Ok(Err(Refused::Unassigned));
+                }
+            };
+            let text = without_line_directives(&plain.text);
+            let mut diagnostics = Vec::new();
+            for (_, compiler) in source.compilers() {
+                self.stats.compilations += 1;
+                diagnostics.extend(compiler.check(self.worker, &text, Depth::Syntax)?);
+            }
+            if !own_labels(&mut woven, &plain.alternatives, &text, &diagnostics) {
+                break (plain, text, diagnostics);
             }
         };
-        let text = without_line_directives(&plain.text);
-        let mut diagnostics = Vec::new();
-        for (_, compiler) in source.compilers() {
-            self.stats.compilations += 1;
-            diagnostics.extend(compiler.check(self.worker, &text, Depth::Syntax)?);
-        }
         let lines = LineMap::new(&text);
         let mut refused: Vec<(u32, Apart)> = Vec::new();
         let mut unassigned = false;
@@ -539,6 +545,41 @@ fn parted(members: &[usize], wanted: impl Fn(u32) -> bool) -> (Vec<usize>, Vec<u
     let (wanted, others): (Vec<_>, Vec<_>) = numbered.partition(|(patch, _)| wanted(*patch));
     let members = |list: Vec<(u32, usize)>| list.into_iter().map(|(_, member)| member).collect();
     (members(wanted), members(others))
+}
+
+/// Gives texts the labels that they define by way of macros, as the compiler's complaints of labels that are there twice tell. Whether
+/// one got a label that it did not have.
+fn own_labels(
+    woven: &mut [WovenPlace],
+    alternatives: &[Vec<Span>],
+    text: &[u8],
+    diagnostics: &[Diagnostic],
+) -> bool {
+    let lines = LineMap::new(text);
+    let mut found = false;
+    for diagnostic in diagnostics {
+        let Some(label) = diagnostic.repeated_label() else {
+            continue;
+        };
+        let Some(at) = diagnostic.line.and_then(|line| lines.line_span(line)) else {
+            continue;
+        };
+        let mut add = |labels: &mut Vec<String>| {
+            if !labels.iter().any(|known| known == label) {
+                labels.push(label.to_owned());
+                found = true;
+            }
+        };
+        for (place, spans) in woven.iter_mut().zip(alternatives) {
+            let named = place.alternatives.iter_mut().zip(spans);
+            for (alternative, _) in named.filter(|(_, span)| touches(**span, at)) {
+                add(&mut alternative.labels);
+                // No jump from outside may reach the original's instead.
+                add(&mut place.labels);
+            }
+        }
+    }
+    found
 }
 
 /// Whether a line of a woven text is one of an alternative's, or the one behind it, in which its statement would have to end.

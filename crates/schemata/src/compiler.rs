@@ -28,14 +28,28 @@ impl Diagnostic {
     pub fn is_undeclared_function(&self) -> bool {
         undeclared_name(&self.message).is_some()
     }
+
+    /// The label of which it says that its function has it twice.
+    pub fn repeated_label(&self) -> Option<&str> {
+        let said = ["duplicate label", "redefinition of label"];
+        let rest = said
+            .iter()
+            .find_map(|said| Some(self.message.split_once(said)?.1))?;
+        Some(quoted_name(rest))
+    }
+}
+
+/// The name at the beginning of a text, without the quotation mark before it.
+fn quoted_name(text: &str) -> &str {
+    let name = text.trim_start_matches([' ', '\'', '"', '`', '‘']);
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// The function that is called though it is not declared, if a message says so.
 pub fn undeclared_name(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("implicit declaration of function")?;
-    let name = rest.trim_start_matches([' ', '\'', '"', '`', '‘']);
-    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
-    Some(&name[..end.unwrap_or(name.len())])
+    Some(quoted_name(rest))
 }
 
 /// A compiler that could not be asked.
@@ -351,6 +365,8 @@ impl Compiler {
     /// places from the inner to the outer macro.
     fn diagnostics(&self, output: &str) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = Vec::new();
+        // Notes about macros that follow another note, such as "previous definition", are about that one.
+        let mut is_elsewhere = false;
         for text in output.lines() {
             let Some((place, kind, message)) = split(text) else {
                 continue;
@@ -359,17 +375,22 @@ impl Compiler {
             match kind {
                 Kind::Note => {
                     let is_use = message.contains("in expansion of macro");
-                    if let (Some(last), Some(_)) = (found.last_mut(), line)
-                        && (is_use || last.line.is_none() && message.contains("macro"))
+                    let of_macro = is_use || message.contains("macro");
+                    is_elsewhere |= !of_macro;
+                    if let (Some(last), Some(_), false) = (found.last_mut(), line, is_elsewhere)
+                        && (is_use || last.line.is_none() && of_macro)
                     {
                         last.line = line;
                     }
                 }
-                _ => found.push(Diagnostic {
-                    line,
-                    is_error: kind == Kind::Error,
-                    message: message.to_owned(),
-                }),
+                _ => {
+                    is_elsewhere = false;
+                    found.push(Diagnostic {
+                        line,
+                        is_error: kind == Kind::Error,
+                        message: message.to_owned(),
+                    });
+                }
             }
         }
         found
@@ -447,4 +468,27 @@ pub fn is_syntax_error(message: &str) -> bool {
     ]
     .iter()
     .any(|part| message.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_label_that_is_there_twice() {
+        let said = |message: &str| {
+            let diagnostic = Diagnostic {
+                line: Some(3),
+                is_error: true,
+                message: message.to_owned(),
+            };
+            diagnostic.repeated_label().map(str::to_owned)
+        };
+        assert_eq!(said("duplicate label ‘end’").as_deref(), Some("end"));
+        assert_eq!(
+            said("redefinition of label 'end_1'").as_deref(),
+            Some("end_1")
+        );
+        assert_eq!(said("label ‘end’ used but not defined"), None);
+    }
 }
