@@ -170,7 +170,7 @@ impl Row {
             Schemas::default(),
             &Shown::default(),
             &[],
-            &|_| true,
+            (&|_| true, &|_| true),
             &|_| true,
         );
         for (reason, n) in located.refused() {

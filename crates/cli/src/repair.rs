@@ -131,6 +131,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
             (None, true) => 0,
             (None, false) => DEFAULT_LOCATIONS,
         },
+        widens: args.locations.is_none(),
         formula: args.formula,
         space: if args.all {
             space.of_whole_spaces()

@@ -167,6 +167,13 @@ pub struct LeftOut {
     pub of_statements: usize,
 }
 
+impl LeftOut {
+    /// Whether there is something that was not looked at.
+    pub fn is_something(&self) -> bool {
+        self.locations > 0 || self.statements > 0
+    }
+}
+
 /// Reads the sources, weaves their holes, builds and runs every test once. With a focus, only the most suspicious
 /// statements are looked at.
 ///
@@ -179,10 +186,17 @@ pub fn instrument<'a>(
     surroundings: &Surroundings<'a>,
     phases: &mut Phases,
 ) -> Result<Instrumented, RepairError> {
-    let focus = prepared.focus.take();
-    let focus = focus.as_ref();
+    // It is given back when nothing can fail any more.
+    let own_focus = prepared.focus.take();
+    let focus = own_focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
+    // Each time that is not enough the program is woven anew.
+    let round = prepared.looked_at.locations.len();
+    let name = |index: usize| match round {
+        0 => format!("woven-{index}"),
+        _ => format!("woven-{round}-{index}"),
+    };
     events(Event::Phase("reading the sources"));
     let clang = Clang::find(&mut prepared.worker.runner)?;
     let mut left_alone = LeftAlone::default();
@@ -210,13 +224,13 @@ pub fn instrument<'a>(
         });
     }
     let holes_in_all = entries.len();
-    phases.read = started.elapsed();
+    phases.read += started.elapsed();
     let started = Instant::now();
     events(Event::Phase("weaving and building"));
     let probe = surroundings.scratch.path().join("probe");
     files::write_atomic(&probe, PROBE)?;
     let base = prepared.worker.sandbox.folder().to_path_buf();
-    let mut worker = Worker::start(0, "woven-0", &worker_options(project, &base, surroundings))?;
+    let mut worker = Worker::start(0, &name(0), &worker_options(project, &base, surroundings))?;
     for plan in &mut plans {
         plan.host_path = worker.sandbox.folder().join(&plan.file.relative);
     }
@@ -377,6 +391,17 @@ pub fn instrument<'a>(
     }
     set_aside.extend(differing);
     localize::rank(&mut entries, prepared, options);
+    if focus.is_none() {
+        for &looked_at in &prepared.looked_at.locations {
+            localize::skip(&mut entries, looked_at);
+        }
+        if entries.is_empty() {
+            return Err(RepairError::NoLocations {
+                what,
+                reason: "all of them have been looked at".to_owned(),
+            });
+        }
+    }
     let of_locations = entries.len();
     let statements = focus.map_or(0, Focus::len);
     let left_out = LeftOut {
@@ -403,7 +428,7 @@ pub fn instrument<'a>(
     for index in 1..jobs {
         let worker = Worker::start(
             index,
-            &format!("woven-{index}"),
+            &name(index),
             &worker_options(project, &folder, surroundings),
         )?;
         let channel = new_channel(&worker, surroundings, holes_in_all)?;
@@ -421,7 +446,11 @@ pub fn instrument<'a>(
         &[sandbox.run_root(), sandbox.project(), sandbox.folder()],
         &mut left_alone.unchangeable,
     );
-    phases.weave = started.elapsed();
+    phases.weave += started.elapsed();
+    prepared.looked_at.statements = considered;
+    prepared.looked_at.locations.push(options.locations);
+    let crash = prepared.baseline.crashes() || focus.is_some_and(Focus::has_crash);
+    prepared.focus = own_focus;
     Ok(Instrumented {
         files,
         holes: entries,
@@ -432,7 +461,7 @@ pub fn instrument<'a>(
         left_alone,
         set_aside,
         unset,
-        crash: prepared.baseline.crashes() || focus.is_some_and(Focus::has_crash),
+        crash,
     })
 }
 

@@ -60,7 +60,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
-    CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
+    CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch, files,
 };
 
 pub use error::RepairError;
@@ -92,6 +92,8 @@ pub struct RepairOptions {
     pub schemas: patchwright_space::Schemas,
     /// Look at so many locations, the most suspicious; 0 looks at all.
     pub locations: usize,
+    /// If no patch is found there, look at the next most suspicious locations, as long as there is time.
+    pub widens: bool,
     /// What says how suspicious a location is.
     pub formula: patchwright_localize::Formula,
     /// How large the space of a hole may get.
@@ -138,6 +140,7 @@ impl Default for RepairOptions {
             places: 1,
             schemas: Default::default(),
             locations: localize::DEFAULT_LOCATIONS,
+            widens: true,
             formula: Default::default(),
             space: Default::default(),
             leaves: Default::default(),
@@ -230,6 +233,9 @@ impl<'a> Surroundings<'a> {
 /// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
 const ONE_PLACE: f64 = 0.6;
 
+/// So many times the locations are looked at when those before were in vain.
+const WIDER: usize = 4;
+
 /// At most this part of the budget is kept for the verification…
 const RESERVE: u32 = 4;
 
@@ -320,34 +326,149 @@ impl Repair<'_, '_> {
         } = *self;
         let mut prepared = prepare::prepare(project, wanted, surroundings, phases)?;
         localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
-        let mut instrumented =
-            instrument::instrument(&mut prepared, project, wanted, surroundings, phases)?;
-        let mut options = wanted.clone();
         let tries_two_places = two_places::is_possible(&prepared, wanted);
         let end_of_search = self.end_of_search(phases);
-        options.budget = end_of_search.map(|end| end.saturating_duration_since(Instant::now()));
-        if tries_two_places {
-            options.budget_without_patch = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
-        }
+        let mut options = wanted.clone();
+        let mut end_of_one_place = None;
         let mut rejected = Vec::new();
         let mut undefined: Vec<Patch> = Vec::new();
+        // What was done at more suspicious places.
+        let mut earlier: Option<Stats> = None;
+        let (mut stats, mut patches) = loop {
+            let instrumented =
+                instrument::instrument(&mut prepared, project, &options, surroundings, phases);
+            let mut instrumented = match (instrumented, earlier.take()) {
+                (Ok(instrumented), before) => {
+                    earlier = before;
+                    instrumented
+                }
+                (Err(error), Some(before)) => {
+                    tracing::info!("no further locations: {error}");
+                    let ended = Verified {
+                        interrupted: error.is_cancelled(),
+                        ..Verified::default()
+                    };
+                    break (before, ended);
+                }
+                (Err(error), None) => return Err(error),
+            };
+            let left = |end: Instant| end.saturating_duration_since(Instant::now());
+            options.budget = end_of_search.map(left);
+            if tries_two_places {
+                let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+                let end = share.map(|share| Instant::now() + share);
+                end_of_one_place = end_of_one_place.or(end);
+                options.budget_without_patch = end_of_one_place.map(left);
+            }
+            let (found, patches) = self.search(
+                &mut prepared,
+                &mut instrumented,
+                &mut options,
+                (&mut rejected, &mut undefined),
+                phases,
+            )?;
+            let widens = wanted.widens
+                && patches.patches.is_empty()
+                && undefined.is_empty()
+                && !patches.interrupted
+                && !found.interrupted
+                && !found.stats.out_of_time
+                && !found.stats.out_of_bounds
+                && instrumented.left_out.is_something()
+                // Without a budget the whole program may be more than anybody waits for.
+                && (options.budget.is_some() || earlier.is_none());
+            let is_ended = found.interrupted;
+            let mut stats = found.stats.with_locations(&instrumented);
+            if let Some(before) = earlier.take() {
+                stats.add_earlier(before);
+            }
+            if !widens {
+                let interrupted = patches.interrupted || is_ended;
+                break (
+                    stats,
+                    Verified {
+                        interrupted,
+                        ..patches
+                    },
+                );
+            }
+            (surroundings.events)(Event::Note(format!(
+                "no patch at the {} most suspicious locations; looking at the next ones",
+                stats.reached
+            )));
+            earlier = Some(stats);
+            options.locations = options.locations.saturating_mul(WIDER);
+            options.distrusted.clear();
+            let workers = std::mem::take(&mut instrumented.workers);
+            for (worker, _) in workers {
+                let folder = worker.folder.clone();
+                drop(worker);
+                files::remove_tree(&folder)?;
+            }
+        };
+        patches.rejected.splice(0..0, rejected);
+        stats.undefined_by_sanitizers = undefined.len();
+        if patches.patches.is_empty() && !undefined.is_empty() {
+            undefined.truncate(if options.first {
+                1
+            } else {
+                options.max_patches
+            });
+            for patch in &undefined {
+                (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+            }
+            patches.patches = undefined;
+        }
+        if patches.patches.is_empty() && tries_two_places && !patches.interrupted {
+            let started = Instant::now();
+            let tried = (&stats, end_of_search);
+            match two_places::search(&prepared, project, wanted, surroundings, tried) {
+                Err(error) if error.is_cancelled() => patches.interrupted = true,
+                found_pairs => {
+                    let (pairs, done) = found_pairs?;
+                    patches.patches = pairs;
+                    stats.two_places = Some(done);
+                }
+            }
+            phases.search += started.elapsed();
+        }
+        if patches.interrupted && !self.user.is_cancelled() {
+            patches.interrupted = false;
+            stats.out_of_time = true;
+        }
+        let is_done = !patches.interrupted && !stats.out_of_time;
+        if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+            journal.remove()?;
+        }
+        Ok(RepairOutcome::new(&prepared, stats, patches, *phases))
+    }
+
+    /// Searches the locations of an instrumented program, and verifies what is found. What verifications reject, and what passes but has
+    /// undefined behaviour, is added to the two lists.
+    fn search(
+        &self,
+        prepared: &mut Prepared,
+        instrumented: &mut Instrumented,
+        options: &mut RepairOptions,
+        (rejected, undefined): (&mut Vec<String>, &mut Vec<Patch>),
+        phases: &mut Phases,
+    ) -> Result<(Found, Verified), RepairError> {
+        let Repair {
+            project,
+            surroundings,
+            ..
+        } = *self;
         let mut started_search = Instant::now();
         let (mut resumed, mut forked) = (None, 0);
-        let (mut found, mut patches) = loop {
+        let (mut found, patches) = loop {
             let started = Instant::now();
-            let mut found = search::search(
-                &mut instrumented,
-                &prepared,
-                project,
-                &options,
-                surroundings,
-            )?;
+            let mut found = search::search(instrumented, prepared, project, options, surroundings)?;
             phases.search += started.elapsed();
             self.tell_time_from_interruption(&mut found);
             resumed.get_or_insert(found.stats.resumed);
             forked += found.stats.forked;
             let started = Instant::now();
-            let mut patches = self.verify(&found, &instrumented, &prepared, &options)?;
+            let mut patches = self.verify(&found, instrumented, prepared, options)?;
             phases.verify += started.elapsed();
             undefined.append(&mut patches.undefined);
             let is_over = !found.stats.stopped_early
@@ -368,7 +489,6 @@ impl Repair<'_, '_> {
                 .flatten()
                 .any(is_used_up)
             {
-                let mut found = found;
                 found.stats.out_of_time = true;
                 break (found, Verified::default());
             }
@@ -380,50 +500,9 @@ impl Repair<'_, '_> {
                 journal.read_again()?;
             }
         };
-        patches.rejected.splice(0..0, rejected);
-        found.stats.undefined_by_sanitizers = undefined.len();
-        if patches.patches.is_empty() && !undefined.is_empty() {
-            undefined.truncate(if options.first {
-                1
-            } else {
-                options.max_patches
-            });
-            for patch in &undefined {
-                (surroundings.events)(Event::Verified(Box::new(patch.clone())));
-            }
-            patches.patches = undefined;
-        }
-        let is_ended = found.interrupted || patches.interrupted;
-        if patches.patches.is_empty() && tries_two_places && !is_ended {
-            let started = Instant::now();
-            let tried = (&found.stats, end_of_search);
-            match two_places::search(&prepared, project, wanted, surroundings, tried) {
-                Err(error) if error.is_cancelled() => patches.interrupted = true,
-                found_pairs => {
-                    let (pairs, done) = found_pairs?;
-                    patches.patches = pairs;
-                    found.stats.two_places = Some(done);
-                }
-            }
-            phases.search += started.elapsed();
-        }
-        if patches.interrupted && !self.user.is_cancelled() {
-            patches.interrupted = false;
-            found.stats.out_of_time = true;
-        }
         found.stats.resumed = resumed.unwrap_or(0);
         found.stats.forked = forked;
-        let is_done = !found.interrupted && !patches.interrupted && !found.stats.out_of_time;
-        if let Some(journal) = prepared.journal.take_if(|_| is_done) {
-            journal.remove()?;
-        }
-        Ok(RepairOutcome::new(
-            prepared,
-            instrumented,
-            found,
-            patches,
-            *phases,
-        ))
+        Ok((found, patches))
     }
 
     /// An execution that the time has ended is no interruption.

@@ -4,7 +4,7 @@
 //! are read in detail and woven. In a small one that would cost more than it saves, unless tests crash: then it is worth
 //! knowing where. In all, the locations are ranked by the tests that visit them ([`rank`]).
 
-use std::{collections::BTreeSet, path::Path, time::Instant};
+use std::{collections::BTreeSet, ops::Range, path::Path, time::Instant};
 
 use patchwright_exec::{Project, Test, files};
 use patchwright_localize::{
@@ -122,8 +122,8 @@ impl Focus {
         self.places[self.found.innermost(file, span)? as usize]
     }
 
-    /// Whether all failing tests execute some statement in `span` of a file, or may do so: the function there is not observed.
-    pub fn executes(&self, relative: &Path, span: Span) -> bool {
+    /// Whether one of the statements at `places` of the order stands in `span` of a file, or may do so: the function there is not observed.
+    pub fn executes(&self, relative: &Path, span: Span, places: Range<usize>) -> bool {
         let mut observed = self.found.functions.iter();
         if !observed.any(|function| {
             let is_here = self.found.files[function.file].relative == relative;
@@ -131,7 +131,7 @@ impl Focus {
         }) {
             return true;
         }
-        let mut ranked = self.ranked.iter();
+        let mut ranked = self.ranked[places].iter();
         ranked.any(|one| {
             let statement = &self.found.statements[one.statement as usize];
             let is_here = self.found.files[statement.file].relative == relative;
@@ -141,7 +141,7 @@ impl Focus {
 
     /// The places of the order at which statements stand that are as suspicious and as near as the one at `place`: from the first on, to
     /// behind the last.
-    pub fn tie(&self, place: usize) -> std::ops::Range<usize> {
+    pub fn tie(&self, place: usize) -> Range<usize> {
         let key = |one: &Ranked| (one.suspiciousness.to_bits(), one.nearness.to_bits());
         let own = key(&self.ranked[place]);
         let before = self.ranked[..place].iter().rev();
@@ -326,7 +326,7 @@ pub(crate) const TIE_FACTOR: usize = 3;
 
 /// Where to cut a list of which the first `wanted` are wanted and those in `tie` are equal: behind them, or before them where they are too
 /// many and not the first.
-pub(crate) fn cut(wanted: usize, tie: std::ops::Range<usize>) -> usize {
+pub(crate) fn cut(wanted: usize, tie: Range<usize>) -> usize {
     match tie.end > wanted * TIE_FACTOR && tie.start > 0 {
         true => tie.start,
         false => tie.end,
@@ -338,10 +338,36 @@ pub(crate) fn cut(wanted: usize, tie: std::ops::Range<usize>) -> usize {
 /// suspicious, and has few candidates.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
+    let Some(kept) = most_suspicious(entries, wanted) else {
+        return 0;
+    };
+    retain(entries, |entry| kept.contains(&entry));
+    all - entries.len()
+}
+
+/// Leaves out the locations that [`limit`] keeps.
+pub fn skip(entries: &mut Vec<HoleEntry>, wanted: usize) {
+    match most_suspicious(entries, wanted) {
+        None => entries.clear(),
+        Some(kept) => retain(entries, |entry| !kept.contains(&entry)),
+    }
+}
+
+fn retain(entries: &mut Vec<HoleEntry>, is_wanted: impl Fn(usize) -> bool) {
+    let mut number = 0;
+    entries.retain(|_| {
+        number += 1;
+        is_wanted(number - 1)
+    });
+}
+
+/// The `wanted` most suspicious locations; `None` if those are all.
+fn most_suspicious(entries: &[HoleEntry], wanted: usize) -> Option<BTreeSet<usize>> {
     let counted = entries.iter().filter(|entry| entry.is_counted()).count();
     if wanted == 0 || counted <= wanted {
-        return 0;
+        return None;
     }
+    let all = entries.len();
     let mut order: Vec<usize> = (0..all).collect();
     order.sort_by(|&a, &b| entries[a].by_suspicion(&entries[b]));
     let by_rank: Vec<usize> = order
@@ -363,12 +389,7 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
         room -= usize::from(is_counted);
         kept.insert(entry);
     }
-    let mut number = 0;
-    entries.retain(|_| {
-        number += 1;
-        kept.contains(&(number - 1))
-    });
-    all - entries.len()
+    Some(kept)
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ pub fn locate(
     schemas: Schemas,
     shown: &Shown,
     crashes: &[Span],
-    wanted: &dyn Fn(u32) -> bool,
+    (wanted, is_read): (&dyn Fn(u32) -> bool, &dyn Fn(Span) -> bool),
     linked: &dyn Fn(&str) -> bool,
 ) -> Located {
     let lines = units
@@ -218,7 +218,9 @@ pub fn locate(
             let reason = refusal(&ways[number].unit, function);
             let usable = reason.is_none();
             all.push((index, reason));
-            if !usable {
+            let mut its_lines =
+                lines.line(function.span.start)..=lines.line(function.body_span.end);
+            if !usable || !is_read(function.span) || !its_lines.any(wanted) {
                 continue;
             }
             let demands = Demands::of(&ways[number].unit, function, crashes);
@@ -231,10 +233,8 @@ pub fn locate(
                 linked,
             };
             let mut found = ways[number].choices(index, function, schemas, &callees);
-            if (lines.line(function.span.start)..=lines.line(function.body_span.end)).any(wanted) {
-                for (reason, n) in std::mem::take(&mut found.refused) {
-                    *refused_changes.entry(reason).or_default() += n;
-                }
+            for (reason, n) in std::mem::take(&mut found.refused) {
+                *refused_changes.entry(reason).or_default() += n;
             }
             own.extend(found.holes);
             own.retain(|hole| {

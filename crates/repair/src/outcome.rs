@@ -1,11 +1,14 @@
 //! What a repair has found.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use patchwright_text::Edit;
 
 use crate::{
-    found::Found,
     instrument::{Instrumented, LeftOut},
     prepare::Prepared,
     unchangeable::Unchangeable,
@@ -207,27 +210,13 @@ impl RepairOutcome {
     }
 
     pub(crate) fn new(
-        prepared: Prepared,
-        instrumented: Instrumented,
-        found: Found,
+        prepared: &Prepared,
+        stats: Stats,
         verified: Verified,
         phases: Phases,
     ) -> Self {
         let flaky = prepared.baseline.flaky().count();
-        let functions: std::collections::BTreeSet<u32> = instrumented
-            .holes
-            .iter()
-            .map(|entry| entry.function.0)
-            .collect();
         let stats = Stats {
-            functions: functions.len(),
-            refused: instrumented.left_alone.refused,
-            refused_changes: instrumented.left_alone.changes,
-            disagreements: instrumented.left_alone.disagreements,
-            unchangeable: instrumented.left_alone.unchangeable.summed_up(),
-            locations: instrumented.holes_in_all,
-            reached: instrumented.holes.len(),
-            left_out: instrumented.left_out,
             rejected: verified.rejected,
             duplicates: verified.duplicates,
             is_full: verified.is_full,
@@ -237,11 +226,72 @@ impl RepairOutcome {
             tests: (prepared.failing.len(), prepared.passing.len(), flaky),
             phases,
             peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
-            ..found.stats
+            ..stats
         };
         RepairOutcome {
             patches: verified.patches,
             stats,
+        }
+    }
+}
+
+impl Stats {
+    /// With what is known of the locations that were looked at.
+    pub(crate) fn with_locations(self, instrumented: &Instrumented) -> Self {
+        let functions: BTreeSet<u32> = instrumented
+            .holes
+            .iter()
+            .map(|entry| entry.function.0)
+            .collect();
+        let left_alone = instrumented.left_alone.clone();
+        Stats {
+            functions: functions.len(),
+            refused: left_alone.refused,
+            refused_changes: left_alone.changes,
+            disagreements: left_alone.disagreements,
+            unchangeable: left_alone.unchangeable.summed_up(),
+            locations: instrumented.holes_in_all,
+            reached: instrumented.holes.len(),
+            left_out: instrumented.left_out,
+            ..self
+        }
+    }
+
+    /// Adds what was done before at more suspicious locations. (A function may have locations of both kinds, and counts twice then.)
+    pub(crate) fn add_earlier(&mut self, earlier: Stats) {
+        let sums = [
+            (&mut self.candidates, earlier.candidates),
+            (&mut self.explored, earlier.explored),
+            (&mut self.undefined, earlier.undefined),
+            (&mut self.executions, earlier.executions),
+            (&mut self.resumed, earlier.resumed),
+            (&mut self.forked, earlier.forked),
+            (&mut self.classes, earlier.classes),
+            (&mut self.too_many_states, earlier.too_many_states),
+            (
+                &mut self.declarations_left_out,
+                earlier.declarations_left_out,
+            ),
+            (&mut self.evaluations, earlier.evaluations),
+            (&mut self.plausible, earlier.plausible),
+        ];
+        for (sum, number) in sums {
+            *sum += number;
+        }
+        self.declarations += earlier.declarations;
+        self.functions += earlier.functions;
+        self.locations += earlier.locations;
+        self.reached += earlier.reached;
+        self.plausible_classes += earlier.plausible_classes;
+        self.in_deferred |= earlier.in_deferred;
+        self.complete_cost = self.complete_cost.min(earlier.complete_cost);
+        self.disagreements = self.disagreements.max(earlier.disagreements);
+        for (reason, number) in earlier.refused {
+            let known = self.refused.entry(reason).or_default();
+            *known = number.max(*known);
+        }
+        for (reason, number) in earlier.refused_changes {
+            *self.refused_changes.entry(reason).or_default() += number;
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Prepared {
     pub test_sources: BTreeSet<PathBuf>,
     /// The statements to look at first, if the program was localized.
     pub focus: Option<Focus>,
+    /// What was looked at before, if that was not enough.
+    pub looked_at: LookedAt,
     /// What is known from an earlier run, and where this one keeps what it finds.
     pub journal: Option<Journal>,
     /// In which circumstances patches are tested, once that is known.
@@ -45,6 +47,15 @@ pub struct Prepared {
     pub(crate) measuring: Mutex<()>,
     /// What is known of changed programs.
     pub(crate) checks: Checks,
+}
+
+/// What a repair has looked at in vain, so that it looks at the next most suspicious places.
+#[derive(Clone, Debug, Default)]
+pub struct LookedAt {
+    /// With a focus: so many statements of its order.
+    pub statements: usize,
+    /// Without: so many locations of those that were left, each time.
+    pub locations: Vec<usize>,
 }
 
 impl Prepared {
@@ -202,6 +213,7 @@ pub fn prepare<'a>(
         failing,
         passing,
         focus: None,
+        looked_at: LookedAt::default(),
         journal,
         scrutiny: OnceLock::new(),
         measuring: Mutex::new(()),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -225,6 +226,19 @@ fn includes(source: &[u8], file: &Path) -> bool {
     })
 }
 
+/// So many locations a statement has at least, on the average. It has mostly three times as many.
+const LOCATIONS_OF_STATEMENT: usize = 2;
+
+/// Where the statements end that are looked at if those before `first` have been, and `wanted` locations are wanted: functions without
+/// any of them need not be read.
+fn most_statements(focus: &Focus, first: usize, wanted: usize) -> usize {
+    let most = first + wanted.div_ceil(LOCATIONS_OF_STATEMENT);
+    match wanted > 0 && most < focus.len() {
+        true => focus.tie(most - 1).end,
+        false => focus.len(),
+    }
+}
+
 /// Reads sources and finds their holes: all that are selected, or with a focus those of the most suspicious statements.
 /// The third result is the number of statements of the focus that were looked at.
 pub(crate) fn read_sources(
@@ -240,11 +254,15 @@ pub(crate) fn read_sources(
     let sources = selected(prepared, project)?;
     let total = sources.len();
     let shown = shown(&prepared.suite, &prepared.failing);
+    let first = prepared.looked_at.statements;
     let worker = &mut prepared.worker;
     let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
     reader.shown = shown;
     reader.focus = focus;
-    let mut considered = 0;
+    if let Some(focus) = focus {
+        reader.places = first..most_statements(focus, first, options.locations);
+    }
+    let mut considered = first;
     match focus {
         None => {
             for (done, (relative, commands)) in sources.iter().enumerate() {
@@ -257,15 +275,16 @@ pub(crate) fn read_sources(
             let mut read = BTreeSet::new();
             // How many locations each statement has; a file is read when its first statement comes.
             let mut counts = vec![0; focus.len()];
+            let end = reader.places.end;
             let mut locations = 0;
             // Where those begin that are as suspicious as the one at which there were enough, with the locations until there.
-            let mut tie: Option<std::ops::Range<usize>> = None;
+            let mut tie: Option<Range<usize>> = None;
             let mut before_tie = 0;
-            while considered < focus.len() {
+            while considered < end {
                 if options.locations > 0 && locations >= options.locations {
                     let tie = tie.get_or_insert_with(|| {
                         let tie = focus.tie(considered - 1);
-                        before_tie = counts[..tie.start].iter().sum();
+                        before_tie = counts[first..tie.start.max(first)].iter().sum();
                         tie
                     });
                     let is_long = locations > options.locations * TIE_FACTOR;
@@ -295,7 +314,8 @@ pub(crate) fn read_sources(
             let plans = &reader.plans;
             reader.entries.retain_mut(|entry| {
                 let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
-                let Some(place) = place.filter(|&place| place < considered) else {
+                let Some(place) = place.filter(|&place| (first..considered).contains(&place))
+                else {
                     return false;
                 };
                 entry.nearness = focus.nearness(place);
@@ -373,6 +393,8 @@ pub(crate) struct Reader<'a> {
     shown: Shown,
     /// Where they crash.
     focus: Option<&'a Focus>,
+    /// The statements of its order that are looked at.
+    places: Range<usize>,
     /// Functions that may be to blame and are left alone.
     refused: usize,
 }
@@ -399,13 +421,14 @@ impl<'a> Reader<'a> {
             linked: None,
             shown: Shown::default(),
             focus: None,
+            places: 0..0,
             refused: 0,
         }
     }
 
     /// Whether the failing tests execute something of a function, as far as that is known.
     fn is_suspicious(&self, relative: &Path, function: Span) -> bool {
-        let executed = |focus: &Focus| focus.executes(relative, function);
+        let executed = |focus: &Focus| focus.executes(relative, function, 0..focus.len());
         self.focus.is_none_or(executed)
     }
 
@@ -447,13 +470,18 @@ impl<'a> Reader<'a> {
         let linked = |name: &str| self.linked.as_ref().is_some_and(|all| all.has(name));
         let crashes = self.focus.map(|focus| focus.crashes(relative));
         let crashes = crashes.unwrap_or_default();
+        // A function without a statement that is looked at has none of the locations.
+        let is_read = |function: Span| match self.focus {
+            Some(focus) => focus.executes(relative, function, self.places.clone()),
+            None => true,
+        };
         let located = locate(
             units,
             self.options.leaves,
             schemas,
             &self.shown,
             &crashes,
-            &wanted,
+            (&wanted, &is_read),
             &linked,
         );
         for (reason, n) in &located.refused_changes {

@@ -139,6 +139,7 @@ impl Searches<'_, '_> {
         let half = |end: Instant| end.saturating_duration_since(Instant::now()) / 2;
         let options = RepairOptions {
             places: 1,
+            widens: false,
             first: false,
             // The builds for that take as long as a build of the project; pairs are looked at.
             scrutinize: self.project.single_file.is_some(),

@@ -4,7 +4,7 @@ use patchwright_text::{Beside, Edit, Span};
 
 use crate::{
     holes::{Added, HoleKind},
-    insertion::{indentation_step, insertion, insertion_after, insertion_as_else},
+    insertion::{indentation_step, insertion, insertion_after, insertion_as_else, newline},
     space::{Block, CandidateId, Schema, Space, Template},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
@@ -215,11 +215,7 @@ fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) ->
         new.extend_from_slice(text);
         return Edit::replace(span, new);
     }
-    let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
-        b"\r\n"
-    } else {
-        b"\n"
-    };
+    let newline = newline(source, span.start as usize).as_bytes();
     let step = indentation_step(indent);
     let needs_braces = in_lines.len() > 1;
     let mut new = format!("if ({condition})").into_bytes();

@@ -5,7 +5,7 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
-    insertion::indentation_step,
+    insertion::{indentation_step, newline},
     operators::LONGEST,
     predicates::variables,
     remainders::has_effects,
@@ -116,10 +116,7 @@ fn edit(
     let Some(indentation) = indentation else {
         return Edit::replace(span, format!("if ({pointer}) {own} else {otherwise}"));
     };
-    let newline = match source.windows(2).any(|two| two == b"\r\n") {
-        true => "\r\n",
-        false => "\n",
-    };
+    let newline = newline(source, span.start as usize);
     let step = String::from_utf8_lossy(indentation_step(indentation.as_bytes())).into_owned();
     let inner = format!("{newline}{indentation}{step}");
     Edit::replace(

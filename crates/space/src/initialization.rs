@@ -132,7 +132,7 @@ fn declared_zero(
 
 /// The null pointer constant as the file writes it.
 pub(crate) fn null(source: &[u8]) -> &'static str {
-    match source.windows(4).any(|text| text == b"NULL") {
+    match memchr::memmem::find(source, b"NULL").is_some() {
         true => "NULL",
         false => "0",
     }

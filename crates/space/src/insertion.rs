@@ -2,6 +2,27 @@
 
 use patchwright_text::{Edit, Span};
 
+/// How far round a statement the way in which a file is written is looked at. There are very many insertions, and sources of megabytes.
+const NEAR: usize = 8 << 10;
+
+/// The text round a part of a source.
+fn nearby(source: &[u8], span: Span) -> &[u8] {
+    let start = (span.start as usize).saturating_sub(NEAR);
+    let end = (span.end as usize).saturating_add(NEAR);
+    &source[start..end.min(source.len())]
+}
+
+/// How lines end at a place of a source.
+pub(crate) fn newline(source: &[u8], at: usize) -> &'static str {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let behind = source[at..].iter().position(is_end).map(|end| at + end);
+    let end = behind.or_else(|| source[..at].iter().rposition(is_end));
+    match end {
+        Some(end) if source[..end].ends_with(b"\r") => "\r\n",
+        _ => "\n",
+    }
+}
+
 /// The insertion of a statement before another one, on a line of its own when the statement
 /// begins its line.
 pub(crate) fn insertion(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
@@ -22,12 +43,7 @@ pub(crate) fn insertion(source: &[u8], span: Span, is_body: bool, statement: &st
         // Further lines of the statement are indented like its first one.
         let own = String::from_utf8_lossy(indent);
         new = statement.replace('\n', &format!("\n{own}")).into_bytes();
-        let newline: &[u8] = if source.windows(2).any(|pair| pair == b"\r\n") {
-            b"\r\n"
-        } else {
-            b"\n"
-        };
-        new.extend_from_slice(newline);
+        new.extend_from_slice(newline(source, start).as_bytes());
         new.extend_from_slice(indent);
     } else {
         new.push(b' ');
@@ -65,11 +81,7 @@ pub(crate) fn insertion_after(source: &[u8], span: Span, is_body: bool, statemen
         || comment.starts_with(b"/*")
             && comment.windows(2).position(|two| two == b"*/") == Some(comment.len() - 2);
     let at = if stays { end + rest.len() } else { end };
-    let newline: &[u8] = if source.windows(2).any(|two| two == b"\r\n") {
-        b"\r\n"
-    } else {
-        b"\n"
-    };
+    let newline = newline(source, start).as_bytes();
     let text = [newline, indentation, statement.as_bytes()].concat();
     Edit::insert(at as u32, text)
 }
@@ -107,10 +119,7 @@ pub(crate) fn insertion_as_else(
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count();
     let indentation = &source[line..line + blanks];
-    let newline: &[u8] = match source.windows(2).any(|two| two == b"\r\n") {
-        true => b"\r\n",
-        false => b"\n",
-    };
+    let newline = newline(source, start).as_bytes();
     // As far in as what the `if` governs.
     let step = text
         .split(|&byte| byte == b'\n')
@@ -121,11 +130,12 @@ pub(crate) fn insertion_as_else(
         .min_by_key(|deeper| deeper.len())
         .unwrap_or_else(|| indentation_step(indentation));
     let inner = [newline, indentation, step].concat();
+    let near = nearby(source, span);
     let begins_line = |what: &[u8]| {
-        let mut lines = source.split(|&byte| byte == b'\n');
+        let mut lines = near.split(|&byte| byte == b'\n');
         lines.any(|line| line.trim_ascii_start().starts_with(what))
     };
-    let shares_line = source.windows(6).any(|text| text == b"} else")
+    let shares_line = near.windows(6).any(|text| text == b"} else")
         || !begins_line(b"else") && !begins_line(b"{");
     let last = text.rsplit(|&byte| byte == b'\n').next();
     let closes = last.and_then(|line| line.strip_suffix(b"}")) == Some(indentation);

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     holes::Hole,
-    neighbours,
+    initialization, neighbours,
     slots::{AtomBuilder, ElementIndex},
     term::{CType, Kind, Precedence, Term},
 };
@@ -548,13 +548,7 @@ fn macros(
 /// The null pointer constant, as the file writes it.
 fn null(builder: &mut AtomBuilder<'_>) -> Option<Term> {
     let ctype = builder.types.void_pointer(&mut builder.unit.types)?;
-    let name = "NULL";
-    let is_used = builder
-        .unit
-        .source
-        .windows(name.len())
-        .any(|text| text == name.as_bytes());
-    let spelling = if is_used { name } else { "0" };
+    let spelling = initialization::null(&builder.unit.source);
     Some(Term::constant(0, ctype, spelling))
 }
 
