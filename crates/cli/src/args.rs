@@ -355,8 +355,8 @@ pub struct RepairArgs {
     #[arg(long, conflicts_with = "all", help_heading = "Search")]
     pub first: bool,
 
-    /// Look only at this many locations, the most suspicious; 0 looks at all [default: 200, with
-    /// --all 0]
+    /// Look only at this many locations, the most suspicious; 0 looks at all [default: 200, then the
+    /// next ones if there is no patch; with --all 0]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub locations: Option<usize>,
 

@@ -23,6 +23,16 @@ pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectErr
     load_described(&args.project, cases, &args.description, files, scratch)
 }
 
+/// Names as users write them, with blanks between them, with commas or with both.
+fn names(given: &[String]) -> Vec<String> {
+    let parts = given.iter().flat_map(|name| name.split(','));
+    parts
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Loads the project in a folder, or of a C file, that the flags describe.
 ///
 /// # Errors
@@ -42,7 +52,7 @@ pub fn load_described(
         build_timeout: args.build_timeout,
         compile_commands: args.compile_commands.clone(),
         driver: args.driver.clone(),
-        tests: args.tests.clone(),
+        tests: names(&args.tests),
         program: args.program.clone(),
         cases: args.cases.clone(),
         test_timeout: args.test_timeout.map(Duration::from_millis),
@@ -78,4 +88,16 @@ pub fn load_described(
         .map(Into::into)
         .collect();
     Project::single_file(project, &cases, &cflags, scratch, &flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn names_are_separated_by_blanks_or_commas() {
+        let given = ["a,b", "c,", "-q", ", d"].map(str::to_owned);
+        assert_eq!(names(&given), ["a", "b", "c", "-q", "d"]);
+        assert!(names(&[]).is_empty());
+    }
 }
