@@ -343,81 +343,128 @@ fn summary(changes: &[Measured]) -> String {
 
 #[derive(Serialize)]
 struct Report {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The changes, in the order in which they were named or made.
     changes: Vec<Entry>,
+    /// What they come to together.
     summary: Summary,
 }
 
 #[derive(Serialize)]
 struct Summary {
+    /// How many changes.
     changes: usize,
+    /// Those of them that change C functions.
     counted: usize,
+    /// Spearman's rank correlation of CyCC and CLoC, if there are enough changes.
     spearman_rho: Option<f64>,
 }
 
 /// A change as JSON has it.
 #[derive(Serialize)]
 pub(crate) struct Entry {
+    /// What the change is called: files, a revision or a diff.
     title: String,
+    /// The commit, for a change of a repository.
     commit: Option<CommitEntry>,
+    /// Its cyclomatic change complexity (CyCC).
     cycc: usize,
+    /// Its changed lines of code (CLoC).
     cloc: usize,
+    /// Vertices of its change sequence graph.
     vertices: usize,
+    /// Its edges.
     edges: usize,
+    /// Its connected components.
     components: usize,
+    /// Its change sequences: paths of the graph.
     sequences: usize,
+    /// The functions that changed.
     functions: Vec<FunctionEntry>,
+    /// Changed declarations outside of functions.
     declarations: usize,
+    /// Changed declarations in functions that count at their uses.
     local_declarations: usize,
+    /// Changed lines that are directives of the preprocessor.
     directives: usize,
+    /// What was not counted, or not as it stands, in words.
     notes: Vec<String>,
+    /// The change sequence graph.
     graph: GraphEntry,
 }
 
 #[derive(Serialize)]
 struct CommitEntry {
+    /// Its hash.
     id: String,
+    /// The first line of its message.
     subject: String,
+    /// When it was committed, in seconds since 1970.
     time: i64,
+    /// How many parents it has.
     parents: usize,
 }
 
 #[derive(Serialize)]
 struct FunctionEntry {
+    /// Its name.
     name: String,
+    /// Its file.
     file: String,
+    /// The line on which it begins.
     line: u32,
+    /// `added`, `removed`, `changed`, `renamed` or `moved`.
     status: &'static str,
+    /// Its name or file before, where it was renamed or moved.
     from: Option<String>,
+    /// Added statements.
     added: usize,
+    /// Modified statements.
     modified: usize,
+    /// Moved statements.
     moved: usize,
+    /// Deleted statements.
     deleted: usize,
+    /// Statements that count because of what they use.
     uses: usize,
+    /// Its changed lines.
     cloc: usize,
+    /// Whether its head changed.
     signature: bool,
+    /// Where changes meet.
     interactions: Vec<InteractionEntry>,
 }
 
 #[derive(Serialize)]
 struct InteractionEntry {
+    /// The line of the statement at which they meet.
     line: u32,
+    /// The lines of the changes.
     changes: Vec<u32>,
 }
 
 #[derive(Serialize)]
 struct GraphEntry {
+    /// Its vertices.
     vertices: Vec<VertexEntry>,
+    /// Its edges, each from one vertex to another, by their indices from 0.
     edges: Vec<(usize, usize)>,
 }
 
 #[derive(Serialize)]
 struct VertexEntry {
+    /// `entry`, `exit`, `changed` or `deleted`.
     kind: &'static str,
+    /// The file of the statement.
     file: Option<String>,
+    /// Its function.
     function: Option<String>,
+    /// Its line.
     line: Option<u32>,
+    /// Its text.
     text: Option<String>,
 }
 

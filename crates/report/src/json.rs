@@ -12,70 +12,113 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
 struct Report<'a> {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The verified patches, the best first.
     patches: Vec<Patch<'a>>,
+    /// What they change, with `--compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     behaviour: Option<&'a Behaviour>,
+    /// What is proved of them, with `--prove`.
     proofs: Option<&'a Proofs>,
+    /// What the run did, in numbers.
     stats: Stats<'a>,
 }
 
 #[derive(Serialize)]
 struct Patch<'a> {
+    /// Its place, from 1.
     rank: usize,
+    /// The file that it changes, relative to the project's root.
     file: String,
+    /// The line on which the changed location begins.
     line: u32,
+    /// The function; empty if the change lies outside of functions.
     function: &'a str,
+    /// The kind of change, as `--schemas` names it.
     transformation: &'static str,
+    /// Its cost.
     cost: u32,
+    /// The number of its test-equivalence class, from 1.
     class: usize,
+    /// How many candidates of its cost its class has.
     class_size: usize,
+    /// Whether it is the first of its class.
     representative: bool,
+    /// Whether the compiler makes other code of it than of each patch before it.
     code_differs: bool,
     /// What the compiler's sanitizers say against it.
     undefined_behaviour: Option<&'a str>,
+    /// With `--all`: how many of the first candidates of its class are programs of their own by the code of the compiler; else 0.
     distinct_in_class: usize,
+    /// A unified diff that `patch -p1` takes.
     diff: String,
 }
 
 #[derive(Serialize)]
 struct TwoPlaces {
+    /// Searches for changes of one place, each with one of the failing tests.
     searches: usize,
+    /// Executions of tests by these searches.
     executions: u64,
+    /// Pairs of changes that were built and tested.
     pairs: usize,
 }
 
 #[derive(Serialize)]
 struct Stats<'a> {
+    /// Tests that fail on the untouched program.
     failing_tests: usize,
+    /// Tests that pass on it.
     passing_tests: usize,
+    /// Tests that passed once and failed once; they are set aside.
     flaky_tests: usize,
+    /// Functions with locations.
     functions: usize,
+    /// Locations in the selected part of the program, as far as it was read.
     locations: usize,
+    /// Those of them that all failing tests visit, and that were looked at.
     locations_reached_by_failing_tests: usize,
+    /// What was not looked at because it is less suspicious.
     less_suspicious: LessSuspicious,
+    /// Functions without locations, by reason.
     refused_functions: &'a BTreeMap<String, usize>,
+    /// Changes of calls, declarations and statements that are not tried, by reason.
     refused_changes: &'a BTreeMap<&'static str, usize>,
+    /// Expressions and statements about which the ways in which a source is compiled disagree.
     compiled_in_ways_that_disagree: usize,
+    /// What no kind of change covers in the functions that were searched.
     unchangeable: Vec<Unchangeable<'a>>,
+    /// Candidates whose cost was reached.
     candidates: u64,
+    /// Candidates whose verdict is known.
     explored: u64,
+    /// Candidates with undefined behaviour in some test.
     undefined: u64,
+    /// Candidates without a verdict, because their location had too many states.
     left_out: u64,
+    /// Executions of tests by the search.
     executions: u64,
     /// Of these, what was known from an earlier run.
     resumed: u64,
     /// Of these, what was forked from a program that had been started before.
     forked: u64,
+    /// Test-equivalence classes that executions have told apart.
     classes: u64,
+    /// Candidates that pass all tests.
     plausible: u64,
+    /// Their classes.
     plausible_classes: usize,
+    /// Terms evaluated in states of executions.
     evaluations: u64,
+    /// Up to this cost everything was explored.
     complete_cost: Option<u32>,
     /// Missing if changes of two places were not sought.
     #[serde(skip_serializing_if = "Option::is_none")]
     two_places: Option<TwoPlaces>,
+    /// Whether the time ran out.
     out_of_time: bool,
     /// What was being done when the time was up before the search had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,24 +127,33 @@ struct Stats<'a> {
     unverified_classes: usize,
     /// Patches that were not looked at for undefined behaviour for want of time.
     unscrutinized_patches: usize,
+    /// Whether the search ended because patches had been found.
     stopped_early: bool,
+    /// Whether the run was interrupted.
     interrupted: bool,
+    /// Plausible candidates of which the compiler makes the code of another patch, or of the untouched program.
     duplicates_by_compiler: usize,
+    /// Candidates that a class promised and the final verification rejected, in words.
     rejected_by_verification: &'a [String],
     /// Patches that pass every test and have undefined behaviour; reported if there are no others.
     undefined_by_sanitizers: usize,
+    /// Most memory that Patchwright itself had resident.
     peak_memory_bytes: u64,
+    /// The time, phase by phase.
     milliseconds: Milliseconds,
 }
 
 /// What no schema changes.
 #[derive(Serialize)]
 struct Unchangeable<'a> {
+    /// What it is.
     kind: &'static str,
     /// Why a function can hold no location.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+    /// How many there are.
     count: usize,
+    /// Where the first of them are: file and line.
     first_places: &'a [String],
 }
 
@@ -128,21 +180,33 @@ impl<'a> Unchangeable<'a> {
 /// What was left out because other locations are more suspicious.
 #[derive(Serialize)]
 struct LessSuspicious {
+    /// Locations that all failing tests visit and that were not looked at.
     locations_left_out: usize,
+    /// Of how many.
     of_locations: usize,
+    /// Statements that all failing tests execute in which no location was looked for.
     statements_left_out: usize,
+    /// Of how many.
     of_statements: usize,
 }
 
 #[derive(Serialize)]
 struct Milliseconds {
+    /// Copying the project.
     copy: f64,
+    /// Building the untouched program.
     build: f64,
+    /// Running its tests.
     baseline: f64,
+    /// Finding what tests execute.
     localize: f64,
+    /// Reading the sources.
     read: f64,
+    /// Weaving, building and finding which tests visit what.
     weave: f64,
+    /// The search.
     search: f64,
+    /// The final verification.
     verify: f64,
 }
 

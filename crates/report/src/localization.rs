@@ -355,60 +355,99 @@ impl Report<'_> {
 
 #[derive(Serialize)]
 struct Json<'a> {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The formula of suspicion.
     formula: &'static str,
+    /// Names of the failing tests that count.
     failing_tests: Vec<&'a str>,
+    /// Names of the passing ones that count.
     passing_tests: Vec<&'a str>,
+    /// Names of those that do not: flaky, or of another verdict with marks.
     set_aside_tests: Vec<&'a str>,
+    /// Statements of the selected sources.
     statements_in_all: usize,
+    /// Those of them that some failing test executes.
     statements_executed_by_failing_tests: usize,
+    /// Functions without marks, by reason.
     refused_functions: &'a BTreeMap<String, usize>,
+    /// Where failing tests crash.
     crashes: Vec<Crash<'a>>,
+    /// The most suspicious statements.
     statements: Vec<Statement<'a>>,
+    /// The most suspicious functions.
     functions: Vec<Group>,
+    /// The most suspicious files.
     files: Vec<Group>,
 }
 
 #[derive(Serialize)]
 struct Crash<'a> {
+    /// The test.
     test: &'a str,
+    /// The calls, the innermost first.
     stack: Vec<Frame<'a>>,
 }
 
 #[derive(Serialize)]
 struct Frame<'a> {
+    /// File.
     file: String,
+    /// Line.
     line: u32,
+    /// Function.
     function: &'a str,
 }
 
 #[derive(Serialize)]
 struct Statement<'a> {
+    /// Its place, from 1.
     rank: usize,
+    /// The last place of those that are as suspicious.
     tied_to: usize,
+    /// From 0 to 1: the score and the nearness to crashes together.
     suspiciousness: f64,
+    /// What the formula says; null if that is infinite.
     score: Option<f64>,
+    /// How near it is to crashes, from 0 to 1.
     nearness: f64,
+    /// Failing tests that execute it.
     failing: usize,
+    /// Passing tests that execute it.
     passing: usize,
+    /// Its file.
     file: String,
+    /// The line on which it begins.
     line: u32,
+    /// The line on which it ends.
     last_line: u32,
+    /// Its function.
     function: &'a str,
+    /// Its first line.
     text: String,
 }
 
 #[derive(Serialize)]
 struct Group {
+    /// Its place, from 1.
     rank: usize,
+    /// That of its most suspicious statement.
     suspiciousness: f64,
+    /// The rank of that statement.
     best_statement_rank: usize,
+    /// Failing tests that execute some of it.
     failing: usize,
+    /// Passing tests that do.
     passing: usize,
+    /// Its statements that failing tests execute.
     statements: usize,
+    /// The file.
     file: String,
+    /// The line on which the function begins; null for a file.
     line: Option<u32>,
+    /// The function; null for a file.
     function: Option<String>,
 }
 

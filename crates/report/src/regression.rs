@@ -302,42 +302,68 @@ fn outcome(tried: &Tried) -> &'static str {
 
 #[derive(Serialize)]
 struct Entry<'r> {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The test.
     test: &'r str,
+    /// `found`, `suspects` (one of several commits), `never-passed` or `unfinished`.
     verdict: &'static str,
+    /// The commit that introduced the failure.
     introduced: Option<CommitEntry<'r>>,
+    /// The revision at which the test fails.
     bad: CommitEntry<'r>,
+    /// The commits of which one introduced the failure, where they cannot be told apart.
     suspects: Vec<CommitEntry<'r>>,
+    /// Whether the repository lacks the history before.
     history_is_cut_off: bool,
+    /// The commits that were built and tested, in order.
     tried: Vec<TriedEntry<'r>>,
+    /// How many builds that took.
     builds: usize,
+    /// How long the error lived, in days.
     life_days: Option<f64>,
+    /// How long, in commits.
     life_commits: Option<usize>,
+    /// What is known of the fix that was named.
     fix: Option<FixEntry<'r>>,
+    /// The change of the introducing commit, as an entry of `changes` of `complexity`.
     introduction_change: Option<complexity::Entry>,
+    /// That of the fix.
     fix_change: Option<complexity::Entry>,
 }
 
 #[derive(Serialize)]
 struct CommitEntry<'r> {
+    /// Its hash.
     id: &'r str,
+    /// The first line of its message.
     subject: &'r str,
+    /// When it was committed, in seconds since 1970.
     time: i64,
+    /// How many parents it has.
     parents: usize,
 }
 
 #[derive(Serialize)]
 struct TriedEntry<'r> {
+    /// The commit.
     commit: CommitEntry<'r>,
+    /// `passes`, `fails`, `unsteady`, `not-built` or `not-tested`.
     outcome: &'static str,
+    /// The same in words.
     text: String,
 }
 
 #[derive(Serialize)]
 struct FixEntry<'r> {
+    /// The commit.
     commit: CommitEntry<'r>,
+    /// Whether the test passes before the introduction, fails from there on, and passes with the fix.
     verified: bool,
+    /// Whether it comes after the introducing commit.
     after_introduction: bool,
+    /// The commits that were tested for that, each with what it is to show.
     steps: Vec<(&'static str, TriedEntry<'r>)>,
 }

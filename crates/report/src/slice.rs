@@ -89,8 +89,11 @@ pub struct Line {
 
 #[derive(Serialize)]
 struct Report<'a> {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The slice.
     #[serde(rename = "slice")]
     slice: &'a Slice,
 }

@@ -28,94 +28,141 @@ const LONGEST_TABLE: usize = 200;
 
 #[derive(Serialize)]
 struct Document<'a> {
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The tests of the suite, in its order.
     tests: Vec<TestOf<'a>>,
+    /// The patches, in the order given.
     patches: Vec<PatchOf<'a>>,
+    /// What the plausible ones change, with `--compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     behaviour: Option<&'a Behaviour>,
+    /// How many have which verdict.
     summary: Summary,
+    /// What the run did, in numbers.
     stats: StatsOf,
+    /// Whether the run was interrupted.
     interrupted: bool,
 }
 
 #[derive(Serialize)]
 struct TestOf<'a> {
+    /// Its name.
     name: &'a str,
+    /// What it does on the untouched program: `passes`, `fails` or `flaky`.
     untouched: &'static str,
+    /// Whether it is set aside.
     set_aside: bool,
 }
 
 #[derive(Serialize)]
 struct PatchOf<'a> {
+    /// Its name: the file, and its number there if the file has several.
     id: &'a str,
+    /// The file that has it.
     file: String,
+    /// The line on which it begins there.
     line: usize,
+    /// `plausible`, `implausible`, `does_not_apply`, `does_not_compile` or `unstable`; null if the run ended before.
     verdict: Option<&'static str>,
+    /// Why, in words.
     reason: Option<String>,
+    /// The test that spoke against it.
     test: Option<&'a str>,
+    /// How that test failed.
     failure: Option<FailureOf<'a>>,
+    /// What the compiler said, if it does not compile.
     compiler: Option<Compiler<'a>>,
+    /// What a reader should know of it.
     notes: &'a [String],
+    /// The earlier patch that makes the same tree.
     same_as: Option<&'a str>,
+    /// The tests that were run.
     tests: Vec<ResultOf<'a>>,
+    /// How the verdict was reached.
     reached: Option<ReachedOf<'a>>,
+    /// Whether a plain build at the end agreed; null if there was none.
     audited: Option<bool>,
+    /// How it was validated: `woven`, `incremental_build`, `full_build` or `clean_build`.
     way: Option<&'static str>,
+    /// Why it could not be woven with others.
     apart: Option<&'a str>,
+    /// The patch with the same outcomes that was built for it.
     confirmed_by: Option<&'a str>,
+    /// The patches that were in one build with it.
     confirmed_with: Vec<&'a str>,
+    /// Whether the verdict is of an earlier run.
     resumed: bool,
+    /// The time of its builds.
     build_milliseconds: f64,
+    /// The time of all that was done for it alone.
     total_milliseconds: f64,
 }
 
 #[derive(Serialize)]
 struct ReachedOf<'a> {
+    /// `built`, `built_together` (in one build with others), `woven`, `compiled` (it does not compile), `same_code` or `class`.
     how: &'static str,
+    /// The patch of which the verdict is, for the last two.
     of: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct ResultOf<'a> {
+    /// The test.
     name: &'a str,
+    /// Whether it passed.
     passes: bool,
+    /// How it failed, if it did.
     failure: Option<FailureOf<'a>>,
+    /// How long it took, if it was executed for this patch.
     milliseconds: Option<u64>,
 }
 
 #[derive(Serialize)]
 struct Compiler<'a> {
+    /// Its first error.
     first_error: Option<&'a str>,
+    /// The end of what the build printed.
     output: &'a str,
+    /// The exit status of the build; null if a signal ended it.
     exit_status: Option<i32>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum FailureOf<'a> {
+    /// It ended with another exit status: `expected`, `actual`.
     ExitStatus {
         expected: i32,
         actual: i32,
     },
+    /// A signal ended it: `number`, `name`.
     Signal {
         number: i32,
         name: Option<&'static str>,
     },
+    /// It printed something else: `line`, and what was `expected` and `found` there.
     Output {
         line: usize,
         expected: Option<&'a str>,
         found: Option<&'a str>,
     },
+    /// It did not end in its time: `of` says which time.
     TimeOut {
         of: &'static str,
     },
+    /// It used more than it may: `of` says what.
     Limit {
         of: String,
     },
+    /// A sanitizer reported something: the beginning of the `report`.
     Sanitizer {
         report: &'a str,
     },
+    /// It could not be run: `message`.
     NotRun {
         message: &'a str,
     },
@@ -123,12 +170,19 @@ enum FailureOf<'a> {
 
 #[derive(Serialize)]
 struct Summary {
+    /// How many there are.
     patches: usize,
+    /// Those that pass all tests that count.
     plausible: usize,
+    /// Those that fail one.
     implausible: usize,
+    /// Those that do not apply.
     does_not_apply: usize,
+    /// Those that do not compile.
     does_not_compile: usize,
+    /// Those of which a test passed once and failed once.
     unstable: usize,
+    /// Those without a verdict, because the run ended before.
     not_validated: usize,
 }
 
@@ -365,27 +419,38 @@ pub struct Stream {
 
 #[derive(Serialize)]
 struct StartLine<'a> {
+    /// `start`.
     #[serde(rename = "type")]
     kind: &'static str,
+    /// The name of the schema.
     schema: &'static str,
+    /// Its version: a field keeps its name and meaning within one.
     schema_version: u32,
+    /// The tests of the suite, in its order.
     tests: Vec<TestOf<'a>>,
 }
 
 #[derive(Serialize)]
 struct VerdictLine<'a> {
+    /// `verdict`.
     #[serde(rename = "type")]
     kind: &'static str,
+    /// Its place in the order given, from 0.
     index: usize,
+    /// The patch and its verdict.
     patch: PatchOf<'a>,
 }
 
 #[derive(Serialize)]
 struct EndLine {
+    /// `end`.
     #[serde(rename = "type")]
     kind: &'static str,
+    /// How many have which verdict.
     summary: Summary,
+    /// What the run did, in numbers.
     stats: StatsOf,
+    /// Whether the run was interrupted.
     interrupted: bool,
 }
 

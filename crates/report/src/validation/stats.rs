@@ -12,45 +12,77 @@ use crate::text::{count, grouped};
 /// The numbers as JSON.
 #[derive(Serialize)]
 pub struct StatsOf {
+    /// Builds of patches.
     builds: usize,
+    /// Those of them that built everything.
     full_builds: usize,
+    /// Executions of tests on patches.
     executions: usize,
+    /// Patches whose verdict is of an earlier run.
     resumed: usize,
+    /// Patches that make the same tree as an earlier one.
     duplicates: usize,
+    /// What the patches that were woven together took; null if none were.
     woven: Option<WovenOf>,
+    /// Plausible patches that were built by themselves in the end, to see whether the woven program was right.
     audited: usize,
+    /// Those of them of which it was not.
     audits_failed: usize,
+    /// Copies that were made anew because they could not be put back.
     renewed_copies: usize,
+    /// Copying, building and testing the untouched program.
     prepare_milliseconds: f64,
+    /// The rest.
     validate_milliseconds: f64,
+    /// The parts of both, in the order in which they began.
     phases: Vec<PhaseOf>,
 }
 
 #[derive(Serialize)]
 struct PhaseOf {
+    /// What was done.
     name: &'static str,
+    /// How long it took.
     milliseconds: f64,
+    /// How long processors worked on it.
     processor_milliseconds: f64,
 }
 
 #[derive(Serialize)]
 struct WovenOf {
+    /// Patches whose verdict comes from woven programs.
     patches: usize,
+    /// Patches that were validated by themselves, by reason.
     apart: BTreeMap<String, usize>,
+    /// Calls of the compiler to find out what compiles.
     compilations: usize,
+    /// Builds of woven programs.
     builds: usize,
+    /// Executions of tests.
     executions: usize,
+    /// Those of them that were forked from a program that had been started before.
     forked: usize,
+    /// Those of them that ended with the time-out.
     time_outs: usize,
+    /// Those of them that were ended because they provably never would have.
     endless: usize,
+    /// Classes of patches that a test does not tell apart, over all tests.
     classes: usize,
+    /// Groups of patches that parted from others in an execution, by reason.
     splits: BTreeMap<&'static str, usize>,
+    /// Texts of patches that can be tried and undone, so that their effects are compared.
     captured: usize,
+    /// Those that cannot, by reason.
     uncaptured: BTreeMap<&'static str, usize>,
+    /// Tests that did not do the same twice, so that nothing was shared in them.
     unsteady: usize,
+    /// Plausible by a woven program, and not by a build of their own.
     overruled: usize,
+    /// Plausible patches with the outcomes of one of the same functions that was confirmed.
     confirmed_by_others: usize,
+    /// Plausible patches that were confirmed in one build with others.
     confirmed_together: usize,
+    /// The time that all this took.
     milliseconds: f64,
 }
 
