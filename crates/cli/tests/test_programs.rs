@@ -142,7 +142,7 @@ fn a_program_that_passing_tests_start_too_is_none_of_tests_although_they_do_not_
         .collect();
     place.write(
         "half.c",
-        &format!(
+        format!(
             "#include \"half.h\"\n\
              int half(int n)\n\
              {{\n\

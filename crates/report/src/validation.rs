@@ -135,10 +135,7 @@ struct Compiler<'a> {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum FailureOf<'a> {
     /// It ended with another exit status: `expected`, `actual`.
-    ExitStatus {
-        expected: i32,
-        actual: i32,
-    },
+    ExitStatus { expected: i32, actual: i32 },
     /// A signal ended it: `number`, `name`.
     Signal {
         number: i32,
@@ -151,21 +148,13 @@ enum FailureOf<'a> {
         found: Option<&'a str>,
     },
     /// It did not end in its time: `of` says which time.
-    TimeOut {
-        of: &'static str,
-    },
+    TimeOut { of: &'static str },
     /// It used more than it may: `of` says what.
-    Limit {
-        of: String,
-    },
+    Limit { of: String },
     /// A sanitizer reported something: the beginning of the `report`.
-    Sanitizer {
-        report: &'a str,
-    },
+    Sanitizer { report: &'a str },
     /// It could not be run: `message`.
-    NotRun {
-        message: &'a str,
-    },
+    NotRun { message: &'a str },
 }
 
 #[derive(Serialize)]

@@ -1,4 +1,8 @@
 //! `docs/json.md` describes every field of the JSON that the commands print: it is made of the sources' own comments.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the page is written when that is asked for"
+)]
 
 use std::{
     env,
@@ -60,11 +64,17 @@ fn words(kind: &str) -> String {
         let (key, value) = inner.split_once(", ").expect("a map has two types");
         return format!("object by {}, of {}", words(key), words(value));
     }
-    if let Some(inner) = kind.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+    if let Some(inner) = kind
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
         let parts: Vec<String> = inner.split(", ").map(words).collect();
         return format!("list of {}", parts.join(" and "));
     }
-    if let Some(inner) = kind.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    if let Some(inner) = kind
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
         return format!("list of {}", words(inner));
     }
     if let Some(rest) = kind.strip_prefix('&') {
@@ -76,7 +86,9 @@ fn words(kind: &str) -> String {
     match kind {
         "String" | "str" | "char" => "text".to_owned(),
         "bool" => "true or false".to_owned(),
-        "usize" | "u8" | "u16" | "u32" | "u64" | "u128" | "i32" | "i64" | "f64" => "number".to_owned(),
+        "usize" | "u8" | "u16" | "u32" | "u64" | "u128" | "i32" | "i64" | "f64" => {
+            "number".to_owned()
+        }
         name => {
             let name = name.split('<').next().unwrap_or(name);
             format!("*{}*", name.rsplit("::").next().unwrap_or(name))
@@ -104,13 +116,17 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
             };
             is_serialized |= line.starts_with("#[derive(") && line.contains("Serialize");
             let name = words_of_line.strip_prefix("#[serde(rename = \"");
-            renamed = name.and_then(|rest| Some(rest.split_once('"')?.0.to_owned())).or(renamed);
+            renamed = name
+                .and_then(|rest| Some(rest.split_once('"')?.0.to_owned()))
+                .or(renamed);
             continue;
         }
         let said = std::mem::take(&mut comment).join(" ");
         match &open {
             None => {
-                let declared = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+                let declared = line
+                    .trim_start_matches("pub(crate) ")
+                    .trim_start_matches("pub ");
                 let name = |keyword: &str| {
                     let rest = declared.strip_prefix(keyword)?.strip_suffix('{')?;
                     Some(rest.split('<').next().unwrap_or(rest).trim().to_owned())
@@ -118,7 +134,11 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                 let found = name("struct ").map(|name| (name, true));
                 let found = found.or_else(|| name("enum ").map(|name| (name, false)));
                 if let Some((name, is_struct)) = found.filter(|_| is_serialized) {
-                    let _ = write!(text, "\n### *{name}*\n\n{said}{}", if said.is_empty() { "" } else { "\n\n" });
+                    let _ = write!(
+                        text,
+                        "\n### *{name}*\n\n{said}{}",
+                        if said.is_empty() { "" } else { "\n\n" }
+                    );
                     if is_struct {
                         text += "| field | what it is | meaning |\n| --- | --- | --- |\n";
                     } else {
@@ -130,7 +150,9 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
             }
             Some(_) if line == "}" => (open, separator) = (None, '-'),
             Some((name, is_struct)) => {
-                let member = words_of_line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+                let member = words_of_line
+                    .trim_start_matches("pub(crate) ")
+                    .trim_start_matches("pub ");
                 let cell = |text: &str| text.replace('|', "\\|");
                 let (member, kind) = match (is_struct, member.split_once(": ")) {
                     (true, Some((field, kind))) => (field, Some(kind.trim_end_matches(','))),
@@ -150,7 +172,9 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                     missing.push(format!("{file}: {name}.{member}"));
                 }
                 let _ = match kind {
-                    Some(kind) => writeln!(text, "| `{shown}` | {} | {} |", words(kind), cell(&said)),
+                    Some(kind) => {
+                        writeln!(text, "| `{shown}` | {} | {} |", words(kind), cell(&said))
+                    }
                     None => writeln!(text, "| `{shown}` | {} |", cell(&said)),
                 };
             }
@@ -190,7 +214,10 @@ fn the_page_about_json_has_every_field_and_says_what_it_means() {
         fs::write(&path, &page).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/json.md is not what the sources say; PATCHWRIGHT_BLESS=1 renews it");
+    assert!(
+        written == page,
+        "docs/json.md is not what the sources say; PATCHWRIGHT_BLESS=1 renews it"
+    );
 }
 
 #[test]
@@ -200,12 +227,26 @@ fn every_source_of_json_is_on_the_page() {
     let mut unlisted = Vec::new();
     while let Some(path) = left.pop() {
         if path.is_dir() {
-            left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            left.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
             continue;
         }
-        let relative = path.strip_prefix(&folder).unwrap().to_string_lossy().into_owned();
-        let is_listed = SOURCES.iter().any(|(_, files)| files.contains(&relative.as_str()));
-        if !is_listed && fs::read_to_string(&path).unwrap().contains("derive(Serialize") {
+        let relative = path
+            .strip_prefix(&folder)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        let is_listed = SOURCES
+            .iter()
+            .any(|(_, files)| files.contains(&relative.as_str()));
+        if !is_listed
+            && fs::read_to_string(&path)
+                .unwrap()
+                .contains("derive(Serialize")
+        {
             unlisted.push(relative);
         }
     }
