@@ -118,7 +118,7 @@ impl Mutator {
     fn text(&mut self, text: &[u8], other: &[u8], lines: bool) -> Vec<u8> {
         let mut new = text.to_vec();
         let at = self.below(new.len() + 1);
-        match self.below(15) {
+        match self.below(14) {
             0 if !new.is_empty() => {
                 let at = at.min(new.len() - 1);
                 let byte = self.byte();
@@ -189,23 +189,6 @@ impl Mutator {
             }
             10 if !new.is_empty() => new.truncate(at),
             11 | 12 if lines => self.lines(&mut new, other),
-            14 => {
-                // What begins and ends: one without the other is an error to most programs.
-                let (open, close) =
-                    [(b'[', b']'), (b'(', b')'), (b'{', b'}'), (b'"', b'"')][self.below(4)];
-                let to = new.len().min(at + self.below(6));
-                let mut inside: Vec<u8> = new[at..to].to_vec();
-                for _ in 0..self.below(4) {
-                    let byte = match self.below(3) {
-                        0 => b'-',
-                        _ => self.byte(),
-                    };
-                    let place = self.below(inside.len() + 1);
-                    inside.insert(place, byte);
-                }
-                let whole = [&[open][..], &inside, &[close]].concat();
-                new.splice(at..to, whole);
-            }
             _ => {
                 let count = 1 + self.below(4);
                 for _ in 0..count {
@@ -437,24 +420,6 @@ mod tests {
         };
         assert_eq!(all(3), all(3));
         assert_ne!(all(3), all(4));
-    }
-
-    #[test]
-    fn brackets_come_in_pairs_and_inputs_hold_what_arguments_do() {
-        let case = Case {
-            arguments: vec![b"qr".to_vec()],
-            input: b"1\n".to_vec(),
-        };
-        let mut mutator = Mutator::new(3, Vec::new());
-        let made: Vec<Case> = (0..2000).map(|_| mutator.mutated(&case, &case)).collect();
-        let pairs = made.iter().filter(|one| {
-            let text = one.arguments.concat();
-            let open = text.iter().position(|byte| *byte == b'[');
-            open.is_some_and(|open| text[open..].contains(&b']'))
-        });
-        assert!(pairs.count() > 5);
-        let shared = made.iter().filter(|one| one.input.contains(&b'q'));
-        assert!(shared.count() > 20);
     }
 
     #[test]
