@@ -248,6 +248,37 @@ const LEAST_RESERVE: Duration = Duration::from_secs(2);
 /// So long the best of what was found is verified after a run was interrupted.
 const AFTER_INTERRUPTION: Duration = Duration::from_secs(8);
 
+/// The rounds of a search, each at less suspicious locations.
+struct Rounds {
+    /// A change of two places is sought if none of one place is found.
+    tries_two_places: bool,
+    /// When the search has to be over.
+    end_of_search: Option<Instant>,
+    /// When that for a change of one place has to be.
+    end_of_one_place: Option<Instant>,
+    /// Those of the next round.
+    options: RepairOptions,
+    /// What was done at more suspicious locations.
+    earlier: Option<Stats>,
+    /// What verifications have rejected.
+    rejected: Vec<String>,
+    /// Patches that pass but have undefined behaviour.
+    undefined: Vec<Patch>,
+}
+
+impl Rounds {
+    /// The next round is at the next locations; `stats` is what was done until now.
+    fn widen(&mut self, stats: Stats, surroundings: &Surroundings<'_>) {
+        (surroundings.events)(Event::Note(format!(
+            "no patch at the {} most suspicious locations; looking at the next ones",
+            stats.reached
+        )));
+        self.earlier = Some(stats);
+        self.options.locations = self.options.locations.saturating_mul(WIDER);
+        self.options.distrusted.clear();
+    }
+}
+
 /// Repairs `project`. The budget is all the time that this takes, from now on.
 ///
 /// # Errors
@@ -326,86 +357,46 @@ impl Repair<'_, '_> {
         } = *self;
         let mut prepared = prepare::prepare(project, wanted, surroundings, phases)?;
         localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
-        let tries_two_places = two_places::is_possible(&prepared, wanted);
-        let end_of_search = self.end_of_search(phases);
-        let mut options = wanted.clone();
-        let mut end_of_one_place = None;
-        let mut rejected = Vec::new();
-        let mut undefined: Vec<Patch> = Vec::new();
-        // What was done at more suspicious places.
-        let mut earlier: Option<Stats> = None;
-        let (mut stats, mut patches) = loop {
-            let instrumented =
-                instrument::instrument(&mut prepared, project, &options, surroundings, phases);
-            let mut instrumented = match (instrumented, earlier.take()) {
-                (Ok(instrumented), before) => {
-                    earlier = before;
-                    instrumented
-                }
-                (Err(error), Some(before)) => {
-                    tracing::info!("no further locations: {error}");
-                    let ended = Verified {
-                        interrupted: error.is_cancelled(),
-                        ..Verified::default()
-                    };
-                    break (before, ended);
-                }
-                (Err(error), None) => return Err(error),
-            };
-            let left = |end: Instant| end.saturating_duration_since(Instant::now());
-            options.budget = end_of_search.map(left);
-            if tries_two_places {
-                let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
-                let end = share.map(|share| Instant::now() + share);
-                end_of_one_place = end_of_one_place.or(end);
-                options.budget_without_patch = end_of_one_place.map(left);
-            }
-            let (found, patches) = self.search(
-                &mut prepared,
-                &mut instrumented,
-                &mut options,
-                (&mut rejected, &mut undefined),
-                phases,
-            )?;
-            let widens = wanted.widens
-                && patches.patches.is_empty()
-                && undefined.is_empty()
-                && !patches.interrupted
-                && !found.interrupted
-                && !found.stats.out_of_time
-                && !found.stats.out_of_bounds
-                && instrumented.left_out.is_something()
-                // Without a budget the whole program may be more than anybody waits for.
-                && (options.budget.is_some() || earlier.is_none());
-            let is_ended = found.interrupted;
-            let mut stats = found.stats.with_locations(&instrumented);
-            if let Some(before) = earlier.take() {
-                stats.add_earlier(before);
-            }
-            if !widens {
-                let interrupted = patches.interrupted || is_ended;
-                break (
-                    stats,
-                    Verified {
-                        interrupted,
-                        ..patches
-                    },
-                );
-            }
-            (surroundings.events)(Event::Note(format!(
-                "no patch at the {} most suspicious locations; looking at the next ones",
-                stats.reached
-            )));
-            earlier = Some(stats);
-            options.locations = options.locations.saturating_mul(WIDER);
-            options.distrusted.clear();
-            let workers = std::mem::take(&mut instrumented.workers);
-            for (worker, _) in workers {
-                let folder = worker.folder.clone();
-                drop(worker);
-                files::remove_tree(&folder)?;
-            }
+        let mut rounds = Rounds {
+            tries_two_places: two_places::is_possible(&prepared, wanted),
+            end_of_search: self.end_of_search(phases),
+            end_of_one_place: None,
+            options: wanted.clone(),
+            earlier: None,
+            rejected: Vec::new(),
+            undefined: Vec::new(),
         };
+        let (mut stats, mut patches) = self.search_rounds(&mut prepared, &mut rounds, phases)?;
+        let is_in_vain = |patches: &Verified, rounds: &Rounds| {
+            patches.patches.is_empty() && rounds.undefined.is_empty() && !patches.interrupted
+        };
+        if is_in_vain(&patches, &rounds) && rounds.tries_two_places {
+            let started = Instant::now();
+            let tried = (&stats, rounds.end_of_search);
+            match two_places::search(&prepared, project, wanted, surroundings, tried) {
+                Err(error) if error.is_cancelled() => patches.interrupted = true,
+                found_pairs => {
+                    let (pairs, done) = found_pairs?;
+                    patches.patches = pairs;
+                    stats.two_places = Some(done);
+                }
+            }
+            phases.search += started.elapsed();
+            // What is left of the time is for the places that had no part of it.
+            let has_time = rounds.end_of_search.is_some_and(|end| end > Instant::now());
+            let goes_on = has_time && wanted.widens && stats.left_out.is_something();
+            if goes_on && is_in_vain(&patches, &rounds) && stats.out_of_time {
+                rounds.tries_two_places = false;
+                rounds.widen(stats, surroundings);
+                (stats, patches) = self.search_rounds(&mut prepared, &mut rounds, phases)?;
+            }
+        }
+        let Rounds {
+            options,
+            rejected,
+            mut undefined,
+            ..
+        } = rounds;
         patches.rejected.splice(0..0, rejected);
         stats.undefined_by_sanitizers = undefined.len();
         if patches.patches.is_empty() && !undefined.is_empty() {
@@ -419,19 +410,6 @@ impl Repair<'_, '_> {
             }
             patches.patches = undefined;
         }
-        if patches.patches.is_empty() && tries_two_places && !patches.interrupted {
-            let started = Instant::now();
-            let tried = (&stats, end_of_search);
-            match two_places::search(&prepared, project, wanted, surroundings, tried) {
-                Err(error) if error.is_cancelled() => patches.interrupted = true,
-                found_pairs => {
-                    let (pairs, done) = found_pairs?;
-                    patches.patches = pairs;
-                    stats.two_places = Some(done);
-                }
-            }
-            phases.search += started.elapsed();
-        }
         if patches.interrupted && !self.user.is_cancelled() {
             patches.interrupted = false;
             stats.out_of_time = true;
@@ -441,6 +419,87 @@ impl Repair<'_, '_> {
             journal.remove()?;
         }
         Ok(RepairOutcome::new(&prepared, stats, patches, *phases))
+    }
+
+    /// Searches the most suspicious locations, and as long as they are not enough the next ones.
+    fn search_rounds(
+        &self,
+        prepared: &mut Prepared,
+        rounds: &mut Rounds,
+        phases: &mut Phases,
+    ) -> Result<(Stats, Verified), RepairError> {
+        let Repair {
+            project,
+            wanted,
+            surroundings,
+            ..
+        } = *self;
+        loop {
+            let instrumented =
+                instrument::instrument(prepared, project, &rounds.options, surroundings, phases);
+            let mut instrumented = match (instrumented, rounds.earlier.take()) {
+                (Ok(instrumented), before) => {
+                    rounds.earlier = before;
+                    instrumented
+                }
+                (Err(error), Some(before)) => {
+                    tracing::info!("no further locations: {error}");
+                    let ended = Verified {
+                        interrupted: error.is_cancelled(),
+                        ..Verified::default()
+                    };
+                    return Ok((before, ended));
+                }
+                (Err(error), None) => return Err(error),
+            };
+            let left = |end: Instant| end.saturating_duration_since(Instant::now());
+            let options = &mut rounds.options;
+            options.budget = rounds.end_of_search.map(left);
+            options.budget_without_patch = None;
+            if rounds.tries_two_places {
+                let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+                let end = share.map(|share| Instant::now() + share);
+                rounds.end_of_one_place = rounds.end_of_one_place.or(end);
+                options.budget_without_patch = rounds.end_of_one_place.map(left);
+            }
+            let (found, patches) = self.search(
+                prepared,
+                &mut instrumented,
+                &mut rounds.options,
+                (&mut rounds.rejected, &mut rounds.undefined),
+                phases,
+            )?;
+            let widens = wanted.widens
+                && patches.patches.is_empty()
+                && rounds.undefined.is_empty()
+                && !patches.interrupted
+                && !found.interrupted
+                && !found.stats.out_of_time
+                && !found.stats.out_of_bounds
+                && instrumented.left_out.is_something()
+                // Without a budget the whole program may be more than anybody waits for.
+                && (rounds.options.budget.is_some() || rounds.earlier.is_none());
+            let is_ended = found.interrupted;
+            let mut stats = found.stats.with_locations(&instrumented);
+            if let Some(before) = rounds.earlier.take() {
+                stats.add_earlier(before);
+            }
+            if !widens {
+                let interrupted = patches.interrupted || is_ended;
+                let patches = Verified {
+                    interrupted,
+                    ..patches
+                };
+                return Ok((stats, patches));
+            }
+            rounds.widen(stats, surroundings);
+            let workers = std::mem::take(&mut instrumented.workers);
+            for (worker, _) in workers {
+                let folder = worker.folder.clone();
+                drop(worker);
+                files::remove_tree(&folder)?;
+            }
+        }
     }
 
     /// Searches the locations of an instrumented program, and verifies what is found. What verifications reject, and what passes but has

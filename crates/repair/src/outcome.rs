@@ -283,6 +283,7 @@ impl Stats {
         self.locations += earlier.locations;
         self.reached += earlier.reached;
         self.plausible_classes += earlier.plausible_classes;
+        self.two_places = self.two_places.or(earlier.two_places);
         self.in_deferred |= earlier.in_deferred;
         self.complete_cost = self.complete_cost.min(earlier.complete_cost);
         self.disagreements = self.disagreements.max(earlier.disagreements);
