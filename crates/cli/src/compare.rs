@@ -115,7 +115,7 @@ pub struct CompareArgs {
     pub equal: usize,
 
     /// Execute both versions on these inputs, and on inputs like them: a folder of NAME.in and NAME.args, or of files that
-    /// are standard input [default: the cases of the project]
+    /// are standard input [default: the cases of the project, or of the C file]
     #[arg(long, value_name = "CASES", help_heading = "Executions")]
     pub seeds: Option<PathBuf>,
 
@@ -229,6 +229,17 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
             }
             named
         }
+    };
+    let with_seeds;
+    let args = match seen::cases_beside(args, &named[0]) {
+        Some(folder) => {
+            with_seeds = CompareArgs {
+                seeds: Some(folder),
+                ..args.clone()
+            };
+            &with_seeds
+        }
+        None => args,
     };
     if let Some(folder) = &args.seeds {
         // Now, and not after a build.

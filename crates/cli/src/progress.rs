@@ -110,7 +110,7 @@ impl<'a> Progress<'a> {
                 plausible,
             } => self.message(format!(
                 "searching, cost {cost}: {explored} candidates explored with {executions} \
-                 executions, {plausible} plausible classes"
+                 executions, {plausible} plausible"
             )),
             Event::Warning(text) => self.warn(&text),
             Event::Note(text) => self.note(&text),

@@ -262,7 +262,7 @@ fn about_failing(baseline: &Baseline, tests: &Tests) -> Option<String> {
     if !to_mend.is_empty() {
         let advice = match aside.is_empty() {
             true => {
-                "; --must-fix NAME leaves only those that patches are meant to mend, --ignore-failing none"
+                "; --must-fix NAME keeps only those that patches are meant to mend, and --ignore-failing sets all of them aside"
             }
             false => "",
         };

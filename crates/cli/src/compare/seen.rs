@@ -178,6 +178,27 @@ pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
     Ok(all)
 }
 
+/// The folder with the cases of a program in one C file, if no other inputs are named: that of `--cases`, else `cases` beside the file
+/// if it has inputs, as `repair` takes it.
+pub fn cases_beside(args: &CompareArgs, old: &Named) -> Option<PathBuf> {
+    let What::File(file, _) = &old.what else {
+        return None;
+    };
+    if args.seeds.is_some() || args.no_native || args.function.is_some() {
+        return None;
+    }
+    if let Some(cases) = &args.description.cases {
+        return Some(cases.clone());
+    }
+    let folder = file.parent()?.join("cases");
+    let paths = files::regular_files_below(&folder).ok()?;
+    let gives = |path: &PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        matches!(ending, Some("in" | "args"))
+    };
+    paths.iter().any(gives).then_some(folder)
+}
+
 /// The inputs in a folder.
 ///
 /// # Errors
