@@ -122,17 +122,26 @@ fn the_cases_beside_a_program_are_executed_without_being_named() {
     let old = "#include <stdio.h>\nint main(int argc, char **argv) { int day, month; \
         if (argc < 2 || sscanf(argv[1], \"%d.%d.\", &day, &month) != 2) return 2; \
         printf(\"%d\\n\", day * 100 + month); return 0; }\n";
-    let new = old.replace("day * 100 + month", "day * 100 + month + (day == 29 && month == 2)");
+    let new = old.replace(
+        "day * 100 + month",
+        "day * 100 + month + (day == 29 && month == 2)",
+    );
     let place = place(old, &new);
     fs::create_dir_all(place.project().join("cases")).unwrap();
     fs::write(place.project().join("cases/leap.args"), "29.2.\n").unwrap();
     fs::write(place.project().join("cases/leap.out"), "2902\n").unwrap();
     let report = compared(&place, &["--executions", "20"], 1);
     assert_eq!(report["seen"][0]["of"], "leap");
-    assert_eq!(report["seen"][0]["arguments"][0], "29.2.");
+    // What is not needed to show it may be left out.
+    let argument = report["seen"][0]["arguments"][0].as_str().unwrap();
+    assert!("29.2.".starts_with(argument), "{argument}");
     // Nor are they where they have another name.
     fs::rename(place.project().join("cases"), place.project().join("days")).unwrap();
-    let report = compared(&place, &["--executions", "20", "--cases", "project/days"], 1);
+    let report = compared(
+        &place,
+        &["--executions", "20", "--cases", "project/days"],
+        1,
+    );
     assert_eq!(report["seen"][0]["of"], "leap");
 }
 

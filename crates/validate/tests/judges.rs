@@ -126,7 +126,7 @@ fn tests_that_fail_anyway_are_said_and_can_be_set_aside() {
         let (outcome, warnings) = run(&place, &patches, &all);
         assert_eq!(words(&outcome.unwrap()), ["implausible"; 3]);
         let said = "2 tests (zero, twice) fail on the untouched program: a patch is plausible only if it mends all of \
-                    them; --must-fix NAME leaves";
+                    them; --must-fix NAME keeps";
         assert!(
             warnings.iter().any(|text| text.starts_with(said)),
             "{warnings:?}"
