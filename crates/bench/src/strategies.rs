@@ -86,7 +86,12 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         None,
         CancelToken::new()?,
     )?;
-    let mut table = String::from(
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut table = format!(
+        "# How soon differences are found, by strategy\n\n    patchwright-bench {}\n\n",
+        words.join(" ")
+    );
+    table.push_str(
         "| program | strategy | mutants | the same | shown different | of those that may differ | first difference, median | partitions | questions |\n\
          | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );

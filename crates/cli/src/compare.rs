@@ -230,20 +230,9 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
             named
         }
     };
-    let with_seeds;
-    let args = match seen::cases_beside(args, &named[0]) {
-        Some(folder) => {
-            with_seeds = CompareArgs {
-                seeds: Some(folder),
-                ..args.clone()
-            };
-            &with_seeds
-        }
-        None => args,
-    };
-    if let Some(folder) = &args.seeds {
-        // Now, and not after a build.
-        seen::cases_in(folder)?;
+    if args.seeds.is_some() || named[0].is_file() {
+        // What is wrong with them is said now, and not after a build.
+        seen::seeds(args, &named[0])?;
     }
     if let named::What::Project(project, _) = &named[0].what {
         for told in protection::set_up(&mut scratch, project, None).map_err(Problem::of)? {

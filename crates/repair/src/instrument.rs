@@ -168,9 +168,9 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Whether there is something that was not looked at.
-    pub fn is_something(&self) -> bool {
-        self.locations > 0 || self.statements > 0
+    /// Whether everything was looked at.
+    pub fn is_empty(&self) -> bool {
+        self.locations == 0 && self.statements == 0
     }
 }
 
@@ -191,7 +191,7 @@ pub fn instrument<'a>(
     let focus = own_focus.as_ref();
     let events = surroundings.events;
     let started = Instant::now();
-    // Each time that is not enough the program is woven anew.
+    // Each round weaves a copy of its own.
     let round = prepared.looked_at.locations.len();
     let name = |index: usize| match round {
         0 => format!("woven-{index}"),
@@ -391,6 +391,7 @@ pub fn instrument<'a>(
     }
     set_aside.extend(differing);
     localize::rank(&mut entries, prepared, options);
+    let of_locations = entries.len();
     if focus.is_none() {
         for &looked_at in &prepared.looked_at.locations {
             localize::skip(&mut entries, looked_at);
@@ -402,7 +403,6 @@ pub fn instrument<'a>(
             });
         }
     }
-    let of_locations = entries.len();
     let statements = focus.map_or(0, Focus::len);
     let left_out = LeftOut {
         // With a focus there are no more than wanted, whole statements aside.

@@ -168,7 +168,7 @@ impl Way {
 }
 
 /// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out. `shown` is what the tests show, `crashes` are the statements where they crash,
+/// (from 1) for which `wanted` does not hold are left out, and so are functions for whose span `is_read` does not. `shown` is what the tests show, `crashes` are the statements where they crash,
 /// `linked` tells whether the program has a function of a name.
 pub fn locate(
     units: Vec<TranslationUnit>,

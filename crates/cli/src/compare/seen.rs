@@ -33,13 +33,7 @@ pub fn search(
     end: Instant,
 ) -> Result<Tally, Problem> {
     let words = words_of(pair, made);
-    let mut seeds = match &args.seeds {
-        Some(folder) => cases_in(folder)?,
-        None => match &pair[0].what {
-            What::Project(project, _) => cases_of(project)?,
-            What::File(..) => Vec::new(),
-        },
-    };
+    let mut seeds = seeds(args, pair[0])?;
     let has_tests = !seeds.is_empty();
     if !has_tests {
         seeds = nothing_known(args);
@@ -178,35 +172,46 @@ pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
     Ok(all)
 }
 
-/// The folder with the cases of a program in one C file, if no other inputs are named: that of `--cases`, else `cases` beside the file
-/// if it has inputs, as `repair` takes it.
-pub fn cases_beside(args: &CompareArgs, old: &Named) -> Option<PathBuf> {
-    let What::File(file, _) = &old.what else {
-        return None;
-    };
-    if args.seeds.is_some() || args.no_native || args.function.is_some() {
-        return None;
+/// The inputs that are executed first: those of `--seeds`, else the cases of the project, or of the C file (`--cases`, or the folder
+/// `cases` beside it, as `repair` takes them).
+///
+/// # Errors
+/// A folder that was named and has none.
+pub fn seeds(args: &CompareArgs, old: &Named) -> Result<Vec<(String, Case)>, Problem> {
+    if let Some(folder) = &args.seeds {
+        return cases_in("--seeds", folder);
     }
-    if let Some(cases) = &args.description.cases {
-        return Some(cases.clone());
+    match (&old.what, &args.description.cases) {
+        (What::Project(project, _), _) => cases_of(project),
+        (What::File(..), Some(folder)) => cases_in("--cases", folder),
+        (What::File(file, _), None) => {
+            let beside = file.parent().map(|folder| folder.join("cases"));
+            let beside = beside.filter(|folder| has_inputs(folder));
+            beside.map_or(Ok(Vec::new()), |folder| cases_in("cases", &folder))
+        }
     }
-    let folder = file.parent()?.join("cases");
-    let paths = files::regular_files_below(&folder).ok()?;
-    let gives = |path: &PathBuf| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        matches!(ending, Some("in" | "args"))
-    };
-    paths.iter().any(gives).then_some(folder)
 }
 
-/// The inputs in a folder.
+/// Whether a folder has inputs of cases.
+fn has_inputs(folder: &Path) -> bool {
+    let paths = files::regular_files_below(folder).unwrap_or_default();
+    paths.iter().any(|path| is_input(path))
+}
+
+/// Whether a file is what a case gives to a program.
+fn is_input(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("in" | "args"))
+}
+
+/// The inputs in a folder that was named by `flag`.
 ///
 /// # Errors
 /// When there are none.
-pub fn cases_in(folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
+fn cases_in(flag: &str, folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
     if !folder.is_dir() {
         return Err(Problem::Input(format!(
-            "--seeds {}: there is no such folder; it holds NAME.in and NAME.args for each input, or files that are \
+            "{flag} {}: there is no such folder; it holds NAME.in and NAME.args for each input, or files that are \
              standard input",
             folder.display()
         )));
@@ -217,11 +222,10 @@ pub fn cases_in(folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         ending.map(str::to_owned)
     };
-    let is_part = |path: &PathBuf| matches!(ending(path).as_deref(), Some("in" | "args"));
-    let has_parts = paths.iter().any(is_part);
+    let has_parts = paths.iter().any(|path| is_input(path));
     let mut all: Vec<(String, Case)> = Vec::new();
     for path in &paths {
-        if has_parts && !is_part(path) {
+        if has_parts && !is_input(path) {
             continue;
         }
         let text = files::read(path).map_err(Problem::of)?;
@@ -250,7 +254,7 @@ pub fn cases_in(folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
     }
     if all.is_empty() {
         return Err(Problem::Input(format!(
-            "--seeds {}: the folder is empty",
+            "{flag} {}: the folder is empty",
             folder.display()
         )));
     }

@@ -1,0 +1,375 @@
+//! A run of a repair: rounds of a search, each at less suspicious locations, and what is verified of what they find.
+
+use std::time::{Duration, Instant};
+
+use patchwright_exec::{CancelToken, Deadline, FileError, Project, files};
+
+use crate::{
+    Event, RepairError, RepairOptions, RepairOutcome, Surroundings, deadline,
+    found::Found,
+    instrument::{self, Instrumented},
+    localize,
+    outcome::{Patch, Phases, Stats, Verified},
+    prepare::{self, Prepared},
+    search, two_places, undefined,
+    verify::{self, Extent},
+};
+
+/// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
+const ONE_PLACE: f64 = 0.6;
+
+/// So many times the locations are looked at when those before were in vain.
+const WIDER: usize = 4;
+
+/// At most this part of the budget is kept for the verification…
+const RESERVE: u32 = 4;
+
+/// …if what verifies a patch (a copy, a build and the tests) does not take so many times less…
+const RESERVED_PATCHES: u32 = 4;
+
+/// …and so much more.
+const LEAST_RESERVE: Duration = Duration::from_secs(2);
+
+/// So long the best of what was found is verified after a run was interrupted.
+const AFTER_INTERRUPTION: Duration = Duration::from_secs(8);
+
+/// The rounds of a search, each at less suspicious locations.
+struct Rounds {
+    /// A change of two places is sought if none of one place is found.
+    tries_two_places: bool,
+    /// When the search has to be over.
+    end_of_search: Option<Instant>,
+    /// When that for a change of one place has to be.
+    end_of_one_place: Option<Instant>,
+    /// Those of the next round.
+    options: RepairOptions,
+    /// What was done at more suspicious locations.
+    earlier: Option<Stats>,
+    /// What verifications have rejected.
+    rejected: Vec<String>,
+    /// Patches that pass but have undefined behaviour.
+    undefined: Vec<Patch>,
+}
+
+impl Rounds {
+    /// The next round is at the next locations; `stats` is what was done until now.
+    fn widen(&mut self, stats: Stats, surroundings: &Surroundings<'_>) {
+        (surroundings.events)(Event::Note(format!(
+            "no patch at the {} most suspicious locations; looking at the next ones",
+            stats.reached
+        )));
+        self.earlier = Some(stats);
+        self.options.locations = self.options.locations.saturating_mul(WIDER);
+        self.options.distrusted.clear();
+    }
+}
+
+/// A run.
+pub(crate) struct Repair<'r, 'a> {
+    pub(crate) project: &'a Project,
+    pub(crate) wanted: &'r RepairOptions,
+    /// They end when the time is up.
+    pub(crate) surroundings: &'r Surroundings<'a>,
+    /// What whoever started the run ends it with.
+    pub(crate) user: &'r CancelToken,
+    pub(crate) end: Option<Instant>,
+}
+
+impl Repair<'_, '_> {
+    /// Whether it was the time that ended the run.
+    pub(crate) fn is_time_up(&self, deadline: &Deadline) -> bool {
+        deadline.has_passed() && !self.user.is_cancelled()
+    }
+
+    /// When the search has to be over, so that what it finds can be verified.
+    fn end_of_search(&self, phases: &Phases) -> Option<Instant> {
+        let budget = self.wanted.budget?;
+        let patch = phases.copy + phases.build + phases.baseline / 2;
+        let reserve = (patch * RESERVED_PATCHES + LEAST_RESERVE).min(budget / RESERVE);
+        self.end?.checked_sub(reserve)
+    }
+
+    /// Prepares, searches in rounds, and verifies.
+    ///
+    /// # Errors
+    /// See [`RepairError`].
+    pub(crate) fn run(&self, phases: &mut Phases) -> Result<RepairOutcome, RepairError> {
+        let Repair {
+            project,
+            wanted,
+            surroundings,
+            ..
+        } = *self;
+        let mut prepared = prepare::prepare(project, wanted, surroundings, phases)?;
+        localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
+        let mut rounds = Rounds {
+            tries_two_places: two_places::is_possible(&prepared, wanted),
+            end_of_search: self.end_of_search(phases),
+            end_of_one_place: None,
+            options: wanted.clone(),
+            earlier: None,
+            rejected: Vec::new(),
+            undefined: Vec::new(),
+        };
+        let (mut stats, mut patches) = self.search_rounds(&mut prepared, &mut rounds, phases)?;
+        let is_in_vain = |patches: &Verified, rounds: &Rounds| {
+            patches.patches.is_empty() && rounds.undefined.is_empty() && !patches.interrupted
+        };
+        if is_in_vain(&patches, &rounds) && rounds.tries_two_places {
+            let started = Instant::now();
+            let tried = (&stats, rounds.end_of_search);
+            match two_places::search(&prepared, project, wanted, surroundings, tried) {
+                Err(error) if error.is_cancelled() => patches.interrupted = true,
+                found_pairs => {
+                    let (pairs, done) = found_pairs?;
+                    patches.patches = pairs;
+                    stats.two_places = Some(done);
+                }
+            }
+            phases.search += started.elapsed();
+            // What is left of the time is for the places that had no part of it.
+            let has_time = rounds.end_of_search.is_some_and(|end| end > Instant::now());
+            let goes_on = has_time && wanted.widens && !stats.left_out.is_empty();
+            if goes_on && is_in_vain(&patches, &rounds) && stats.out_of_time {
+                rounds.tries_two_places = false;
+                rounds.widen(stats, surroundings);
+                (stats, patches) = self.search_rounds(&mut prepared, &mut rounds, phases)?;
+            }
+        }
+        let Rounds {
+            options,
+            rejected,
+            mut undefined,
+            ..
+        } = rounds;
+        patches.rejected.splice(0..0, rejected);
+        stats.undefined_by_sanitizers = undefined.len();
+        if patches.patches.is_empty() && !undefined.is_empty() {
+            undefined.truncate(if options.first {
+                1
+            } else {
+                options.max_patches
+            });
+            for patch in &undefined {
+                (surroundings.events)(Event::Verified(Box::new(patch.clone())));
+            }
+            patches.patches = undefined;
+        }
+        if patches.interrupted && !self.user.is_cancelled() {
+            patches.interrupted = false;
+            stats.out_of_time = true;
+        }
+        let is_done = !patches.interrupted && !stats.out_of_time;
+        if let Some(journal) = prepared.journal.take_if(|_| is_done) {
+            journal.remove()?;
+        }
+        Ok(RepairOutcome::new(&prepared, stats, patches, *phases))
+    }
+
+    /// Searches the most suspicious locations, and as long as they are not enough the next ones.
+    fn search_rounds(
+        &self,
+        prepared: &mut Prepared,
+        rounds: &mut Rounds,
+        phases: &mut Phases,
+    ) -> Result<(Stats, Verified), RepairError> {
+        let Repair {
+            project,
+            wanted,
+            surroundings,
+            ..
+        } = *self;
+        loop {
+            let instrumented =
+                instrument::instrument(prepared, project, &rounds.options, surroundings, phases);
+            let mut instrumented = match instrumented {
+                Ok(instrumented) => instrumented,
+                Err(error) => {
+                    let Some(before) = rounds.earlier.take() else {
+                        return Err(error);
+                    };
+                    return Ok((before, self.ended_by(&error)));
+                }
+            };
+            let left = |end: Instant| end.saturating_duration_since(Instant::now());
+            let options = &mut rounds.options;
+            options.budget = rounds.end_of_search.map(left);
+            options.budget_without_patch = None;
+            if rounds.tries_two_places {
+                let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+                let end = share.map(|share| Instant::now() + share);
+                rounds.end_of_one_place = rounds.end_of_one_place.or(end);
+                options.budget_without_patch = rounds.end_of_one_place.map(left);
+            }
+            let (found, patches) = self.search(
+                prepared,
+                &mut instrumented,
+                &mut rounds.options,
+                (&mut rounds.rejected, &mut rounds.undefined),
+                phases,
+            )?;
+            let widens = wanted.widens
+                && patches.patches.is_empty()
+                && rounds.undefined.is_empty()
+                && !patches.interrupted
+                && !found.interrupted
+                && !found.stats.out_of_time
+                && !found.stats.out_of_bounds
+                && !instrumented.left_out.is_empty()
+                // Without a budget the whole program may be more than anybody waits for.
+                && (rounds.options.budget.is_some() || rounds.earlier.is_none());
+            let is_ended = found.interrupted;
+            let mut stats = found.stats.with_locations(&instrumented);
+            if let Some(before) = rounds.earlier.take() {
+                stats.add_earlier(before);
+            }
+            if !widens {
+                let interrupted = patches.interrupted || is_ended;
+                let patches = Verified {
+                    interrupted,
+                    ..patches
+                };
+                return Ok((stats, patches));
+            }
+            rounds.widen(stats, surroundings);
+            let workers = std::mem::take(&mut instrumented.workers);
+            for (worker, _) in workers {
+                let folder = worker.folder.clone();
+                drop(worker);
+                files::remove_tree(&folder)?;
+            }
+        }
+    }
+
+    /// What there is where the next locations cannot be looked at.
+    fn ended_by(&self, error: &RepairError) -> Verified {
+        let is_at_end = matches!(
+            error,
+            RepairError::NoLocations { .. } | RepairError::NotReached { .. }
+        );
+        if !is_at_end && !error.is_cancelled() {
+            (self.surroundings.events)(Event::Warning(format!(
+                "no further locations are looked at: {error}"
+            )));
+        }
+        Verified {
+            interrupted: error.is_cancelled(),
+            ..Verified::default()
+        }
+    }
+
+    /// Searches the locations of an instrumented program, and verifies what is found. What verifications reject, and what passes but has
+    /// undefined behaviour, is added to the two lists.
+    fn search(
+        &self,
+        prepared: &mut Prepared,
+        instrumented: &mut Instrumented,
+        options: &mut RepairOptions,
+        (rejected, undefined): (&mut Vec<String>, &mut Vec<Patch>),
+        phases: &mut Phases,
+    ) -> Result<(Found, Verified), RepairError> {
+        let Repair {
+            project,
+            surroundings,
+            ..
+        } = *self;
+        let mut started_search = Instant::now();
+        let (mut resumed, mut forked) = (None, 0);
+        let (mut found, patches) = loop {
+            let started = Instant::now();
+            let mut found = search::search(instrumented, prepared, project, options, surroundings)?;
+            phases.search += started.elapsed();
+            self.tell_time_from_interruption(&mut found);
+            resumed.get_or_insert(found.stats.resumed);
+            forked += found.stats.forked;
+            let started = Instant::now();
+            let mut patches = self.verify(&found, instrumented, prepared, options)?;
+            phases.verify += started.elapsed();
+            undefined.append(&mut patches.undefined);
+            let is_over = !found.stats.stopped_early
+                || patches.interrupted
+                || undefined.len() >= undefined::MOST_UNDEFINED;
+            if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
+                break (found, patches);
+            }
+            // What the classes promised did not hold, so there may be more to find. What has been
+            // executed is known.
+            rejected.extend(patches.rejected);
+            options.distrusted.extend(patches.distrusted);
+            // The time is that of all searches together.
+            let taken = started_search.elapsed();
+            let is_used_up = |budget: Duration| budget.checked_sub(taken).is_none();
+            if [options.budget, options.budget_without_patch]
+                .into_iter()
+                .flatten()
+                .any(is_used_up)
+            {
+                found.stats.out_of_time = true;
+                break (found, Verified::default());
+            }
+            for budget in [&mut options.budget, &mut options.budget_without_patch] {
+                *budget = budget.map(|budget| budget.saturating_sub(taken));
+            }
+            started_search = Instant::now();
+            if let Some(journal) = &mut prepared.journal {
+                journal.read_again()?;
+            }
+        };
+        found.stats.resumed = resumed.unwrap_or(0);
+        found.stats.forked = forked;
+        Ok((found, patches))
+    }
+
+    /// An execution that the time has ended is no interruption.
+    fn tell_time_from_interruption(&self, found: &mut Found) {
+        if found.interrupted && !self.user.is_cancelled() {
+            found.interrupted = false;
+            found.stats.out_of_time = true;
+        }
+    }
+
+    /// Verifies what was found; after an interruption only the best of it.
+    fn verify(
+        &self,
+        found: &Found,
+        instrumented: &Instrumented,
+        prepared: &Prepared,
+        options: &RepairOptions,
+    ) -> Result<Verified, RepairError> {
+        let (project, surroundings) = (self.project, self.surroundings);
+        let verify = |options: &RepairOptions, surroundings: &Surroundings<'_>, extent| {
+            verify::verify(
+                found,
+                instrumented,
+                prepared,
+                project,
+                options,
+                surroundings,
+                extent,
+            )
+        };
+        let mut verified = match found.interrupted {
+            false => verify(options, surroundings, Extent::Wanted)?,
+            true => Verified::default(),
+        };
+        let is_told = !verified.patches.is_empty();
+        if !self.user.is_cancelled() || found.classes.is_empty() || is_told {
+            verified.interrupted |= found.interrupted;
+            return Ok(verified);
+        }
+        (surroundings.events)(Event::Finishing(AFTER_INTERRUPTION));
+        let fresh = CancelToken::new();
+        let fresh = fresh.map_err(|source| FileError::new("open", "a pipe", source))?;
+        let last = deadline(&fresh, Some(Instant::now() + AFTER_INTERRUPTION))?;
+        let options = RepairOptions {
+            scrutinize: false,
+            ..options.clone()
+        };
+        let surroundings = surroundings.ended_by(last.token());
+        let best = verify(&options, &surroundings, Extent::Best)?;
+        Ok(Verified {
+            interrupted: true,
+            ..best
+        })
+    }
+}
