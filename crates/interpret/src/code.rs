@@ -142,6 +142,8 @@ pub(crate) enum Op {
         ty: Ty,
         size: Reg,
         negative: bool,
+        /// The greatest index of the array that this is the subscript of; `u64::MAX` where any may be.
+        greatest: u64,
     },
     Distance {
         dst: u32,

@@ -522,12 +522,14 @@ impl Decoder<'_> {
                 ty,
                 size,
                 negative,
+                subscript,
             } => Op::Advance {
                 a: self.operand(*a),
                 index: self.operand(*index),
                 size: self.operand(*size),
                 ty: ty.scalar().unwrap_or(Ty::I64),
                 negative: *negative,
+                greatest: subscript.map_or(u64::MAX, |of| of.greatest()),
                 dst: self.define(block, position, *dst),
             },
             PointerDifference { dst, a, b, size } => Op::Distance {

@@ -175,8 +175,12 @@ impl Machine<'_> {
                     ty,
                     size,
                     negative,
+                    greatest,
                 } => {
                     let (a, index, size) = (get!(a), get!(index), get!(size));
+                    if index > greatest {
+                        attempt!(bad_subscript(index, greatest));
+                    }
                     set!(dst, attempt!(advance(a, index, ty, size, negative)));
                 }
                 Op::Member { dst, a, offset } => {
@@ -487,6 +491,15 @@ fn number(ty: Type, bits: u128) -> i128 {
 }
 
 #[inline(always)]
+#[cold]
+fn bad_subscript(index: u64, greatest: u64) -> Run<()> {
+    let message = format!(
+        "index {} outside of its array (0 to {greatest})",
+        index as i64
+    );
+    undefined(Undefined::OutOfBounds, message)
+}
+
 fn advance(a: u64, index: u64, ty: Ty, size: u64, negative: bool) -> Run<u64> {
     let moved = semantics::pointer_index(ty, index).and_then(|index| match negative {
         true => semantics::pointer_sub(a, index, size),

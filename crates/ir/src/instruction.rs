@@ -66,6 +66,25 @@ pub struct Instruction {
     pub origin: OriginId,
 }
 
+/// What the index of an array may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscript {
+    /// Elements of the array; at least one.
+    pub count: u64,
+    /// Only the address is taken, which may be the one past the last element.
+    pub end: bool,
+}
+
+impl Subscript {
+    /// The greatest index.
+    pub fn greatest(self) -> u64 {
+        match self.end {
+            true => self.count,
+            false => self.count - 1,
+        }
+    }
+}
+
 /// What an instruction does. `dst` is the temporary that it defines.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -159,6 +178,9 @@ pub enum InstructionKind {
         ty: Type,
         size: Operand,
         negative: bool,
+        /// Where this is the subscript of an array that is a part of something larger: an index that is none of it is
+        /// undefined, though the address may still be one within the whole object.
+        subscript: Option<Subscript>,
     },
     /// `a - b` in elements of `size` bytes, an `I64`.
     PointerDifference {

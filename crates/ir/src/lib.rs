@@ -39,7 +39,7 @@ pub mod wide;
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
 pub use graph::{DominatorTree, Dominators};
 pub use instruction::{
-    Argument, Callee, Instruction, InstructionKind, Operand, SwitchCase, Terminator,
+    Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
     TerminatorKind, Value,
 };
 pub use link::{LinkError, Object, Program, Routine};

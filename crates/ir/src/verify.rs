@@ -536,7 +536,8 @@ impl Checker<'_> {
                 index,
                 ty,
                 size,
-                ..
+                negative,
+                subscript,
             } => {
                 self.defines(*dst, Type::Ptr);
                 self.has_type(*a, Type::Ptr);
@@ -544,6 +545,9 @@ impl Checker<'_> {
                 self.has_type(*size, Type::U64);
                 let applies = ty.scalar().is_some_and(|ty| ty.is_integer());
                 self.require(applies, Invariant::OperatorsApply, "no index");
+                let subscripts =
+                    subscript.is_none_or(|of| of.count > 0 && of.count < u64::MAX && !negative);
+                self.require(subscripts, Invariant::OperatorsApply, "no subscript");
             }
             PointerDifference { dst, a, b, size } => {
                 self.defines(*dst, Type::I64);

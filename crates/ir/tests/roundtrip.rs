@@ -3,8 +3,8 @@
 use patchwright_ir::{
     Argument, Block, BlockId, Callee, Data, Edge, FileId, Function, FunctionId, Global, GlobalId,
     Hook, Instruction, InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Node, Operand,
-    Origin, OriginId, Parameter, Relocation, SourceFile, SwitchCase, Target, TempId, Temporary,
-    Terminator, TerminatorKind, Type, Value, print_module, read_module,
+    Origin, OriginId, Parameter, Relocation, SourceFile, Subscript, SwitchCase, Target, TempId,
+    Temporary, Terminator, TerminatorKind, Type, Value, print_module, read_module,
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use patchwright_text::Span;
@@ -209,6 +209,13 @@ impl Choices {
                 ty,
                 size: c,
                 negative: self.coin(),
+                subscript: match offset % 3 {
+                    0 => None,
+                    more => Some(Subscript {
+                        count: u64::from(offset),
+                        end: more == 1,
+                    }),
+                },
             },
             15 => PointerDifference {
                 dst: new(Type::I64),

@@ -247,7 +247,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let location = self.location(id);
                 self.load(location, ty, origin)
             }
-            Class::Array | Class::Function => self.address_of(id),
+            Class::Array | Class::Function => self.pointer_to(id),
             _ => self.unsupported_expr(id),
         }
     }
@@ -494,7 +494,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     self.rvalue(operand)
                 }
             }
-            CastKind::ArrayToPointer => self.address_of(operand),
+            CastKind::ArrayToPointer => self.pointer_to(operand),
             CastKind::FunctionToPointer => {
                 let inner = source.expr(source.without_parens(operand));
                 match inner.kind {

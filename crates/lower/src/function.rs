@@ -64,6 +64,8 @@ pub(crate) struct FunctionLowerer<'l, 'a> {
     /// Registers of lengths, and of the places of variable arrays.
     pub(crate) lengths: FxHashMap<LengthId, LocalId>,
     pub(crate) arrays: FxHashMap<VarId, LocalId>,
+    /// What is accessed where its address is taken: `a[i]` of `a[i][j]`, but not of `&a[i]`.
+    pub(crate) accessed: Option<ExprId>,
     labels: FxHashMap<&'a str, BlockId>,
     pub(crate) breaks: Vec<Exit>,
     pub(crate) continues: Vec<Exit>,
@@ -113,6 +115,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             origin_of: FxHashMap::default(),
             variables: FxHashMap::default(),
             lengths: FxHashMap::default(),
+            accessed: None,
             arrays: FxHashMap::default(),
             labels: FxHashMap::default(),
             breaks: Vec::new(),

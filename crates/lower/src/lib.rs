@@ -44,6 +44,7 @@ mod parts;
 mod place;
 mod prune;
 mod statement;
+mod subscript;
 mod types;
 mod unit;
 mod wide_fields;

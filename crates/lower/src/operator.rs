@@ -26,7 +26,7 @@ impl FunctionLowerer<'_, '_> {
                 let inner = source.expr(source.without_parens(operand));
                 return match &inner.kind {
                     ExprKind::Function(_) => self.rvalue(operand),
-                    _ => self.address_of(operand),
+                    _ => self.pointer_to(operand),
                 };
             }
             UnaryOperator::Step => return self.step(id, operand),

@@ -5,7 +5,9 @@ use patchwright_csource::{
     detail::Detail,
     types::{TypeId, TypeKind},
 };
-use patchwright_ir::{InstructionKind, LocalId, LocalKind, Operand, OriginId, Target, Type, Value};
+use patchwright_ir::{
+    InstructionKind, LocalId, LocalKind, Operand, OriginId, Subscript, Target, Type, Value,
+};
 
 use crate::{data::named, function::FunctionLowerer, types::Class};
 
@@ -51,13 +53,14 @@ impl<'a> FunctionLowerer<'_, 'a> {
             ExprKind::Variable(variable) => self.variable_location(*variable, origin),
             ExprKind::Member { base, arrow, .. } => self.member(id, *base, *arrow),
             ExprKind::Subscript { base, index } => {
-                let address = self.element(*base, *index, origin);
+                let address = self.element(*base, *index, false, origin);
                 self.memory(id, address)
             }
             ExprKind::Unary {
                 operator: UnaryOperator::Dereference,
                 operand,
             } => {
+                self.is_accessed(*operand);
                 let address = self.rvalue(*operand);
                 let address = self.as_type(address, Type::Ptr);
                 self.memory(id, address)
@@ -128,14 +131,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
                         self.memory(id, address)
                     }
                     ("ArraySubscriptExpr", _, [first, second]) => {
-                        // `2[a]`
-                        let types = &self.lowerer.unit.types;
-                        let pointer_first = types.element(source.expr(*first).ty).is_some();
-                        let (base, index) = match pointer_first {
-                            true => (*first, *second),
-                            false => (*second, *first),
-                        };
-                        let address = self.element(base, index, origin);
+                        let (base, index) = self.pointer_first(*first, *second);
+                        let address = self.element(base, index, false, origin);
                         self.memory(id, address)
                     }
                     _ => self.rvalue_in_memory(id),
@@ -308,14 +305,6 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    fn element(&mut self, base: ExprId, index: ExprId, origin: OriginId) -> Operand {
-        let pointer = self.rvalue(base);
-        let pointer = self.as_type(pointer, Type::Ptr);
-        let number = self.rvalue(index);
-        let size = self.stride(self.source.expr(base).ty, origin);
-        self.advance(pointer, number, size, false, origin)
-    }
-
     /// A pointer moved by an index.
     pub(crate) fn advance(
         &mut self,
@@ -323,6 +312,19 @@ impl<'a> FunctionLowerer<'_, 'a> {
         index: Operand,
         size: Operand,
         negative: bool,
+        origin: OriginId,
+    ) -> Operand {
+        self.advance_within(pointer, index, size, negative, None, origin)
+    }
+
+    /// A pointer moved by an index, which may be the subscript of an array.
+    pub(crate) fn advance_within(
+        &mut self,
+        pointer: Operand,
+        index: Operand,
+        size: Operand,
+        negative: bool,
+        subscript: Option<Subscript>,
         origin: OriginId,
     ) -> Operand {
         let mut index = index;
@@ -342,6 +344,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
             ty,
             size,
             negative,
+            subscript,
         })
     }
 

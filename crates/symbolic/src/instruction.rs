@@ -1,6 +1,8 @@
 //! The instructions of the IR.
 
-use patchwright_ir::{Instruction, InstructionKind, LocalId, LocalKind, Type, Undefined};
+use patchwright_ir::{
+    Instruction, InstructionKind, LocalId, LocalKind, Subscript, Type, Undefined,
+};
 use patchwright_semantics::BinaryOp;
 use patchwright_solve::Term;
 
@@ -161,9 +163,13 @@ impl<'p> Encoder<'p> {
                 ty,
                 size,
                 negative,
+                subscript,
             } => {
                 let a = self.pointer(frame, state, *a, &place)?;
                 let index = self.value(frame, state, *index, &place)?;
+                if let Some(of) = subscript {
+                    self.subscript(state, (*ty, index), *of, &place);
+                }
                 let size = self.value(frame, state, *size, &place)?;
                 let value = self.pointer_add(state, a, (*ty, index), size, *negative, &place)?;
                 self.define(frame, state, *dst, Some(value));
@@ -450,6 +456,27 @@ impl<'p> Encoder<'p> {
             written,
         };
         self.write(&mut state.world, address, bytes, value, place)
+    }
+
+    /// An index within a part of an object must be one of that part's.
+    fn subscript(
+        &mut self,
+        state: &State,
+        (ty, index): (Type, Term),
+        of: Subscript,
+        place: &Place,
+    ) {
+        let width = meaning::width(ty).unwrap_or(64);
+        let index = meaning::resize(self.terms, index, width, 64, ty.is_signed());
+        let greatest = self.word(of.greatest());
+        let beyond = self.terms.ult(greatest, index);
+        self.undefined(
+            &state.world,
+            beyond,
+            Undefined::OutOfBounds,
+            || format!("an index outside of its array (0 to {})", of.greatest()),
+            place,
+        );
     }
 
     fn pointer_add(

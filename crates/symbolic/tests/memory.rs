@@ -127,3 +127,19 @@ fn bits_are_counted_as_compilers_do() {
     );
     same("int f(signed char a, unsigned char b) { return __builtin_ctz((unsigned)(a * b)); }");
 }
+
+#[test]
+fn an_index_beyond_a_member_or_a_row_is_out_of_bounds() {
+    same(
+        "struct s { int a[3]; int b; }; static struct s x; int f(signed char a, unsigned char b) {
+          x.a[b & 3] = a; return x.b; }",
+    );
+    same(
+        "static int m[3][4]; int f(signed char a, unsigned char b) { m[a & 1][b & 7] = 2; int *p = m[0];
+          return p[5] + m[2][3]; }",
+    );
+    same(
+        "struct s { int n; short t[2]; }; static struct s x[3]; int f(signed char a, unsigned char b) {
+          struct s *p = x; short *e = &x[1].t[2]; p->t[b & 3] = a; return (int)(e - x[1].t) + x[0].t[a]; }",
+    );
+}

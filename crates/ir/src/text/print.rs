@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::{
     function::{Edge, Function, Linkage, Local, LocalKind},
     instruction::{
-        Callee, Instruction, InstructionKind, Operand, Terminator, TerminatorKind, Value,
+        Callee, Instruction, InstructionKind, Operand, Subscript, Terminator, TerminatorKind, Value,
     },
     module::{Global, Module, Node, Origin, Target},
     types::{TempId, Type},
@@ -205,15 +205,23 @@ pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) 
             ty,
             size,
             negative,
+            subscript,
             ..
-        } => write!(
-            out,
-            "{} {ty} {} {} {}",
-            if *negative { "retreat" } else { "advance" },
-            operand(a),
-            operand(index),
-            operand(size)
-        ),
+        } => {
+            let of = match subscript {
+                Some(Subscript { count, end: true }) => format!(" of {count} end"),
+                Some(Subscript { count, end: false }) => format!(" of {count}"),
+                None => String::new(),
+            };
+            write!(
+                out,
+                "{} {ty} {} {} {}{of}",
+                if *negative { "retreat" } else { "advance" },
+                operand(a),
+                operand(index),
+                operand(size)
+            )
+        }
         PointerDifference { a, b, size, .. } => write!(
             out,
             "distance {} {} {}",

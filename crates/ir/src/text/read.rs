@@ -6,7 +6,7 @@ use patchwright_text::Span;
 use crate::{
     function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary},
     instruction::{
-        Argument, Callee, Instruction, InstructionKind, Operand, SwitchCase, Terminator,
+        Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
         TerminatorKind, Value,
     },
     module::{Data, Global, Hook, Module, Node, Origin, Relocation, SourceFile, Target},
@@ -345,6 +345,13 @@ fn instruction(
             index: words.operand()?,
             size: words.operand()?,
             negative: name == "retreat",
+            subscript: match words.eat("of") {
+                true => Some(Subscript {
+                    count: words.number()?,
+                    end: words.eat("end"),
+                }),
+                false => None,
+            },
         },
         "distance" => PointerDifference {
             dst: defined()?,

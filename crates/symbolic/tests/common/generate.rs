@@ -215,7 +215,16 @@ impl Generator {
             }
             10 => self
                 .random
-                .pick(&["l.x", "r.c", "l.u", "r.h[1]", "l.h[x & 1]", "r.x"])
+                .pick(&[
+                    "l.x",
+                    "r.c",
+                    "l.u",
+                    "r.h[1]",
+                    "l.h[x & 1]",
+                    "r.x",
+                    "r.h[b & 3]",
+                    "l.h[a]",
+                ])
                 .to_owned(),
             _ => "r.x".to_owned(),
         }
