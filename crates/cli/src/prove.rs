@@ -428,9 +428,6 @@ impl<'a> Job<'a> {
             expected,
             options,
         } = self.decided()?;
-        if let Verdict::Failed(found) = &verdict {
-            self.write_test(found, expected.as_deref())?;
-        }
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {
@@ -440,6 +437,9 @@ impl<'a> Job<'a> {
         let quiet = self.args.json;
         if !quiet {
             self.print(&report.verdict(self.style))?;
+        }
+        if let Verdict::Failed(found) = &verdict {
+            self.write_test(found, expected.as_deref())?;
         }
         if let Some(message) = bug {
             if quiet {
@@ -452,7 +452,7 @@ impl<'a> Job<'a> {
             return Ok(Exit::Bug);
         }
         if self.args.locate {
-            self.locate(&mut report, &options, &budget)?;
+            self.locate(&verdict, &mut report, &options, &budget)?;
         }
         let mut repaired = None;
         let is_right = matches!(verdict, Verdict::Proved | Verdict::Void);
@@ -544,6 +544,7 @@ impl<'a> Job<'a> {
 
     fn locate(
         &mut self,
+        verdict: &Verdict,
         report: &mut Report,
         options: &Options,
         budget: &Budget<'_>,
@@ -575,7 +576,19 @@ impl<'a> Job<'a> {
                 },
             )
         };
-        let found = locate(&mut self.terms, &encoding, &spec, &changeable, MOST, budget);
+        let shown = match verdict {
+            Verdict::Failed(found) => found.inputs.as_slice(),
+            _ => &[],
+        };
+        let found = locate(
+            &mut self.terms,
+            &encoding,
+            &spec,
+            &changeable,
+            shown,
+            MOST,
+            budget,
+        );
         self.phase("locate", started);
         let program = &self.program;
         let places = |all: &[patchwright_symbolic::Place]| {
@@ -588,6 +601,7 @@ impl<'a> Job<'a> {
             .map(|one| proof::MustSets {
                 message: one.message.clone(),
                 place: one.place.as_ref().map(|place| show::place(program, place)),
+                inputs: show::inputs(&one.input),
                 slice: places(&one.slice),
                 core: places(&one.core),
             })
@@ -746,6 +760,13 @@ impl<'a> Job<'a> {
             if let Some(expected) = expected {
                 write("out", expected)?;
             }
+        }
+        if let (false, Some(command)) = (self.args.json, found.compiled_by()) {
+            let file = folder.join(format!("{name}.c"));
+            self.print(&format!(
+                "{} fails when it is compiled with `{command}`.\n",
+                file.display()
+            ))?;
         }
         Ok(())
     }

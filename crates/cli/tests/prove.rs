@@ -116,6 +116,103 @@ fn a_function_is_compared_with_a_reference() {
 }
 
 #[test]
+fn the_first_must_set_is_of_what_the_shown_counterexample_executes() {
+    let place = Place::new();
+    place.write(
+        "ways.c",
+        "#include <assert.h>\nint g;\nint f(int a, int b)\n{\n    int r = 0;\n    if (a > 10)\n        r = b + b;\n    \
+         else if (a > 0)\n        r = b - 1;\n    else\n        r = b + 1;\n    for (int i = 0; i < 3; i++) {\n        \
+         if (b == i)\n            r += 7;\n        else\n            g++;\n    }\n    assert(r != 5);\n    \
+         assert(r != 12);\n    return r;\n}\n",
+    );
+    let flags = ["project/ways.c", "--function", "f", "--locate", "--json"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    let report = json(&text);
+    let found = &report["counterexample"];
+    let sets = report["must_sets"].as_array().expect("must sets");
+    assert_eq!(sets.len(), 2, "{text}");
+    assert_eq!(sets[0]["inputs"], found["inputs"]);
+    assert_ne!(sets[1]["place"], found["place"]);
+    for set in sets {
+        let input = |name: &str| -> i64 {
+            let all = set["inputs"].as_array().expect("inputs").iter();
+            let mut own = all.filter(|one| one["name"] == name);
+            let value = own.next().expect("it is one")["value"].as_str();
+            value.expect("text").parse().expect("a number")
+        };
+        // The line that gives `r` its value, of three.
+        let (first, others) = match input("a") {
+            11.. => (7, [9, 11]),
+            1..=10 => (9, [7, 11]),
+            _ => (11, [7, 9]),
+        };
+        for kind in ["slice", "core"] {
+            let lines = set[kind].as_array().expect("places").iter();
+            let lines: Vec<i64> = lines.filter_map(|one| one["line"].as_i64()).collect();
+            assert!(lines.contains(&first), "{kind}: {lines:?}\n{text}");
+            assert!(
+                !lines.iter().any(|line| others.contains(line)),
+                "{kind}: {lines:?}\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_test_of_undefined_behaviour_says_how_it_is_compiled_and_fails_then() {
+    for (name, body, check) in [
+        (
+            "member",
+            "struct { int a[3]; int b; } x; x.a[n & 3] = n; return 0;",
+            "bounds",
+        ),
+        ("shift", "return 1 << (n & 63);", "shift"),
+        ("real", "double d = n; return (int)(d * 3);", "conversion"),
+        (
+            "null",
+            "int v = 1, *p = n == 7 ? 0 : &v; return *p;",
+            "null",
+        ),
+    ] {
+        let place = Place::new();
+        place.write("unit.c", format!("int f(int n)\n{{\n    {body}\n}}\n"));
+        let flags = [
+            "project/unit.c",
+            "--function",
+            "f",
+            "--check",
+            check,
+            "--test",
+            "tests",
+        ];
+        let (status, text, errors) = prove(&place, &flags);
+        assert_eq!(status, Some(1), "{name}: {text}{errors}");
+        let file = place.root.join("tests/counterexample.c");
+        let written = fs::read_to_string(&file).expect("it was written");
+        let named = written.lines().find_map(|line| {
+            let line = line.trim();
+            line.strip_suffix(" */")
+                .filter(|line| line.contains("-fsanitize="))
+        });
+        let command = named.expect("how to compile it").to_owned();
+        assert!(text.contains(&command), "{name}: {text}");
+        let mut words = command.split(' ').map(str::to_owned);
+        let compiled = Command::new(words.next().expect("a compiler"))
+            .args(words)
+            .args(["-w", "-o", "failing"])
+            .current_dir(place.root.join("tests"))
+            .output()
+            .expect("the compiler is installed");
+        assert!(compiled.status.success(), "{name}: {compiled:?}");
+        let binary = place.root.join("tests/failing");
+        let ended = Command::new(binary).output().expect("it starts");
+        assert!(!ended.status.success(), "{name}: {written}");
+        assert!(stderr(&ended).contains("rror"), "{name}: {ended:?}");
+    }
+}
+
+#[test]
 fn an_index_is_repaired_and_the_counterexample_becomes_a_test() {
     let place = Place::new();
     let file = place.write("buffer.c", example("buffer.c"));

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use patchwright_ir::Type;
+use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
 };
-use patchwright_symbolic::{Encoding, Input, InputKind, Place};
+use patchwright_symbolic::{Encoding, FailureKind, Input, InputKind, Place};
 
 use crate::{
     simple::simple,
@@ -87,6 +87,26 @@ pub struct Counterexample {
     pub doubtful: bool,
     /// The values of the variables.
     pub model: Assignment,
+}
+
+impl Counterexample {
+    /// The command that makes a program of a file `counterexample.c` that fails where the counterexample does: what is undefined
+    /// goes unnoticed in a program that is compiled without more. `None` where it fails in any case, or where only a
+    /// comparison with the reference tells.
+    pub fn compiled_by(&self) -> Option<&'static str> {
+        match self.kind {
+            WrongKind::Failure(FailureKind::Undefined(Undefined::UninitializedRead)) => {
+                Some("clang -g -fsanitize=memory -fno-sanitize-recover=all counterexample.c")
+            }
+            WrongKind::Failure(FailureKind::Undefined(_) | FailureKind::Leak) => Some(
+                "cc -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all counterexample.c",
+            ),
+            WrongKind::Failure(FailureKind::Assertion | FailureKind::Abort)
+            | WrongKind::Result
+            | WrongKind::Object(_)
+            | WrongKind::Output => None,
+        }
+    }
 }
 
 /// Conflicts of each question for a simpler input at most.
@@ -279,13 +299,8 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
         .zip(consumed)
         .map(|(input, consumed)| {
             let ty = input_type(&input.kind);
-            // Names of arguments are C; what the encoding adds to tell it from others is not.
-            let name = match input.kind {
-                InputKind::Argument(_) | InputKind::Null => input.name.split('#').next(),
-                _ => None,
-            };
             Given {
-                name: name.unwrap_or(&input.name).to_owned(),
+                name: name_of(input).to_owned(),
                 kind: input.kind.clone(),
                 ty,
                 bits: model.get(terms, input.term).bits(),
@@ -293,6 +308,15 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
             }
         })
         .collect()
+}
+
+/// The name of an input for people. Names of arguments are C; what the encoding adds to tell it from others is not.
+pub(crate) fn name_of(input: &Input) -> &str {
+    let name = match input.kind {
+        InputKind::Argument(_) | InputKind::Null => input.name.split('#').next(),
+        _ => None,
+    };
+    name.unwrap_or(&input.name)
 }
 
 /// The type of the value that an input has, if it has one of C.

@@ -33,6 +33,7 @@ fn located(text: &str) -> Vec<MustSets> {
             &encoding,
             &spec,
             &changeable,
+            &[],
             5,
             &Budget::none(),
         )

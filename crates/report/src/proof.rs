@@ -96,6 +96,8 @@ pub struct MustSets {
     pub message: String,
     /// Where.
     pub place: Option<Place>,
+    /// The input for which it does: that of the counterexample in the first of several.
+    pub inputs: Vec<Input>,
     /// By the slice of the formula (FOSFL).
     pub slice: Vec<Place>,
     /// By the core of the statements, which is no larger.
@@ -312,14 +314,24 @@ impl Report {
     /// The must sets, for people.
     pub fn must_sets(&self, style: Style) -> String {
         let mut text = String::new();
-        for sets in self.must_sets.iter().flatten() {
+        for (position, sets) in self.must_sets.iter().flatten().enumerate() {
+            let inputs: Vec<String> = sets
+                .inputs
+                .iter()
+                .take(MOST_INPUTS)
+                .map(|input| format!("{} = {}", input.name, input.value))
+                .collect();
+            let input = match position > 0 && !inputs.is_empty() {
+                true => inputs.join(", "),
+                false => "this input".to_owned(),
+            };
             let at = sets
                 .place
                 .as_ref()
                 .map_or(String::new(), |place| format!(" at {place}"));
             let _ = writeln!(
                 text,
-                "{} changes one of these lines, or {}{at} for this input:",
+                "{} changes one of these lines, or {}{at} for {input}:",
                 style.paint("1", "Every repair"),
                 sets.message
             );

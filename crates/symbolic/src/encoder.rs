@@ -401,7 +401,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The value of a statement, which is free where its location is.
-    pub(crate) fn located(&mut self, value: Term, place: &Place) -> Term {
+    pub(crate) fn located(&mut self, value: Term, world: &World, place: &Place) -> Term {
         if !self.options.locations || place.line == 0 {
             return value;
         }
@@ -413,15 +413,19 @@ impl<'p> Encoder<'p> {
                 let variable = self
                     .terms
                     .variable(&format!("location.{index}"), Sort::Bool);
+                let executed = self.terms.truth(false);
                 self.locations.push(Location {
                     place: place.clone(),
                     variable,
+                    executed,
                 });
                 self.location_of.insert(key, index);
                 index
             }
         };
-        let variable = self.locations[index].variable;
+        let location = &mut self.locations[index];
+        location.executed = self.terms.or(location.executed, world.path.term());
+        let variable = location.variable;
         let sort = self.terms.sort(value);
         let name = self.internal("free");
         let free = self.terms.variable(&name, sort);

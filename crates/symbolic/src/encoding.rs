@@ -198,6 +198,8 @@ pub struct Location {
     pub place: Place,
     /// The variable: where it holds, the statement's value is any.
     pub variable: Term,
+    /// The statement is executed.
+    pub executed: Term,
 }
 
 /// What is counted while encoding.

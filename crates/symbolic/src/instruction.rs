@@ -32,7 +32,7 @@ impl<'p> Encoder<'p> {
             }
             Write { local, value } => {
                 let value = self.operand(frame, state, *value);
-                let value = value.map(|value| self.located(value, &place));
+                let value = value.map(|value| self.located(value, &state.world, &place));
                 let written = self.terms.truth(true);
                 state.registers[local.index()] = Register { value, written };
                 let declared = frame.function.local(*local);
@@ -65,7 +65,7 @@ impl<'p> Encoder<'p> {
                 ty, address, value, ..
             } => {
                 let value = self.operand(frame, state, *value);
-                let value = value.map(|value| self.located(value, &place));
+                let value = value.map(|value| self.located(value, &state.world, &place));
                 let to = self.pointer(frame, state, *address, &place)?;
                 self.store(&mut state.world, *ty, to, value, &place)?;
                 if let Some(value) = value {
@@ -92,7 +92,7 @@ impl<'p> Encoder<'p> {
                 ..
             } => {
                 let value = self.value(frame, state, *value, &place)?;
-                let value = self.located(value, &place);
+                let value = self.located(value, &state.world, &place);
                 let address = self.pointer(frame, state, *address, &place)?;
                 self.store_bits(state, address, value, (*offset, *width), &place)?;
             }

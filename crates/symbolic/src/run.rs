@@ -336,7 +336,7 @@ impl<'p> Encoder<'p> {
                     self.unknown(&at.state.world, no_term(*ty), &place);
                     return;
                 };
-                let holds = self.located(holds, &place);
+                let holds = self.located(holds, &at.state.world, &place);
                 if self.terms.as_truth(holds).is_none() {
                     let value = meaning::int_of(self.terms, holds);
                     self.step(&at.state.world, &place, None, Some((Type::I32, value)));
@@ -365,7 +365,7 @@ impl<'p> Encoder<'p> {
                     self.unknown(&at.state.world, no_term(*ty), &place);
                     return;
                 };
-                let value = self.located(value, &place);
+                let value = self.located(value, &at.state.world, &place);
                 if self.terms.as_constant(value).is_none() {
                     self.step(&at.state.world, &place, None, Some((*ty, value)));
                 }
@@ -433,7 +433,7 @@ impl<'p> Encoder<'p> {
                             }
                             result = frame.result_address;
                         }
-                        (_, Some(value)) => result = Some(self.located(value, &place)),
+                        (_, Some(value)) => result = Some(self.located(value, &world, &place)),
                         _ => {}
                     }
                 }

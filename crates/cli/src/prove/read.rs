@@ -533,8 +533,19 @@ impl Program {
             None => patchwright_prove::main_harness(&self.sources, &found.inputs, &input, &words),
         };
         let joined = shlex::try_join(words.iter().map(String::as_str)).map_err(Problem::of)?;
+        let at = match &found.place {
+            Some(place) => format!(" at {}:{}", self.shown(&place.file), place.line),
+            None => String::new(),
+        };
+        // What stands in a comment must not end it.
+        let message = found.message.replace("*/", "* /");
+        let how = match found.compiled_by() {
+            Some(command) => format!("\n   Compiled like this it fails:\n   {command}"),
+            None => String::new(),
+        };
+        let file = file.map_err(Problem::of)?;
         Ok(Test {
-            file: file.map_err(Problem::of)?,
+            file: format!("/* {message}{at}.{how} */\n{file}"),
             input,
             arguments: joined,
         })

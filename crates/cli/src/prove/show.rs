@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use patchwright_csource::{ExprKind, Place as CPlace, UnaryOperator};
 use patchwright_ir::Node;
-use patchwright_prove::{Counterexample, Replay, arguments, standard_input};
+use patchwright_prove::{Counterexample, Given, Replay, arguments, standard_input};
 use patchwright_report::proof::{self, Report};
 use patchwright_symbolic::{InputKind, Place};
 use patchwright_text::LineMap;
@@ -71,21 +71,9 @@ fn designated(program: &Program, place: &Place) -> Option<String> {
 /// Bytes of what is written, as a name, at most.
 const LONGEST_NAME: usize = 24;
 
-/// A counterexample, and what the interpreter says of it.
-pub fn counterexample(
-    program: &Program,
-    found: &Counterexample,
-    replay: &Replay,
-) -> proof::Counterexample {
-    let reads = found.inputs.iter().any(|given| {
-        matches!(
-            given.kind,
-            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
-        )
-    });
-    let bytes = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let inputs = found
-        .inputs
+/// The inputs that are shown of an execution.
+pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
+    given
         .iter()
         .filter(|given| {
             let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
@@ -104,12 +92,27 @@ pub fn counterexample(
             name: given.name.clone(),
             value: given.text(),
         })
-        .collect();
+        .collect()
+}
+
+/// A counterexample, and what the interpreter says of it.
+pub fn counterexample(
+    program: &Program,
+    found: &Counterexample,
+    replay: &Replay,
+) -> proof::Counterexample {
+    let reads = found.inputs.iter().any(|given| {
+        matches!(
+            given.kind,
+            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
+        )
+    });
+    let bytes = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     proof::Counterexample {
         kind: found.kind.code(),
         message: found.message.clone(),
         place: found.place.as_ref().map(|at| place(program, at)),
-        inputs,
+        inputs: inputs(&found.inputs),
         standard_input: reads.then(|| bytes(standard_input(&found.inputs))),
         arguments: arguments(&found.inputs).into_iter().map(bytes).collect(),
         trace: found
