@@ -110,6 +110,15 @@ pub struct BaselineOptions {
     pub patience: Patience,
     /// A test that provably never ends is not waited for.
     pub prove_endless: bool,
+    /// Each test is run once, not twice, so that none is known to be flaky.
+    pub once: bool,
+}
+
+impl BaselineOptions {
+    /// How often each test is run.
+    pub fn runs(&self) -> usize {
+        if self.once { 1 } else { 2 }
+    }
 }
 
 /// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
@@ -225,11 +234,11 @@ fn forget_output(run: &mut TestRun) {
 }
 
 impl Baseline {
-    /// Runs all tests in order, twice, in a sandbox with the built program. `progress` is told the
-    /// number of runs done so far, of twice as many as there are tests.
+    /// Runs all tests in order, twice ([`BaselineOptions::once`]: once), in a sandbox with the built program. `progress` is told the
+    /// number of runs done so far.
     ///
     /// The derived time-out of a test is the suite's own if it gives one, else
-    /// what the rule gives for the longer of its two runs. A test that hangs tells nothing about its
+    /// what the rule gives for the longer of its runs. A test that hangs tells nothing about its
     /// time, so it gets what the slowest of the others would get. It is waited for until it takes much longer than
     /// they do ([`Patience`]), unless the suite has a time-out.
     ///
@@ -257,7 +266,7 @@ impl Baseline {
                 let test = &suite.tests[index];
                 let run = run_test(runner, sandbox, test, &suite.environment, &limits)?;
                 // A test that is waited for once more counts once.
-                done = (done + 1).min(2 * suite.tests.len());
+                done = (done + 1).min(options.runs() * suite.tests.len());
                 progress(done);
                 Ok(run)
             };
@@ -317,13 +326,17 @@ impl Baseline {
         first.iter_mut().for_each(forget_output);
         let mut second = Vec::with_capacity(suite.tests.len());
         for (index, first) in first.iter().enumerate() {
+            if options.once {
+                second.push(None);
+                continue;
+            }
             // A test that hung is not waited for as long again.
             let mut run = match hangs(first) {
                 true => run(index, hanging, computing(hanging))?,
                 false => run(index, first_wall, None)?,
             };
             forget_output(&mut run);
-            second.push(run);
+            second.push(Some(run));
         }
         let tests = suite
             .tests
@@ -331,9 +344,10 @@ impl Baseline {
             .zip(first.into_iter().zip(second))
             .enumerate();
         let tests = tests.map(|(index, (test, (first, second)))| {
+            let second = second.as_ref().unwrap_or(&first);
             let durations = [first.outcome.wall, second.outcome.wall];
             let longest = durations[0].max(durations[1]);
-            let (timeout, expected) = if hangs(&first) || hangs(&second) {
+            let (timeout, expected) = if hangs(&first) || hangs(second) {
                 (hanging, slowest + HANGING_EXPECTED)
             } else {
                 (derived(longest), longest)

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, BuildLog, Ending, Limits, Project, Snapshot, Test, TestKind, Verdict, Worker,
-    files, record, run_build, run_test,
+    BuildError, BuildLog, Ending, FailReason, Limits, Project, Snapshot, Test, TestKind, Verdict,
+    Worker, files, record, run_build, run_test,
 };
 use patchwright_patches::{FileChange, Patch};
 
@@ -65,6 +65,8 @@ pub struct Plain<'a> {
     pristine: PathBuf,
     /// The states of the workers' copies, by the workers' numbers.
     snapshots: Vec<Mutex<Snapshot>>,
+    /// The tests of the untouched program were run once: which of them are flaky is not known.
+    after_one_run: bool,
     renewed: AtomicUsize,
     /// How many copies were made for one patch each.
     fresh: AtomicUsize,
@@ -89,8 +91,18 @@ impl<'a> Plain<'a> {
             surroundings,
             pristine: prepared.pristine.sandbox.folder().to_path_buf(),
             snapshots: snapshots.into_iter().map(Mutex::new).collect(),
+            after_one_run: false,
             renewed: AtomicUsize::new(0),
             fresh: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether the tests of the untouched program were run only once: a test that fails with a patch is then run again, for
+    /// it may be flaky.
+    pub fn after_one_run(self, after_one_run: bool) -> Self {
+        Plain {
+            after_one_run,
+            ..self
         }
     }
 
@@ -260,8 +272,8 @@ impl<'a> Plain<'a> {
         checked.executions = checked.tests.len();
         if let Some(killer) = killer {
             let mut again = Vec::new();
-            // Woven it passed: does this test always fail?
-            let passes = promise.is_some()
+            // Woven, or on the untouched program, it passed: does this test always fail?
+            let passes = (promise.is_some() || self.may_be_flaky(&killer))
                 && self
                     .run_tests(worker, suite, &[killer.test], false, &mut again)?
                     .is_none();
@@ -289,6 +301,14 @@ impl<'a> Plain<'a> {
             checked.executions += again.len();
         }
         Ok(())
+    }
+
+    /// A test that passed in its only run, has not been waited for in vain now, and meets the same files when it is run again.
+    fn may_be_flaky(&self, killer: &Killer) -> bool {
+        let known = &self.prepared.untouched.baseline.tests[killer.test];
+        let waited = matches!(killer.failure, Failure::Ran(FailReason::TimedOut(_)));
+        let leaves = self.prepared.untouched.leaves;
+        self.after_one_run && known.verdict.is_pass() && !waited && !leaves
     }
 
     fn runs_twice(&self) -> bool {

@@ -64,7 +64,7 @@ pub struct UntouchedTests {
 /// The phase in which the untouched program is built.
 pub(crate) const BUILDING: &str = "building the program";
 
-/// The phase in which its tests are run, twice.
+/// The phase in which its tests are run: twice, or once for a few patches.
 pub(crate) const TESTING: &str = "running the tests of the untouched program";
 
 /// The options for a worker that copies `source`.
@@ -83,7 +83,7 @@ pub(crate) fn worker_options<'a>(
 /// pristine copy, of which the snapshot is. What is known already of the tests is not measured
 /// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
 /// root) are compiled is found out with the build, if patches are going to be woven; for all sources, if other files of the
-/// program change, too.
+/// program change, too. With `few` patches nothing is woven, and the tests are run once.
 ///
 /// # Errors
 /// When it cannot be built, or no test is stable.
@@ -91,6 +91,7 @@ pub fn prepare<'a>(
     project: &'a Project,
     known: Option<UntouchedTests>,
     (changed, test_files): (&Changed, &TestFiles<'_>),
+    few: bool,
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
 ) -> Result<(Prepared, Worker, Snapshot), ValidateError> {
@@ -112,7 +113,9 @@ pub fn prepare<'a>(
     }
     events(Event::Phase(BUILDING));
     let commands = match changed.sources.is_empty() && !changed.headers {
-        false if options.schemata => recorded(&mut pristine, project, changed, surroundings)?,
+        false if options.schemata && (!few || changed.headers) => {
+            recorded(&mut pristine, project, changed, surroundings)?
+        }
         _ => None,
     };
     if commands.is_none() {
@@ -136,18 +139,20 @@ pub fn prepare<'a>(
         Some(untouched) => untouched,
         None => {
             events(Event::Phase(TESTING));
-            let total = 2 * suite.tests.len();
+            let measured = BaselineOptions {
+                limits: project.limits.clone(),
+                rule: options.timeouts,
+                prove_endless: options.prove_endless,
+                once: few,
+                ..Default::default()
+            };
+            let total = measured.runs() * suite.tests.len();
             let mut leaves = false;
             let baseline = Baseline::measure(
                 &mut worker.runner,
                 &worker.sandbox,
                 suite,
-                &BaselineOptions {
-                    limits: project.limits.clone(),
-                    rule: options.timeouts,
-                    prove_endless: options.prove_endless,
-                    ..Default::default()
-                },
+                &measured,
                 |done| {
                     // After each test: a later one may remove what it left. What cannot be read has changed.
                     leaves = leaves || snapshot.has_changed(&worker.sandbox).unwrap_or(true);

@@ -83,7 +83,8 @@ pub fn validate(
     }
     let changed = changed_files(set, &is_open);
     let changed = (&changed, &test_files);
-    let ready = prepare(project, known.cloned(), changed, options, surroundings);
+    let few = options.by_cost && set.distinct().filter(is_open).count() <= FEW;
+    let ready = prepare(project, known.cloned(), changed, few, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
         (Err(error), Some(untouched)) if error.is_cancelled() => {
@@ -98,10 +99,13 @@ pub fn validate(
     let preparing = started.elapsed();
     let started = Instant::now();
     if board.begin(&ready.0.untouched.baseline).is_continue() {
-        run_tasks(project, set, ready, &board, journal.as_ref(), &phases)?;
+        run_tasks(project, set, ready, few, &board, journal.as_ref(), &phases)?;
     }
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
+
+/// So few patches are built by themselves whatever they cost, and the tests of the untouched program are run once for them.
+const FEW: usize = 2;
 
 /// The files that the open patches change.
 fn changed_files(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Changed {
@@ -159,6 +163,7 @@ fn run_tasks(
     project: &Project,
     set: &PatchSet,
     (prepared, worker, snapshot): (Prepared, Worker, Snapshot),
+    few: bool,
     board: &Board<'_>,
     journal: Option<&Journal>,
     phases: &Phases,
@@ -189,12 +194,12 @@ fn run_tasks(
     let open = || distinct.iter().filter(|task| !board.is_settled(task.entry));
     let cost = Cost {
         build: phases.processor(BUILDING),
-        tests: phases.processor(TESTING) / 2,
+        tests: phases.processor(TESTING) / if few { 1 } else { 2 },
         sources: prepared.commands.as_ref().map_or(1, Vec::len),
         changed: changed_sources(set, open().map(|task| task.entry)),
         patches: open().count(),
     };
-    let is_woven = options.schemata && (!options.by_cost || cost.is_less_woven());
+    let is_woven = options.schemata && !few && (!options.by_cost || cost.is_less_woven());
     if options.schemata && !is_woven {
         tracing::info!("nothing is woven: {cost:?}");
         let few: Vec<usize> = open().map(|task| task.entry).collect();
@@ -210,7 +215,8 @@ fn run_tasks(
         board,
         journal,
         schedule: &schedule,
-        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
+        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot])
+            .after_one_run(few),
         workers: Pool::of(vec![worker]),
     };
     for portion in portions(&distinct) {

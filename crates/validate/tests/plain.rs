@@ -386,6 +386,72 @@ fn a_patch_whose_tests_change_their_mind_is_unstable() {
 }
 
 #[test]
+fn for_one_or_two_patches_the_tests_of_the_untouched_program_are_run_once() {
+    let place = Place::new();
+    let patches = [
+        ("one", in_calc(TWICE, "    return a * 2;")),
+        ("two", in_calc(TWICE, "    return a + a;")),
+        ("three", in_calc(TWICE, "    return 2 * a;")),
+    ];
+    let options = ValidateOptions {
+        schemata: true,
+        by_cost: true,
+        ..place.quick()
+    };
+    let runs = |patches: &[(&'static str, String)]| {
+        let testing = Mutex::new((false, 0));
+        let events = |event: Event<'_>| {
+            let mut testing = testing.lock().unwrap();
+            match event {
+                Event::Phase(name) => testing.0 = name.starts_with("running the tests"),
+                Event::Progress { done, total } if testing.0 => {
+                    assert!(done <= total);
+                    testing.1 = done;
+                }
+                _ => {}
+            }
+        };
+        let outcome = place.run_with(
+            patches,
+            &options,
+            &place.flags(),
+            CancelToken::new().unwrap(),
+            &events,
+        );
+        let outcome = outcome.unwrap();
+        assert!(words(&outcome).iter().all(|word| *word == "plausible"));
+        let testing = testing.lock().unwrap();
+        testing.1 / outcome.tests.names.len()
+    };
+    assert_eq!(runs(&patches[..1]), 1);
+    assert_eq!(runs(&patches[..2]), 1);
+    assert_eq!(runs(&patches), 2);
+}
+
+#[test]
+fn a_test_that_fails_once_with_the_only_patch_is_run_again_before_it_counts() {
+    let place = Place::new();
+    place.write("twice.h", "#define FACTOR 2\n");
+    let name = format!("/tmp/patchwright-test-{}-grudging", std::process::id());
+    let memory = std::path::PathBuf::from(name);
+    let code = format!(
+        "    if (!fopen(\"{0}\", \"r\")) {{ fopen(\"{0}\", \"w\"); return 0; }}\n    return a + b;",
+        memory.display()
+    );
+    let options = ValidateOptions {
+        by_cost: true,
+        ..place.quick()
+    };
+    let outcome = place.run(&[("grudging", in_calc(ADD, &code))], &options);
+    let _ = fs::remove_file(&memory);
+    let outcome = outcome.unwrap();
+    let Some(PatchVerdict::Unstable(killer)) = &outcome.patches[0].verdict else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(outcome.tests.names[killer.test], "add");
+}
+
+#[test]
 fn patches_of_the_build_and_the_tests_are_validated_and_named() {
     let place = Place::new();
     let makefile = "calc: calc.c\n\tcc -w -o calc calc.c\n";
