@@ -185,11 +185,12 @@ pub fn locate(
     let mut functions: Vec<Vec<Function>> = Vec::new();
     let mut ways: Vec<Way> = Vec::new();
     for mut unit in units {
-        functions.push(std::mem::take(&mut unit.functions));
+        let own = std::mem::take(&mut unit.functions);
         ways.push(Way {
+            types: TermTypes::of(&mut unit.types, &own),
             unit,
-            types: TermTypes::default(),
         });
+        functions.push(own);
     }
     let direct: Vec<FxHashSet<String>> = ways
         .iter()

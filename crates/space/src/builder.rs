@@ -35,6 +35,9 @@ const NEAREST: usize = 8;
 /// What it costs beyond its nodes to cut off a part of a number.
 const NARROWING: u32 = 2;
 
+/// What it costs beyond its nodes to move a pointer to a structure of which no function moves one.
+const BESIDE_ONE: u32 = 2;
+
 /// What it costs beyond its nodes to compare what a comparison gives.
 const CHAINED_COMPARISON: u32 = 2;
 
@@ -356,6 +359,7 @@ impl SpaceBuilder<'_> {
     /// What a template costs beyond its nodes, where it gives a value of type `filled` at a site.
     fn beyond(&self, site: &Site, template: Template, filled: CType) -> u32 {
         let is_pointer = |ctype: CType| matches!(ctype, CType::Pointer(_));
+        let is_alone = |ctype| matches!(ctype, CType::Pointer(to) if self.pointees[to].is_alone);
         let calculates =
             is_pointer(site.term.ctype()) && matches!(site.term.kind(), Kind::Binary(..));
         let of_enumeration = match template {
@@ -382,6 +386,7 @@ impl SpaceBuilder<'_> {
         u32::from(of_character)
             + of_enumeration
             + match template {
+                Template::Binary(..) if is_alone(filled) => BESIDE_ONE + u32::from(!calculates),
                 // Where nothing is known of what lies round an object, what is read beside it passes by chance.
                 Template::Binary(..) | Template::Select(..)
                     if is_pointer(filled) && self.space.assigned().is_none() =>

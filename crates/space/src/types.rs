@@ -1,7 +1,10 @@
 //! From the types of the C tree to the types of terms.
 
-use patchwright_csource::types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable};
-use rustc_hash::FxHashMap;
+use patchwright_csource::{
+    BinaryOperator, ExprId, ExprKind, Function, UnaryOperator,
+    types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::term::{CType, Pointee, PointeeId, Pointees};
 
@@ -10,9 +13,55 @@ use crate::term::{CType, Pointee, PointeeId, Pointees};
 pub struct TermTypes {
     pointees: Pointees,
     index: FxHashMap<TypeId, PointeeId>,
+    /// The structures and unions, without qualifiers, that stand in a row: a pointer to one is subscripted or moved.
+    in_rows: FxHashSet<TypeId>,
 }
 
 impl TermTypes {
+    /// For the terms of these functions of one translation unit.
+    pub fn of(types: &mut TypeTable, functions: &[Function]) -> Self {
+        let mut in_rows = FxHashSet::default();
+        for function in functions {
+            let mut add = |id: ExprId| {
+                let (TypeKind::Pointer(to) | TypeKind::Array(to, _)) =
+                    *types.kind(function.expr(id).ty)
+                else {
+                    return;
+                };
+                if matches!(types.kind(to), TypeKind::Record(_)) {
+                    in_rows.insert(types.unqualified(to));
+                }
+            };
+            for expr in &function.exprs {
+                match &expr.kind {
+                    ExprKind::Subscript { base: one, .. }
+                    | ExprKind::Assign {
+                        operator: Some(_),
+                        target: one,
+                        ..
+                    }
+                    | ExprKind::Unary {
+                        operator: UnaryOperator::Step,
+                        operand: one,
+                    } => add(*one),
+                    ExprKind::Binary {
+                        operator: BinaryOperator::Add | BinaryOperator::Sub,
+                        left,
+                        right,
+                    } => {
+                        add(*left);
+                        add(*right);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        TermTypes {
+            in_rows,
+            ..TermTypes::default()
+        }
+    }
+
     /// The types that pointers point to.
     pub fn pointees(&self) -> &Pointees {
         &self.pointees
@@ -67,6 +116,8 @@ impl TermTypes {
             is_void: matches!(types.kind(to), TypeKind::Void),
             is_function: matches!(types.kind(to), TypeKind::Function),
             is_const: qualifiers.is_const,
+            is_alone: matches!(types.kind(to), TypeKind::Record(_))
+                && !self.in_rows.contains(&plain),
             unqualified,
         });
         self.index.insert(to, id);

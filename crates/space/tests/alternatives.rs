@@ -12,7 +12,7 @@ fn changes(source: &str, schema: Schema, predicates: &[&str]) -> Vec<String> {
     let functions = std::mem::take(&mut unit.functions);
     let function = functions.last().unwrap();
     let scope_map = scopes(&unit, function);
-    let mut types = TermTypes::default();
+    let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
         unit: &mut unit,
         types: &mut types,

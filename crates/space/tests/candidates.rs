@@ -57,7 +57,7 @@ fn candidates_against(
     let own = own.unwrap();
     let function = &functions[own];
     let scope_map = scopes(&unit, function);
-    let mut types = TermTypes::default();
+    let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
         unit: &mut unit,
         types: &mut types,
@@ -167,7 +167,7 @@ fn each_hole(source: &str, show: impl FnMut(&Hole)) {
     let mut unit = common::read(source);
     let functions = std::mem::take(&mut unit.functions);
     let scope_map = scopes(&unit, &functions[0]);
-    let mut types = TermTypes::default();
+    let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
         unit: &mut unit,
         types: &mut types,
@@ -285,6 +285,19 @@ fn one_more_is_a_constant_before_it_is_a_variable_and_bits_come_last() {
     let found = candidates(&source, "last", is_expression);
     assert_eq!(cost(&found, "last * n"), Some(2));
     assert_eq!(cost(&found, "last & n"), Some(3));
+}
+
+#[test]
+fn a_pointer_to_a_structure_is_moved_last_where_no_function_moves_one() {
+    let types = "struct one { int level; }; struct many { int level; };";
+    let other = "int total(struct many *m, int n) { int t; for (t = 0; n; n--, m++) t += m->level; return t; }";
+    let source = format!(
+        "{types} {other} int g(struct one *one, const struct many *many, int n) {{ if (one->level > n) n++; return n + many->level; }}"
+    );
+    let beside_one = candidates_of("g", &source, "one", is_expression);
+    let beside_many = candidates_of("g", &source, "many", is_expression);
+    let many = cost(&beside_many, "(many + 1)").unwrap();
+    assert_eq!(cost(&beside_one, "(one + 1)"), Some(many + 2));
 }
 
 #[test]

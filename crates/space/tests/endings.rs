@@ -27,7 +27,7 @@ fn open(source: &str) -> Open {
     );
     let mut unit = common::read(&source);
     let functions = std::mem::take(&mut unit.functions);
-    let mut types = TermTypes::default();
+    let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut open = Open::default();
     let function = &functions[0];
     assert!(function.refusal.is_none(), "{:?}", function.refusal);

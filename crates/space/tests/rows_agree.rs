@@ -106,8 +106,8 @@ fn f64_of(ty: Ty, value: f64) -> u64 {
 
 /// All holes of the source with their leaves and spaces.
 fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
-    let mut types = TermTypes::default();
     let functions = std::mem::take(&mut unit.functions);
+    let mut types = TermTypes::of(&mut unit.types, &functions);
     let limits = LeafLimits {
         atoms: 5,
         constants: 2,

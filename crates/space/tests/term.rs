@@ -23,6 +23,7 @@ impl World {
                 is_void: spelling == "void",
                 is_function: false,
                 is_const: false,
+                is_alone: false,
                 unqualified: None,
             }))
         };

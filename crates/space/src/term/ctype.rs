@@ -151,6 +151,9 @@ pub struct Pointee {
     pub is_function: bool,
     /// Whether objects of the type are `const`.
     pub is_const: bool,
+    /// Whether this is a structure or union of which no function subscripts or moves a pointer: behind one there is hardly
+    /// another one.
+    pub is_alone: bool,
     /// The same type without its qualifiers, if it has qualifiers and that type is in the table:
     /// pointers to both may be compared and subtracted.
     pub unqualified: Option<PointeeId>,

@@ -55,6 +55,7 @@ impl World {
                 is_void: spelling.ends_with("void"),
                 is_function: spelling.contains('('),
                 is_const: spelling.starts_with("const "),
+                is_alone: false,
                 unqualified,
             })
         };
