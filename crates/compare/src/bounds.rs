@@ -33,6 +33,8 @@ pub(crate) enum Part {
 
 /// So wide are inputs at most whose ranges are looked for.
 const WIDEST: u32 = 64;
+/// With more ranges than these a condition on a byte is said as it was calculated.
+const MOST_RANGES: usize = 4;
 /// All values of inputs so wide are looked at.
 pub(crate) const SMALL: u32 = 8;
 
@@ -74,11 +76,11 @@ pub(crate) fn joined(
             let mut ranges = ranges(terms, names, variable, &literals);
             match (ranges.len(), ranges.pop()) {
                 (1, Some(only)) => found.push(Part::Range(only)),
-                (_, Some(last)) => {
+                (..=MOST_RANGES, Some(last)) => {
                     ranges.push(last);
                     found.push(Part::Set(ranges));
                 }
-                (_, None) => found.extend(literals.into_iter().map(Part::Term)),
+                (_, _) => found.extend(literals.into_iter().map(Part::Term)),
             }
             continue;
         }
@@ -328,12 +330,18 @@ impl Part {
         }
     }
 
-    /// It, as C says it.
-    pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
+    fn text(&self, printer: &Printer<'_>, is_joined: bool) -> String {
         match self {
             Part::Range(range) => range.text(printer),
             Part::Set(ranges) => set(ranges, printer),
-            Part::Term(term) => printer.condition(*term),
+            Part::Term(term) => printer.condition(*term, is_joined),
         }
     }
+}
+
+/// Parts as C says them; all of them, joined by `&&`, are the condition.
+pub(crate) fn texts(parts: &[Part], printer: &Printer<'_>) -> Vec<String> {
+    let is_joined = parts.len() > 1;
+    let texts = parts.iter().map(|part| part.text(printer, is_joined));
+    texts.collect()
 }

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     behaviour::{self, Formulas, cut, formulas},
-    bounds::{Part, joined},
+    bounds::{Part, joined, texts},
     congruence::Congruence,
     coverage::Region,
     explore::Known,
@@ -339,7 +339,7 @@ impl<'a> Explorer<'a> {
         Partition {
             kind,
             seen,
-            condition: parts.iter().map(|part| part.text(&printer)).collect(),
+            condition: texts(&parts, &printer),
             term,
             behaviours,
             samples,

@@ -9,6 +9,7 @@ use patchwright_solve::{Assignment, Term, Terms};
 
 use crate::{
     behaviour::{self, formulas},
+    bounds::texts,
     coverage::Region,
     explore::Input,
     pair::{Pair, Seen, Side},
@@ -140,7 +141,7 @@ impl<'a> Explorer<'a> {
             terms: self.terms,
             names: &self.names,
         };
-        let condition: Vec<String> = parts.iter().map(|part| part.text(&printer)).collect();
+        let condition = texts(&parts, &printer);
         let is_undetermined = self.is_undetermined(term);
         let mut with_first = Vec::new();
         for (pair, group) in pairs.iter().zip(&groups[1..]) {

@@ -45,6 +45,176 @@ enum Sign {
     Any,
 }
 
+/// An expression of C for bits.
+#[derive(Clone)]
+struct Text {
+    text: String,
+    precedence: Precedence,
+    /// The width of its type once it is promoted: 32, 64 or 128.
+    rank: u32,
+    /// Its type, once it is promoted, has no sign.
+    is_unsigned: bool,
+}
+
+impl Text {
+    /// What is of a type with this width and sign before it is promoted.
+    fn of(text: String, precedence: Precedence, width: u32, is_unsigned: bool) -> Text {
+        let rank = match width {
+            0..=32 => 32,
+            33..=64 => 64,
+            _ => 128,
+        };
+        Text {
+            text,
+            precedence,
+            rank,
+            is_unsigned: is_unsigned && width >= 32,
+        }
+    }
+
+    fn cut() -> Text {
+        Text::of("…".to_owned(), PRIMARY, 32, false)
+    }
+
+    /// A number: of the first type that can hold it.
+    fn constant(text: String, width: u32, bits: u128, sign: Sign) -> Text {
+        let precedence = match text.starts_with('-') {
+            true => UNARY,
+            false => PRIMARY,
+        };
+        let magnitude = text.trim_start_matches('-').parse::<u128>().unwrap_or(bits);
+        // Without a suffix it would be of no type.
+        if sign == Sign::Unsigned && width == 64 && magnitude >> 63 != 0 {
+            return Text::of(format!("{text}u"), precedence, 64, true);
+        }
+        let rank = if magnitude >> 31 == 0 { 32 } else { 64 };
+        Text::of(text, precedence, rank, false)
+    }
+
+    fn parts(self) -> (String, Precedence) {
+        (self.text, self.precedence)
+    }
+
+    /// In parentheses, if it binds less tightly.
+    fn within(&self, least: Precedence) -> String {
+        wrapped((self.text.clone(), self.precedence), least)
+    }
+
+    /// What C makes of both has no sign.
+    fn makes_unsigned(&self, other: &Text) -> bool {
+        let rank = self.rank.max(other.rank);
+        let decides = |text: &Text| text.is_unsigned && text.rank == rank;
+        decides(self) || decides(other)
+    }
+
+    fn cast(self, width: u32, is_unsigned: bool) -> Text {
+        let name = if is_unsigned {
+            unsigned(width)
+        } else {
+            signed(width)
+        };
+        let text = format!("({name}){}", self.within(UNARY));
+        Text::of(text, UNARY, width, is_unsigned)
+    }
+
+    /// With the sign that the same bits have.
+    fn signed(self) -> Text {
+        let rank = self.rank;
+        match self.is_unsigned {
+            true => self.cast(rank, false),
+            false => self,
+        }
+    }
+
+    /// Of a type that has so many bits at least, and no sign, if that is wanted.
+    fn widened(self, width: u32, is_unsigned: bool) -> Text {
+        match self.rank < width.max(32) || (is_unsigned && !self.is_unsigned) {
+            true => {
+                let is_unsigned = is_unsigned || self.is_unsigned;
+                let rank = Text::of(String::new(), PRIMARY, width.max(self.rank), false).rank;
+                self.cast(rank, is_unsigned)
+            }
+            false => self,
+        }
+    }
+
+    /// The value that its lowest bits have with a sign.
+    fn fitted(self, width: u32, sign: Sign) -> Text {
+        match sign {
+            Sign::Any => self,
+            _ if matches!(width, 8 | 16 | 32 | 64 | 128) => {
+                self.cast(width, sign == Sign::Unsigned)
+            }
+            _ => {
+                let mask = (1u128 << width) - 1;
+                let bits = self.widened(width, false).with(&format!(" & {mask}"), AND);
+                match sign {
+                    Sign::Signed => {
+                        let half = 1u128 << (width - 1);
+                        let turned = bits.with(&format!(" ^ {half}"), XOR);
+                        turned.with(&format!(" - {half}"), PLUS).signed()
+                    }
+                    _ => bits,
+                }
+            }
+        }
+    }
+
+    /// A result of a calculation that C does in `int` at least, where narrower bits would wrap.
+    fn wrapping(self, width: u32, sign: Sign) -> Text {
+        match sign {
+            Sign::Any => self,
+            Sign::Signed if width == self.rank => self.signed(),
+            Sign::Unsigned if width == self.rank && self.is_unsigned => self,
+            _ => self.fitted(width, sign),
+        }
+    }
+
+    /// A value without sign, as one with the sign that is wanted.
+    fn converted(self, width: u32, sign: Sign) -> Text {
+        match sign {
+            Sign::Signed => self.fitted(width, sign),
+            Sign::Unsigned | Sign::Any => self,
+        }
+    }
+
+    fn with(self, behind: &str, precedence: Precedence) -> Text {
+        Text {
+            text: format!("{}{behind}", self.within(precedence)),
+            precedence,
+            ..self
+        }
+    }
+
+    fn prefixed(self, sign: &str) -> Text {
+        let least = if sign == "-" { UNARY + 1 } else { UNARY };
+        Text {
+            text: format!("{sign}{}", self.within(least)),
+            precedence: UNARY,
+            ..self
+        }
+    }
+
+    fn and(self, word: &str, other: Text, precedence: Precedence) -> Text {
+        Text {
+            text: format!(
+                "{} {word} {}",
+                self.within(precedence),
+                other.within(precedence + 1)
+            ),
+            precedence,
+            rank: self.rank.max(other.rank),
+            is_unsigned: self.makes_unsigned(&other),
+        }
+    }
+
+    /// The type of a shift is that of its left side.
+    fn shifted(self, word: &str, by: &Text) -> Text {
+        let by = by.within(SHIFT + 1);
+        self.with(&format!(" {word} {by}"), SHIFT)
+    }
+}
+
 impl Printer<'_> {
     /// A value.
     pub(crate) fn value(&self, term: Term, ty: Type) -> String {
@@ -58,14 +228,15 @@ impl Printer<'_> {
                 } else {
                     Sign::Unsigned
                 };
-                self.bits(term, sign, 0).0
+                self.bits(term, sign, 0).text
             }
         }
     }
 
-    /// A truth value.
-    pub(crate) fn condition(&self, term: Term) -> String {
-        self.truth(term, true, 0).0
+    /// A truth value; as one of several that are joined by `&&`, or alone.
+    pub(crate) fn condition(&self, term: Term, is_joined: bool) -> String {
+        let least = if is_joined { BOTH } else { 0 };
+        wrapped(self.truth(term, true, 0), least)
     }
 
     /// A constant that an input is compared with.
@@ -135,7 +306,7 @@ impl Printer<'_> {
                 };
                 let (a, b) = (self.bits(a, sign, depth), self.bits(b, sign, depth));
                 let word = if holds { "overflows" } else { "fits" };
-                let text = format!("{} * {} {word}", wrapped(a, TIMES), wrapped(b, TIMES));
+                let text = format!("{} * {} {word}", a.within(TIMES), b.within(TIMES));
                 (text, EITHER)
             }
             Node::Variable(_) => {
@@ -167,7 +338,7 @@ impl Printer<'_> {
                 .iter()
                 .map(|&argument| match self.terms.sort(argument) {
                     Sort::Bool => self.truth(argument, true, depth).0,
-                    _ => self.bits(argument, Sign::Any, depth).0,
+                    _ => self.bits(argument, Sign::Any, depth).text,
                 });
         let arguments: Vec<String> = arguments.collect();
         let name = self.terms.symbol_name(function);
@@ -194,22 +365,26 @@ impl Printer<'_> {
         depth: u32,
         precedence: Precedence,
     ) -> (String, Precedence) {
-        let left = self.bits(a, sign, depth);
-        let right = match self.terms.as_constant(b) {
+        let mut left = self.bits(a, sign, depth);
+        let mut right = match self.terms.as_constant(b) {
             Some(bits) => {
                 let is_byte = self.is_byte(a);
-                (number(self.terms.width(b), bits, sign, is_byte), PRIMARY)
+                let width = self.terms.width(b);
+                let text = number(width, bits, sign, is_byte);
+                Text::constant(text, width, bits, sign)
             }
             None => self.bits(b, sign, depth),
         };
-        (
-            format!(
-                "{} {word} {}",
-                wrapped(left, precedence + 1),
-                wrapped(right, precedence + 1)
-            ),
-            precedence,
-        )
+        // What is negative must not become a large number.
+        if sign == Sign::Signed && left.makes_unsigned(&right) {
+            (left, right) = (left.signed(), right.signed());
+        }
+        let text = format!(
+            "{} {word} {}",
+            left.within(precedence + 1),
+            right.within(precedence + 1)
+        );
+        (text, precedence)
     }
 
     /// A byte of input, however widened.
@@ -229,6 +404,10 @@ impl Printer<'_> {
         match self.terms.node(term) {
             Node::SignExtend(_) | Node::Sdiv(..) | Node::Srem(..) => Sign::Signed,
             Node::Udiv(..) | Node::Urem(..) => Sign::Unsigned,
+            // A few bits of a number are none.
+            Node::Extract { .. } if !matches!(self.terms.width(term), 8 | 16 | 32 | 64) => {
+                Sign::Unsigned
+            }
             Node::Variable(_) => match self.names.of.get(&term) {
                 Some((_, Some(ty))) if !ty.is_signed() => Sign::Unsigned,
                 _ => Sign::Signed,
@@ -251,162 +430,307 @@ impl Printer<'_> {
         }
     }
 
-    fn bits(&self, term: Term, sign: Sign, depth: u32) -> (String, Precedence) {
+    /// An expression of C for bits. Its value is that of the bits with this sign, or, with any, one that is the same modulo
+    /// two to the power of their width. It is calculated as a compiler does that lets signed numbers wrap.
+    fn bits(&self, term: Term, sign: Sign, depth: u32) -> Text {
         if depth > DEEPEST {
-            return ("…".to_owned(), PRIMARY);
+            return Text::cut();
         }
         let depth = depth + 1;
         let width = self.terms.width(term);
-        let same = |a: Term| self.bits(a, sign, depth);
-        let binary = |a: Term, word: &str, b: Term, precedence: Precedence, sign: Sign| {
-            let (a, b) = (self.bits(a, sign, depth), self.bits(b, sign, depth));
-            (
-                format!(
-                    "{} {word} {}",
-                    wrapped(a, precedence),
-                    wrapped(b, precedence + 1)
-                ),
-                precedence,
-            )
-        };
         match self.terms.node(term) {
             Node::Constant(bits) => {
                 let text = number(width, bits, sign, false);
-                let precedence = if text.starts_with('-') {
-                    UNARY
-                } else {
-                    PRIMARY
-                };
-                (text, precedence)
+                Text::constant(text, width, bits, sign)
             }
             Node::Variable(_) => {
-                let name = self.name(term);
-                let is_signed = match self.names.of.get(&term) {
-                    Some((_, Some(ty))) => ty.is_signed(),
-                    _ => return (name, PRIMARY),
+                let ty = self.names.of.get(&term).and_then(|(_, ty)| *ty);
+                let own = match ty.is_some_and(Type::is_signed) {
+                    true => Sign::Signed,
+                    false => Sign::Unsigned,
                 };
-                match (sign, is_signed) {
-                    (Sign::Unsigned, true) => (format!("({}){name}", unsigned(width)), UNARY),
-                    (Sign::Signed, false) => (format!("({}){name}", signed(width)), UNARY),
-                    _ => (name, PRIMARY),
+                let name = Text::of(self.name(term), PRIMARY, width, own == Sign::Unsigned);
+                match sign == own || sign == Sign::Any {
+                    true => name,
+                    false => name.fitted(width, sign),
                 }
             }
             // Promotions are not written in C.
-            Node::SignExtend(a) if sign != Sign::Unsigned => self.bits(a, Sign::Signed, depth),
             Node::SignExtend(a) => {
                 let a = self.bits(a, Sign::Signed, depth);
-                (format!("({}){}", unsigned(width), wrapped(a, UNARY)), UNARY)
+                match sign {
+                    Sign::Unsigned => a.fitted(width, sign),
+                    Sign::Signed | Sign::Any => a,
+                }
             }
             Node::Concat(high, low) if self.terms.as_constant(high) == Some(0) => {
                 self.bits(low, Sign::Unsigned, depth)
             }
-            Node::Concat(high, low) if self.terms.as_constant(low) == Some(0) => {
-                let by = self.terms.width(low);
-                // The upper bits that are shifted out are not asked for.
-                let high = match self.terms.node(high) {
-                    Node::Extract { of, low: 0, .. } => of,
-                    _ => high,
-                };
-                let high = self.bits(high, Sign::Any, depth);
-                (format!("{} << {by}", wrapped(high, SHIFT)), SHIFT)
-            }
             Node::Concat(high, low) => {
                 let by = self.terms.width(low);
-                let high = self.bits(high, Sign::Unsigned, depth);
-                let low = self.bits(low, Sign::Unsigned, depth);
-                (
-                    format!(
-                        "{} << {by} | {}",
-                        wrapped(high, SHIFT),
-                        wrapped(low, OR + 1)
-                    ),
-                    OR,
-                )
-            }
-            Node::Extract { of, low: 0, .. } if matches!(width, 8 | 16 | 32) => {
-                let cast = if sign == Sign::Signed {
-                    signed(width)
-                } else {
-                    unsigned(width)
+                let is_whole = matches!(width, 32 | 64 | 128);
+                let is_blank = self.terms.as_constant(low) == Some(0);
+                // The upper bits that are shifted out are not asked for.
+                let moved = match (self.terms.node(high), is_whole || sign == Sign::Any) {
+                    (Node::Extract { of, low: 0, .. }, true) => self.bits(of, Sign::Any, depth),
+                    _ => self.bits(high, sign, depth),
                 };
-                let of = self.bits(of, Sign::Any, depth);
-                (format!("({cast}){}", wrapped(of, UNARY)), UNARY)
+                let moved = match (sign, is_whole) {
+                    (Sign::Unsigned, true) => moved.widened(width, true),
+                    _ => moved.widened(width, false),
+                };
+                let mut joined = moved.with(&format!(" << {by}"), SHIFT);
+                if !is_blank {
+                    joined = joined.and("|", self.bits(low, Sign::Unsigned, depth), OR);
+                }
+                match is_whole {
+                    true => joined.wrapping(width, sign),
+                    false => joined,
+                }
             }
             Node::Extract { of, high, low } => {
                 let is_top = high + 1 == self.terms.width(of);
-                let whole = self.bits(of, Sign::Unsigned, depth);
-                let moved = match low {
-                    0 => whole,
-                    _ => (format!("{} >> {low}", wrapped(whole, SHIFT)), SHIFT),
-                };
-                if is_top && sign != Sign::Signed {
-                    return moved;
-                }
-                let mask = (1u128 << width) - 1;
-                (format!("{} & {mask}", wrapped(moved, AND)), AND)
-            }
-            Node::Neg(a) => (format!("-{}", wrapped(same(a), UNARY + 1)), UNARY),
-            Node::BitNot(a) => (format!("~{}", wrapped(same(a), UNARY)), UNARY),
-            Node::Add(a, b) => {
-                if let Node::Neg(b) = self.terms.node(b) {
-                    return binary(a, "-", b, PLUS, sign);
-                }
-                if let Node::Neg(a) = self.terms.node(a) {
-                    return binary(b, "-", a, PLUS, sign);
-                }
-                if let Some(k) = self.terms.as_constant(b) {
-                    let text = number(width, k, Sign::Signed, false);
-                    let left = wrapped(same(a), PLUS);
-                    return match text.strip_prefix('-') {
-                        Some(positive) => (format!("{left} - {positive}"), PLUS),
-                        None => (format!("{left} + {text}"), PLUS),
+                if is_top && let Some(dividend) = self.dividend(of, low) {
+                    let dividend = self.bits(dividend, Sign::Signed, depth).signed();
+                    let quotient = dividend.with(&format!(" / {}", 1u128 << low), TIMES);
+                    return match sign {
+                        Sign::Unsigned => quotient.fitted(width, sign),
+                        Sign::Signed | Sign::Any => quotient,
                     };
                 }
-                binary(a, "+", b, PLUS, sign)
+                let whole = match sign {
+                    Sign::Signed | Sign::Unsigned if is_top => sign,
+                    _ => Sign::Any,
+                };
+                let mut whole = self.bits(of, whole, depth);
+                if low > 0 {
+                    if is_top && sign == Sign::Signed {
+                        whole = whole.signed();
+                    }
+                    whole = whole.widened(high + 1, false);
+                    whole = whole.with(&format!(" >> {low}"), SHIFT);
+                }
+                match is_top {
+                    true => whole,
+                    false => whole.fitted(width, sign),
+                }
             }
-            Node::Mul(a, b) => binary(a, "*", b, TIMES, sign),
-            Node::Udiv(a, b) => binary(a, "/", b, TIMES, Sign::Unsigned),
-            Node::Urem(a, b) => binary(a, "%", b, TIMES, Sign::Unsigned),
-            Node::Sdiv(a, b) => binary(a, "/", b, TIMES, Sign::Signed),
-            Node::Srem(a, b) => binary(a, "%", b, TIMES, Sign::Signed),
-            Node::BitAnd(a, b) => binary(a, "&", b, AND, sign),
-            Node::BitXor(a, b) => binary(a, "^", b, XOR, sign),
-            Node::Shl(a, b) => binary(a, "<<", b, SHIFT, sign),
-            Node::Lshr(a, b) => binary(a, ">>", b, SHIFT, Sign::Unsigned),
-            Node::Ashr(a, b) => binary(a, ">>", b, SHIFT, Sign::Signed),
+            Node::Neg(a) => {
+                let a = self.bits(a, sign, depth).widened(width, false);
+                a.prefixed("-").wrapping(width, sign)
+            }
+            Node::BitNot(a) => {
+                let a = self.bits(a, sign, depth).widened(width, false);
+                a.prefixed("~").wrapping(width, sign)
+            }
+            Node::Add(a, b) => {
+                if let Some((of, by)) = self.rest_of_power(term) {
+                    let of = self.bits(of, Sign::Signed, depth);
+                    let rest = of.signed().with(&format!(" % {by}"), TIMES);
+                    return match sign {
+                        Sign::Unsigned => rest.fitted(width, sign),
+                        Sign::Signed | Sign::Any => rest,
+                    };
+                }
+                if let Node::Neg(b) = self.terms.node(b) {
+                    return self.wrapping((a, "-", b, PLUS), sign, depth);
+                }
+                if let Node::Neg(a) = self.terms.node(a) {
+                    return self.wrapping((b, "-", a, PLUS), sign, depth);
+                }
+                if let Some(k) = self.terms.as_constant(b)
+                    && let text = number(width, k, Sign::Signed, false)
+                    && let Some(positive) = text.strip_prefix('-')
+                {
+                    let left = self.bits(a, sign, depth).widened(width, false);
+                    let sum = left.with(&format!(" - {positive}"), PLUS);
+                    return sum.wrapping(width, sign);
+                }
+                self.wrapping((a, "+", b, PLUS), sign, depth)
+            }
+            Node::Mul(a, b) => self.wrapping((a, "*", b, TIMES), sign, depth),
+            Node::BitAnd(a, b) => self.bitwise((a, "&", b, AND), sign, depth),
+            Node::BitXor(a, b) => self.bitwise((a, "^", b, XOR), sign, depth),
+            Node::Shl(a, b) => {
+                let a = self.bits(a, sign, depth).widened(width, false);
+                let b = self.bits(b, Sign::Unsigned, depth);
+                a.shifted("<<", &b).wrapping(width, sign)
+            }
+            Node::Udiv(a, b) => self.unsigned((a, "/", b), sign, depth),
+            Node::Urem(a, b) => self.unsigned((a, "%", b), sign, depth),
+            Node::Lshr(a, b) => {
+                let a = self.bits(a, Sign::Unsigned, depth);
+                let b = self.bits(b, Sign::Unsigned, depth);
+                a.shifted(">>", &b).converted(width, sign)
+            }
+            Node::Sdiv(a, b) => self.signed((a, "/", b), sign, depth),
+            Node::Srem(a, b) => self.signed((a, "%", b), sign, depth),
+            Node::Ashr(a, b) => {
+                let a = self.bits(a, Sign::Signed, depth).signed();
+                let b = self.bits(b, Sign::Unsigned, depth);
+                let moved = a.shifted(">>", &b);
+                match sign {
+                    Sign::Unsigned => moved.fitted(width, sign),
+                    Sign::Signed | Sign::Any => moved,
+                }
+            }
             Node::Ite(c, a, b) => {
                 let c = self.truth(c, true, depth);
-                let (a, b) = (same(a), same(b));
+                let (mut a, mut b) = (self.bits(a, sign, depth), self.bits(b, sign, depth));
+                if sign == Sign::Signed && a.makes_unsigned(&b) {
+                    (a, b) = (a.signed(), b.signed());
+                }
+                let (is_unsigned, rank) = (a.makes_unsigned(&b), a.rank.max(b.rank));
                 let text = format!(
                     "{} ? {} : {}",
                     wrapped(c, CHOICE + 1),
-                    wrapped(a, CHOICE),
-                    wrapped(b, CHOICE)
+                    a.within(CHOICE),
+                    b.within(CHOICE)
                 );
-                (text, CHOICE)
+                Text::of(text, CHOICE, rank, is_unsigned)
             }
             Node::FloatBinary(kind, ..)
             | Node::FloatSqrt(kind, _)
             | Node::FloatFromSigned(kind, _)
             | Node::FloatFromUnsigned(kind, _)
-            | Node::FloatConvert(_, kind, _) => self.float(kind, term, depth),
+            | Node::FloatConvert(_, kind, _) => {
+                let (text, precedence) = self.float(kind, term, depth);
+                Text::of(text, precedence, width, false)
+            }
             Node::FloatToSigned(kind, a) => {
                 let a = self.float(kind, a, depth);
-                (format!("({}){}", signed(width), wrapped(a, UNARY)), UNARY)
+                let text = format!("({}){}", signed(width), wrapped(a, UNARY));
+                let whole = Text::of(text, UNARY, width, false);
+                match sign {
+                    Sign::Unsigned => whole.fitted(width, sign),
+                    Sign::Signed | Sign::Any => whole,
+                }
             }
             Node::FloatToUnsigned(kind, a) => {
                 let a = self.float(kind, a, depth);
-                (format!("({}){}", unsigned(width), wrapped(a, UNARY)), UNARY)
+                let text = format!("({}){}", unsigned(width), wrapped(a, UNARY));
+                Text::of(text, UNARY, width, true).converted(width, sign)
             }
-            Node::Apply(function, list) => (self.call(function, list, depth), PRIMARY),
+            Node::Apply(function, list) => {
+                let call = self.call(function, list, depth);
+                Text::of(call, PRIMARY, width, sign == Sign::Unsigned)
+            }
             Node::Select(array, index) => {
                 let name = self.terms.name(array).unwrap_or("…").to_owned();
-                (
-                    format!("{name}[{}]", self.bits(index, Sign::Unsigned, depth).0),
-                    PRIMARY,
-                )
+                let index = self.bits(index, Sign::Unsigned, depth).text;
+                let text = format!("{name}[{index}]");
+                Text::of(text, PRIMARY, width, true).converted(width, sign)
             }
-            _ => ("…".to_owned(), PRIMARY),
+            _ => Text::cut(),
+        }
+    }
+
+    /// What is right modulo two to the power of the width, whatever the signs.
+    fn wrapping(
+        &self,
+        (a, word, b, precedence): (Term, &str, Term, Precedence),
+        sign: Sign,
+        depth: u32,
+    ) -> Text {
+        let width = self.terms.width(a);
+        let a = self.bits(a, sign, depth).widened(width, false);
+        let b = self.bits(b, sign, depth);
+        a.and(word, b, precedence).wrapping(width, sign)
+    }
+
+    /// What has the sign that its parts have.
+    fn bitwise(
+        &self,
+        (a, word, b, precedence): (Term, &str, Term, Precedence),
+        sign: Sign,
+        depth: u32,
+    ) -> Text {
+        let width = self.terms.width(a);
+        let a = self.bits(a, sign, depth).widened(width, false);
+        let done = a.and(word, self.bits(b, sign, depth), precedence);
+        match sign {
+            Sign::Signed => done.signed(),
+            Sign::Unsigned | Sign::Any => done,
+        }
+    }
+
+    fn unsigned(&self, (a, word, b): (Term, &str, Term), sign: Sign, depth: u32) -> Text {
+        let width = self.terms.width(a);
+        let (a, b) = (
+            self.bits(a, Sign::Unsigned, depth),
+            self.bits(b, Sign::Unsigned, depth),
+        );
+        a.and(word, b, TIMES).converted(width, sign)
+    }
+
+    fn signed(&self, (a, word, b): (Term, &str, Term), sign: Sign, depth: u32) -> Text {
+        let width = self.terms.width(a);
+        let (mut a, mut b) = (
+            self.bits(a, Sign::Signed, depth),
+            self.bits(b, Sign::Signed, depth),
+        );
+        if a.makes_unsigned(&b) {
+            (a, b) = (a.signed(), b.signed());
+        }
+        let done = a.and(word, b, TIMES);
+        match sign {
+            Sign::Unsigned => done.fitted(width, sign),
+            Sign::Signed | Sign::Any => done,
+        }
+    }
+
+    /// `a % 4` with sign, as it is calculated: `a` without the quotient times 4.
+    fn rest_of_power(&self, term: Term) -> Option<(Term, u128)> {
+        let Node::Add(a, b) = self.terms.node(term) else {
+            return None;
+        };
+        let of = |a: Term, negative: Term| {
+            let Node::Neg(product) = self.terms.node(negative) else {
+                return None;
+            };
+            let Node::Concat(quotient, blank) = self.terms.node(product) else {
+                return None;
+            };
+            let Node::Extract { of: sum, high, low } = self.terms.node(quotient) else {
+                return None;
+            };
+            let by = self.terms.width(blank);
+            let is_all = self.terms.as_constant(blank) == Some(0)
+                && low == by
+                && high + 1 == self.terms.width(a);
+            (is_all && self.dividend(sum, by) == Some(a)).then_some((a, 1 << by))
+        };
+        of(a, b).or_else(|| of(b, a))
+    }
+
+    /// The number that is divided by two to a power, of what is shifted: where it is negative, 1 less than the divisor is added,
+    /// so that the quotient is rounded towards zero.
+    fn dividend(&self, sum: Term, by: u32) -> Option<Term> {
+        let Node::Add(x, y) = self.terms.node(sum) else {
+            return None;
+        };
+        let is_of = |of: Term, bias: Term| {
+            let Node::Concat(zeros, signs) = self.terms.node(bias) else {
+                return false;
+            };
+            let sign = match self.terms.node(signs) {
+                Node::SignExtend(sign) => sign,
+                _ => signs,
+            };
+            let top = self.terms.width(of) - 1;
+            self.terms.as_constant(zeros) == Some(0)
+                && self.terms.width(signs) == by
+                && self.terms.node(sign)
+                    == Node::Extract {
+                        of,
+                        high: top,
+                        low: top,
+                    }
+        };
+        match (is_of(x, y), is_of(y, x)) {
+            (true, _) => Some(x),
+            (_, true) => Some(y),
+            _ => None,
         }
     }
 
@@ -446,12 +770,12 @@ impl Printer<'_> {
             }
             Node::FloatSqrt(_, a) => (format!("sqrt({})", self.float(kind, a, depth).0), PRIMARY),
             Node::FloatFromSigned(_, a) => {
-                let a = self.bits(a, Sign::Signed, depth);
-                (format!("({}){}", floating(kind), wrapped(a, UNARY)), UNARY)
+                let a = self.bits(a, Sign::Signed, depth).signed();
+                (format!("({}){}", floating(kind), a.within(UNARY)), UNARY)
             }
             Node::FloatFromUnsigned(_, a) => {
                 let a = self.bits(a, Sign::Unsigned, depth);
-                (format!("({}){}", floating(kind), wrapped(a, UNARY)), UNARY)
+                (format!("({}){}", floating(kind), a.within(UNARY)), UNARY)
             }
             Node::FloatConvert(from, _, a) => {
                 let a = self.float(from, a, depth);
@@ -459,9 +783,9 @@ impl Printer<'_> {
             }
             // The bits of a number, looked at as such.
             Node::BitXor(..) | Node::Concat(..) | Node::BitAnd(..) => {
-                self.bits(term, Sign::Unsigned, depth)
+                self.bits(term, Sign::Unsigned, depth).parts()
             }
-            _ => self.bits(term, Sign::Any, depth),
+            _ => self.bits(term, Sign::Any, depth).parts(),
         }
     }
 }

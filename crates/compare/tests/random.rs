@@ -167,9 +167,58 @@ fn is_so(kind: Kind, done: Done) -> bool {
     }
 }
 
+/// For which inputs a compiled condition holds, each text by itself. What is no C is left out.
+fn compiled(conditions: &[String]) -> Vec<Option<Vec<bool>>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    // What is shifted by too much, or divided by zero, has a value here, and is undefined there.
+    let is_undefined = |text: &str| {
+        let by = ["<< ", ">> ", "/ ", "% "];
+        let mut ends = by.iter().flat_map(|word| {
+            let found = text.match_indices(word);
+            found.map(|(at, word)| at + word.len())
+        });
+        ends.any(|end| !text[end..].starts_with(|next: char| next.is_ascii_digit()))
+    };
+    let is_code = |text: &&String| {
+        let is_none = ["…", "overflows", "fits"]
+            .iter()
+            .any(|word| text.contains(word));
+        !is_none && !is_undefined(text)
+    };
+    let mut text = "#include <stdio.h>\n".to_owned();
+    let codes: Vec<&String> = conditions.iter().filter(is_code).collect();
+    let of_first = "static int c(int n, signed char a, unsigned char b) { switch (n) {\n";
+    text.push_str(of_first);
+    for (number, code) in codes.iter().enumerate() {
+        text.push_str(&format!("case {number}: return ({code}) != 0;\n"));
+    }
+    text.push_str(&format!(
+        "}} return 0; }}\nint main(void) {{ for (int n = 0; n < {}; n++) for (int i = 0; i < 65536; i++) \
+         putchar('0' + c(n, i & 255, i >> 8)); return 0; }}\n",
+        codes.len()
+    ));
+    std::fs::write(folder.path().join("conditions.c"), &text).expect("written");
+    let built = Command::new(common::clang())
+        .args(["-w", "-O1", "-fwrapv", "-o", "conditions", "conditions.c"])
+        .current_dir(folder.path())
+        .status()
+        .expect("clang is installed");
+    assert!(built.success(), "{text}");
+    let output = Command::new(folder.path().join("conditions")).output();
+    let output = output.expect("starts").stdout;
+    let mut columns = output.chunks(65536);
+    let columns = conditions.iter().map(|text| {
+        let column = if is_code(&text) { columns.next() } else { None };
+        Some(column?.iter().map(|byte| *byte == b'1').collect())
+    });
+    columns.collect()
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     pairs: usize,
+    /// Conditions whose text was compiled.
+    texts: usize,
     interrupted: usize,
     proofs: usize,
     partitions: usize,
@@ -210,6 +259,20 @@ fn check(seed: u64, equal: usize, seconds: Option<u64>, counts: &mut Counts) -> 
     roots.extend(partitions.iter().map(|one| one.term));
     let values = columns(&answer, &roots);
     let (limited, within) = values.split_at(limits.len());
+    let texts: Vec<String> = (partitions.iter())
+        .map(|partition| match partition.condition.is_empty() {
+            true => "1".to_owned(),
+            false => partition.condition.join(" && "),
+        })
+        .collect();
+    for (number, column) in compiled(&texts).into_iter().enumerate() {
+        let Some(column) = column else { continue };
+        counts.texts += 1;
+        let is_other = |at: &usize| column[*at] != (within[number][*at] != 0);
+        if let Some(at) = (0..column.len()).find(is_other) {
+            return wrong(&format!("`{}` is not the partition", texts[number]), at);
+        }
+    }
     for (at, done) in executed(&old, &new).into_iter().enumerate() {
         let is_limited = limited.iter().any(|column| column[at] != 0);
         let mut is_covered = false;

@@ -185,6 +185,25 @@ fn an_input_that_differs_is_known_although_the_solver_gives_up() {
 }
 
 #[test]
+fn quotients_and_rests_of_powers_of_two_are_said_as_such() {
+    let said = |old: &str, new: &str| -> Vec<String> {
+        let answer = compared(old, new, &Asked::function("f"));
+        let conditions = answer.conditions().into_iter();
+        conditions.map(|(_, text)| text).collect()
+    };
+    let leap = "int f(int y) { return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0); }\n";
+    let rests = said(
+        leap,
+        "int f(int y) { return y % 4 == 0 && y % 100 != 0; }\n",
+    );
+    assert!(rests.contains(&"y % 4 != 0".to_owned()), "{rests:?}");
+    let old = "int f(int x) { return x / 4 > 9 ? x % 1000 : 0; }\n";
+    let quotients = said(old, "int f(int x) { return x / 4 > 9 ? x % 100 : 0; }\n");
+    let expected = "x % 1000 != x % 100 && x / 4 > 9".to_owned();
+    assert!(quotients.contains(&expected), "{quotients:?}");
+}
+
+#[test]
 fn conditions_speak_of_values_and_not_of_their_bits() {
     let old = "int f(int x) { return x > 0 ? x / 3 : 0; }\n";
     let new = "int f(int x) { return x > 0 ? (x - 1) / 3 : 0; }\n";

@@ -1,6 +1,7 @@
 //! Candidates that have no classes: executions visit their location in too many states to be observed, or not always
 //! alike. What is known of others tells nothing about them, so they are put off, and executed one by one if the search has found
-//! nothing else.
+//! nothing else: those of a cost when the next cost begins, as far as they take no more than a share of all executions, and
+//! the rest in the end.
 
 use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;
@@ -10,6 +11,10 @@ use crate::{RepairError, search::Search};
 
 /// Without a limit of time that the user has set, so many executions of tests are spent on these candidates when all others are done.
 const LAST_EXECUTIONS: u64 = 5000;
+
+/// When a cost begins, candidates of those before it may take so many executions, or the share of all so far, if that is more.
+const EARLY_EXECUTIONS: u64 = 200;
+const EARLY_SHARE: u64 = 4;
 
 /// So many candidates are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
@@ -58,6 +63,36 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Executes candidates that were put off and cost less than this, if nothing was found so far, until they have had their share.
+    /// Whether there were any.
+    pub(crate) fn explore_deferred_below(
+        &mut self,
+        cost: u32,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<bool, RepairError> {
+        if self.options.all || !self.found.classes.is_empty() {
+            return Ok(false);
+        }
+        let (mut due, later): (Vec<Deferred>, Vec<Deferred>) = std::mem::take(&mut self.deferred)
+            .into_iter()
+            .partition(|one| one.cost < cost);
+        self.deferred = later;
+        due.sort_by_key(|one| one.cost);
+        let any = !due.is_empty();
+        let executions = self.found.stats.executions;
+        self.last_execution = Some(executions + EARLY_EXECUTIONS.max(executions / EARLY_SHARE));
+        for one in due {
+            let left = match self.is_over() {
+                true => Some(one),
+                false => self.explore_one_by_one(one, workers)?,
+            };
+            self.deferred.extend(left);
+        }
+        self.last_execution = None;
+        Ok(any)
+    }
+
+    /// What is left of them when the search is over.
     fn explore_one_by_one(
         &mut self,
         Deferred {
@@ -66,7 +101,7 @@ impl Search<'_> {
             candidates,
         }: Deferred,
         workers: &mut [(Worker, Channel)],
-    ) -> Result<(), RepairError> {
+    ) -> Result<Option<Deferred>, RepairError> {
         let space = self.space(unit, cost);
         let tests = self.order(&self.holes[self.units[unit].entry]);
         let before = self.found.stats.clone();
@@ -80,9 +115,13 @@ impl Search<'_> {
             all
         });
         let count = candidates.len();
-        let left = self.explore_singly(unit, &space, candidates, cost, &tests, workers)?;
+        let left = self.explore_singly(unit, &space, candidates.clone(), cost, &tests, workers)?;
         self.count_effort(unit, &before);
         self.found.stats.too_many_states -= (count - left) as u64;
-        Ok(())
+        Ok((left > 0).then(|| Deferred {
+            cost,
+            unit,
+            candidates: Some(candidates[count - left..].to_vec()),
+        }))
     }
 }

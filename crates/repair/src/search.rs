@@ -195,6 +195,7 @@ fn searched(
     }
     let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
     let mut kept = 0;
+    let mut has_deferred = false;
     let mut turns = Turns::new(&steps, prepared.passing.len() + prepared.failing.len());
     loop {
         if search.is_over() {
@@ -215,6 +216,16 @@ fn searched(
             break;
         }
         if begins {
+            if let Some(level) = turns.level() {
+                match search.explore_deferred_below(level, workers) {
+                    Ok(any) => has_deferred |= any,
+                    Err(error) if error.is_cancelled() => {
+                        search.found.interrupted = true;
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
             turns.take_up();
         }
         if !turns.is_taken_up()
@@ -308,7 +319,7 @@ fn searched(
             explored => explored?,
         }
     }
-    if turns.have_been_put_off() {
+    if turns.have_been_put_off() || has_deferred {
         search.sort_classes(&steps);
     }
     search.found.stats.complete_cost = match turns.least_cost() {
