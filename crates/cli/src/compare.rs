@@ -5,6 +5,7 @@ mod interactions;
 mod journal;
 pub(crate) mod named;
 pub(crate) mod native;
+mod paths;
 pub(crate) mod read;
 mod replay;
 mod revisions;
@@ -595,6 +596,8 @@ impl Work<'_> {
             &folder,
             self.cancel.clone(),
         )?;
+        let cases = seen::seeds(self.args, pair[0])?;
+        let cases = cases.into_iter().map(|(_, case)| case).collect();
         deep(|| {
             Job {
                 args: self.args,
@@ -603,6 +606,7 @@ impl Work<'_> {
                 journal: crate::state::journal(&self.args.resuming, "compare"),
                 started,
                 end: end.or_else(|| Instant::now().checked_add(USUAL_TIME)),
+                cases,
             }
             .run()
         })

@@ -136,7 +136,7 @@ fn without(mut piece: Cuboid, other: &Cuboid) -> Vec<Cuboid> {
     left
 }
 
-/// The share by random inputs, with Wilson's interval.
+/// The share by random inputs.
 fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
     let variables: Vec<(Term, bool)> = pair
         .inputs()
@@ -174,6 +174,11 @@ fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
             inside += u32::from(values[1].truth());
         }
     }
+    wilson(inside, tried)
+}
+
+/// A share of which random samples were looked at: Wilson's interval.
+pub(crate) fn wilson(inside: u32, tried: u32) -> Share {
     if tried == 0 {
         return Share::Between(0.0, 1.0);
     }

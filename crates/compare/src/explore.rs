@@ -15,6 +15,8 @@ use crate::{
 const FIRST_EFFORT: u64 = 2_000;
 /// Partitions that are made one by one after it, twice as many each time.
 const FIRST_INPUTS: usize = 24;
+/// Conflicts of a question for inputs that differ and take one pair of paths.
+const OF_ONE_PATH: u64 = 20_000;
 /// So often the solver is told what functions of `math.h` give, before it is given up that an input differs.
 const MOST_REFUTED: usize = 40;
 
@@ -32,6 +34,8 @@ pub enum Known {
     },
     /// There are no other inputs of that kind.
     All(Kind),
+    /// Both programs were followed along an input: names of variables, their bits, and how many; none for truth values.
+    Path(Vec<(String, u32, u128)>),
 }
 
 /// What came of a question for an input.
@@ -89,7 +93,7 @@ impl<'a> Explorer<'a> {
         }
         explored.partitions.sort_by_key(|partition| partition.kind);
         explored.statistics = self.open.statistics();
-        explored.calls = explored.statistics.calls + self.judge.statistics().calls;
+        explored.calls = self.calls();
         explored
     }
 
@@ -106,6 +110,8 @@ impl<'a> Explorer<'a> {
         for known in std::mem::take(&mut self.known) {
             match known {
                 Known::All(kind) => proved.push(kind),
+                // Others go on with these.
+                Known::Path(_) => {}
                 Known::Input {
                     kind,
                     values,
@@ -237,6 +243,33 @@ impl<'a> Explorer<'a> {
                 Input::Imagined => return End::Imagined,
             }
         }
+    }
+
+    /// Looks for inputs that differ where only those of one pair of paths are left. Whether all that differ are known.
+    pub(crate) fn one_path(
+        &mut self,
+        input: &Assignment,
+        explored: &mut Explored,
+        tell: &mut dyn FnMut(&Partition),
+    ) -> bool {
+        let mut is_all = true;
+        let input = self.real.truthful(self.terms, input);
+        for (kind, goal) in self.goals() {
+            if self.terms.as_truth(goal) == Some(false) {
+                continue;
+            }
+            let holds = self.terms.evaluate(goal, &input).truth();
+            let guess = holds.then(|| input.clone());
+            match self.of_kind(kind, goal, guess, OF_ONE_PATH, explored, tell) {
+                End::All => {}
+                End::Enough => {
+                    explored.more_differ = true;
+                    is_all = false;
+                }
+                End::Hard | End::Imagined => is_all = false,
+            }
+        }
+        is_all
     }
 
     /// Looks at some inputs, whatever they do. Whether it makes sense to go on.

@@ -208,7 +208,12 @@ impl Pair {
         let ended = terms.or_all(differences.iter().map(|(_, condition)| *condition));
         let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
         let limits = limits(terms, &old, &new);
-        let limited = terms.or_all(limits.iter().map(|limit| limit.condition));
+        let mut limited = terms.or_all(limits.iter().map(|limit| limit.condition));
+        // Of inputs that take another path than the one that was followed nothing is said.
+        let turns = old.turns.iter().chain(&new.turns);
+        let path = terms.and_all(turns.map(|turn| turn.condition));
+        let elsewhere = terms.not(path);
+        limited = terms.or(limited, elsewhere);
         let mut pair = Pair {
             encodings: [old, new],
             domain,
@@ -223,7 +228,9 @@ impl Pair {
             different,
             not_compared,
         };
-        pair.unify(terms);
+        if terms.as_truth(pair.different) != Some(false) {
+            pair.unify(terms);
+        }
         pair
     }
 

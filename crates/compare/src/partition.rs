@@ -152,6 +152,9 @@ const MINOR: u64 = 20_000;
 /// The same where many inputs are looked at one by one, since one question about all of them is too hard.
 const LEAST: u64 = 500;
 
+/// Literals of one path that are tried to be left out.
+const MOST_TRIES: usize = 32;
+
 /// Explores the inputs of two programs.
 pub struct Explorer<'a> {
     pub(crate) terms: &'a mut Terms,
@@ -172,6 +175,8 @@ pub struct Explorer<'a> {
     pub(crate) real: Real,
     /// Partitions are made quickly, not well.
     pub(crate) one_by_one: bool,
+    /// Both programs were followed along an input: few of the literals can be left out, and there may be thousands.
+    pub(crate) is_one_path: bool,
     /// What an earlier exploration found.
     pub(crate) known: Vec<Known>,
     /// Who wants to know what this one finds.
@@ -213,6 +218,7 @@ impl<'a> Explorer<'a> {
             told,
             real,
             one_by_one: false,
+            is_one_path: false,
             known: Vec::new(),
             log: None,
         }
@@ -246,6 +252,11 @@ impl<'a> Explorer<'a> {
             conflicts: Some(most.min(usual)),
             ..self.budget()
         }
+    }
+
+    /// Questions that were asked.
+    pub(crate) fn calls(&self) -> u64 {
+        self.open.statistics().calls + self.judge.statistics().calls
     }
 
     pub(crate) fn cover(&mut self, condition: Term) {
@@ -511,8 +522,10 @@ impl<'a> Explorer<'a> {
         };
         let mut kept = within(&self.judge, literals);
         let mut at = kept.len();
-        while at > 0 {
+        let mut tries = 0;
+        while at > 0 && (!self.is_one_path || tries < MOST_TRIES) {
             at -= 1;
+            tries += 1;
             let mut fewer = vec![not];
             let others = kept.iter().enumerate().filter(|&(other, _)| other != at);
             fewer.extend(others.map(|(_, literal)| *literal));

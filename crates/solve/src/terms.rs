@@ -317,6 +317,12 @@ impl Terms {
         term
     }
 
+    /// The sort of the variable of that name, if there is one.
+    pub fn sort_of_variable(&self, name: &str) -> Option<Sort> {
+        let term = self.variables.get(self.symbol_of.get(name)?)?;
+        Some(self.sort(*term))
+    }
+
     /// A variable that no one has: `prefix!number`.
     pub fn fresh(&mut self, prefix: &str, sort: Sort) -> Term {
         loop {

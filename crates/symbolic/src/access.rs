@@ -17,6 +17,9 @@ use crate::{
 /// Objects that a pointer of unknown origin is tried with.
 const MOST_OBJECTS: usize = 64;
 
+/// Bytes of an object at most that is read, along an input, at an offset that is not made known.
+const MOST_TABLE: u64 = 1024;
+
 /// Where an access goes, without what fails.
 pub(crate) struct Reached {
     pub(crate) condition: Term,
@@ -28,6 +31,9 @@ impl Encoder<'_> {
     /// What a pointer may lead to. One that comes from an integer, or from an array that was read at an
     /// unknown offset, is tried with all objects.
     pub(crate) fn targets(&mut self, world: &World, pointer: Term, place: &Place) -> Rc<Targets> {
+        if self.is_along() {
+            return self.only_target(pointer, place);
+        }
         let targets = self.pointers.targets(self.terms, pointer);
         let Some(opaque) = targets.opaque else {
             return targets;
@@ -146,6 +152,7 @@ impl Encoder<'_> {
                 continue;
             }
             let inside = self.inside(&object, leaf.offset, size);
+            let inside = self.settled(inside, place);
             let outside = self.terms.not(inside);
             let bad = self.terms.and(leaf.condition, outside);
             if self.of_unknown_size.contains(&leaf.object) {
@@ -182,10 +189,15 @@ impl Encoder<'_> {
             if self.terms.as_truth(fine) == Some(false) {
                 continue;
             }
+            // A write anywhere would make all that is read later depend on where it went, and a large table is no formula.
+            let offset = match write || object.most > MOST_TABLE {
+                true => self.concrete(leaf.offset, place),
+                false => leaf.offset,
+            };
             reached.push(Reached {
                 condition: leaf.condition,
                 object: leaf.object,
-                offset: leaf.offset,
+                offset,
             });
         }
         if let Some(opaque) = targets.opaque {

@@ -7,6 +7,7 @@ use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    along::Along,
     encoding::{
         Counts, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome, Output, Piece,
         Place, Step, Unknown, Unwinding, UnwindingKind,
@@ -129,6 +130,8 @@ pub(crate) struct Encoder<'p> {
     /// Paths that ended there.
     pub(crate) cut: usize,
     pub(crate) solver: Option<Lazy>,
+    /// The input whose path alone is followed.
+    pub(crate) along: Option<Along>,
 }
 
 /// An argument of the program.
@@ -203,11 +206,13 @@ impl<'p> Encoder<'p> {
                 solver: Solver::new(Backend::default()),
                 told: 0,
             }),
+            along: None,
         }
     }
 
     pub(crate) fn finish(mut self, outcome: Outcome) -> Encoding {
         self.settle_limit();
+        let turns = self.along.take().map(|along| along.turns);
         let violated = self.terms.or_all(self.violated.iter().copied());
         Encoding {
             assumption: self.terms.not(violated),
@@ -222,6 +227,7 @@ impl<'p> Encoder<'p> {
             locations: self.locations,
             reached: self.reached,
             counts: self.counts,
+            turns: turns.unwrap_or_default(),
         }
     }
 
@@ -291,7 +297,7 @@ impl<'p> Encoder<'p> {
             InputKind::Unwritten(_) => self.internal(name),
             _ => self.unique(name),
         };
-        let term = self.terms.variable(&format!("input.{name}"), sort);
+        let term = self.input_variable(&name, sort);
         self.inputs.push(Input {
             name,
             kind,
@@ -300,6 +306,20 @@ impl<'p> Encoder<'p> {
             place,
         });
         term
+    }
+
+    /// The variable of an input. Versions and paths may read values of other types at the same position of a sequence.
+    fn input_variable(&mut self, name: &str, sort: Sort) -> Term {
+        let plain = format!("input.{name}");
+        match (self.terms.sort_of_variable(&plain), sort) {
+            (Some(other), Sort::Bits(width)) if other != sort => {
+                self.terms.variable(&format!("{plain}:{width}"), sort)
+            }
+            (Some(other), _) if other != sort => {
+                self.terms.variable(&format!("{plain}:truth"), sort)
+            }
+            _ => self.terms.variable(&plain, sort),
+        }
     }
 
     /// Records something that must not happen.
@@ -311,8 +331,9 @@ impl<'p> Encoder<'p> {
         message: impl FnOnce() -> String,
         place: &Place,
     ) {
+        let condition = self.settled(condition, place);
         let condition = self.terms.and(world.path.term(), condition);
-        if self.terms.as_truth(condition) == Some(false) {
+        if self.terms.as_truth(condition) == Some(false) || self.has_ended() {
             return;
         }
         let printed = self.output.len();
@@ -323,6 +344,7 @@ impl<'p> Encoder<'p> {
             place: place.clone(),
             condition,
         });
+        self.end_along();
     }
 
     /// Records undefined behaviour, if it is looked for.
@@ -357,8 +379,9 @@ impl<'p> Encoder<'p> {
         reason: impl Into<String>,
         place: &Place,
     ) {
+        let condition = self.settled(condition, place);
         let condition = self.terms.and(world.path.term(), condition);
-        if self.terms.as_truth(condition) == Some(false) {
+        if self.terms.as_truth(condition) == Some(false) || self.has_ended() {
             return;
         }
         self.unknown.push(Unknown {
@@ -366,6 +389,7 @@ impl<'p> Encoder<'p> {
             place: place.clone(),
             condition,
         });
+        self.end_along();
     }
 
     /// Records once what is taken for granted.
@@ -393,6 +417,9 @@ impl<'p> Encoder<'p> {
 
     /// Records a part of what is printed.
     pub(crate) fn print(&mut self, world: &World, error: bool, piece: Piece) {
+        if self.has_ended() {
+            return;
+        }
         self.output.push(Output {
             condition: world.path.term(),
             error,

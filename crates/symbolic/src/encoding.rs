@@ -202,6 +202,17 @@ pub struct Location {
     pub executed: Term,
 }
 
+/// What decided where the execution went that an encoding along an input follows.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// The condition, which holds for the input.
+    pub condition: Term,
+    /// Where it was decided.
+    pub place: Place,
+    /// How many [`Encoding::steps`] come before it.
+    pub steps: usize,
+}
+
 /// What is counted while encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -244,6 +255,9 @@ pub struct Encoding {
     pub reached: Vec<Term>,
     /// What was counted.
     pub counts: Counts,
+    /// Of an encoding along an input: all conditions on which the path rests that it follows. Everything else that is said
+    /// here holds where these do, and says nothing of other inputs.
+    pub turns: Vec<Turn>,
 }
 
 /// Why a program cannot be encoded at all.

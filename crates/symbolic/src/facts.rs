@@ -60,16 +60,33 @@ impl Facts {
             return None;
         }
         let mut facts = self.clone();
+        facts.add(terms, found);
+        Some(facts)
+    }
+
+    /// From here on the condition holds.
+    pub(crate) fn learn(&mut self, terms: &Terms, condition: Term) {
+        let mut found = Vec::new();
+        collect(terms, condition, 6, &mut found);
+        self.add(terms, found);
+    }
+
+    fn add(&mut self, terms: &Terms, found: Vec<Fact>) {
         for (term, change, constant) in found {
             let width = terms.width(term);
-            let range = facts
+            let range = self
                 .ranges
                 .entry(term)
                 .or_insert_with(|| Range::of_width(width));
             change(range, constant, width);
             *range = range.agreed(width);
         }
-        Some(facts)
+    }
+
+    /// The only value that a term can have where the facts hold.
+    pub(crate) fn constant(&self, terms: &mut Terms, term: Term) -> Option<Term> {
+        let (least, most) = self.ranges.get(&term)?.unsigned;
+        (least == most).then(|| terms.constant(terms.width(term), least))
     }
 
     /// A term that is equal to this one where the facts hold, and of which more is known.

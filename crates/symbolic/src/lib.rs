@@ -23,6 +23,7 @@
 
 mod access;
 mod affine;
+mod along;
 mod call;
 mod content;
 mod difference;
@@ -43,12 +44,12 @@ mod start;
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
-    Output, Piece, Place, Step, Unknown, Unwinding, UnwindingKind,
+    Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
 pub use options::{Check, Entry, Options, ParameterShape, Shape};
 
 use patchwright_ir::{Module, Program, read_module};
-use patchwright_solve::Terms;
+use patchwright_solve::{Assignment, Terms};
 
 /// The name of the file that has the functions of [`library`].
 pub(crate) const LIBRARY_FILE: &str = "patchwright-library.c";
@@ -77,4 +78,23 @@ pub fn encode(
     interrupt: &dyn Fn() -> bool,
 ) -> Result<Encoding, EncodeError> {
     encoder::Encoder::new(program, options, terms, interrupt).program(entry)
+}
+
+/// Encodes what a program does for the inputs that take the same path as `input`: values of the variables of inputs, zero
+/// where nothing is said. [`Encoding::turns`] has the conditions of the path. There is no bound but
+/// [`Options::instructions`] and [`Options::recursion`].
+///
+/// # Errors
+/// As those of [`encode`].
+pub fn encode_along(
+    program: &Program,
+    entry: &Entry,
+    options: &Options,
+    terms: &mut Terms,
+    input: &Assignment,
+    interrupt: &dyn Fn() -> bool,
+) -> Result<Encoding, EncodeError> {
+    let mut encoder = encoder::Encoder::new(program, options, terms, interrupt);
+    encoder.along = Some(along::Along::new(input.clone()));
+    encoder.program(entry)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use patchwright_ir::{
-    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId, TempId,
+    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId, SwitchCase, TempId,
     TerminatorKind, Type, Undefined, Value,
 };
 use patchwright_solve::Term;
@@ -94,6 +94,9 @@ impl<'p> Encoder<'p> {
     ) -> Go<Returned> {
         let function = frame.function;
         let registers = self.enter(frame, arguments, &mut world, place)?;
+        if self.is_along() {
+            return self.function_along(frame, world, registers);
+        }
         let mut waiting: BTreeMap<Moment, Waiting> = BTreeMap::new();
         waiting.insert(
             frame.order.start(),
@@ -252,7 +255,10 @@ impl<'p> Encoder<'p> {
         temp: TempId,
         value: Option<Term>,
     ) {
-        let value = value.map(|value| state.world.path.facts().narrowed(self.terms, value));
+        let value = value.map(|value| match &self.along {
+            Some(along) => along.narrowed(self.terms, value),
+            None => state.world.path.facts().narrowed(self.terms, value),
+        });
         if let Ok(index) = frame.order.shared.binary_search(&temp) {
             let register = &mut state.registers[frame.function.locals.len() + index];
             register.value = value;
@@ -261,7 +267,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block, state: &mut State) -> Go<()> {
+    pub(crate) fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block, state: &mut State) -> Go<()> {
         for instruction in &block.instructions {
             self.counts.instructions += 1;
             if self.counts.instructions.is_multiple_of(256) {
@@ -271,6 +277,9 @@ impl<'p> Encoder<'p> {
                 }
             }
             self.instruction(frame, state, instruction)?;
+            if self.has_ended() {
+                return Err(Dead);
+            }
         }
         self.counts.instructions += 1;
         if self.exhausted {
@@ -369,40 +378,7 @@ impl<'p> Encoder<'p> {
                 if self.terms.as_constant(value).is_none() {
                     self.step(&at.state.world, &place, None, Some((*ty, value)));
                 }
-                // Cases that lead to one block are one way.
-                let mut ways: Vec<(Edge, Term)> = Vec::new();
-                let mut rest = self.terms.truth(true);
-                for case in cases {
-                    // Of one choice's alternatives at most one is chosen.
-                    let is = match self.choice_values.get(&value) {
-                        Some(&number) if case.low == case.high => {
-                            let chosen = self.chosen(number, case.low as u32);
-                            at.state.world.path.facts().narrowed(self.terms, chosen)
-                        }
-                        _ => self.in_range(*ty, value, case.low, case.high),
-                    };
-                    if self.terms.as_truth(is) == Some(true) {
-                        ways = vec![(case.edge, is)];
-                        rest = self.terms.truth(false);
-                        break;
-                    }
-                    let not = self.terms.not(is);
-                    rest = self.terms.and(rest, not);
-                    match ways
-                        .iter_mut()
-                        .find(|(edge, _)| edge.target == case.edge.target)
-                    {
-                        Some((_, condition)) => *condition = self.terms.or(*condition, is),
-                        None => ways.push((case.edge, is)),
-                    }
-                }
-                match ways
-                    .iter_mut()
-                    .find(|(edge, _)| edge.target == default.target)
-                {
-                    Some((_, condition)) => *condition = self.terms.or(*condition, rest),
-                    None => ways.push((*default, rest)),
-                }
+                let ways = self.ways(&at.state.world, (*ty, value), cases, *default);
                 for (edge, condition) in ways {
                     if let Some(path) = at.state.world.path.and(self.terms, condition) {
                         self.go(frame, moment, &at, edge, path, waiting);
@@ -456,6 +432,50 @@ impl<'p> Encoder<'p> {
                 );
             }
         }
+    }
+
+    /// The ways out of a switch, and their conditions. Cases that lead to one block are one way.
+    pub(crate) fn ways(
+        &mut self,
+        world: &World,
+        (ty, value): (Type, Term),
+        cases: &[SwitchCase],
+        default: Edge,
+    ) -> Vec<(Edge, Term)> {
+        let mut ways: Vec<(Edge, Term)> = Vec::new();
+        let mut rest = self.terms.truth(true);
+        for case in cases {
+            // Of one choice's alternatives at most one is chosen.
+            let is = match self.choice_values.get(&value) {
+                Some(&number) if case.low == case.high => {
+                    let chosen = self.chosen(number, case.low as u32);
+                    world.path.facts().narrowed(self.terms, chosen)
+                }
+                _ => self.in_range(ty, value, case.low, case.high),
+            };
+            if self.terms.as_truth(is) == Some(true) {
+                ways = vec![(case.edge, is)];
+                rest = self.terms.truth(false);
+                break;
+            }
+            let not = self.terms.not(is);
+            rest = self.terms.and(rest, not);
+            match ways
+                .iter_mut()
+                .find(|(edge, _)| edge.target == case.edge.target)
+            {
+                Some((_, condition)) => *condition = self.terms.or(*condition, is),
+                None => ways.push((case.edge, is)),
+            }
+        }
+        match ways
+            .iter_mut()
+            .find(|(edge, _)| edge.target == default.target)
+        {
+            Some((_, condition)) => *condition = self.terms.or(*condition, rest),
+            None => ways.push((default, rest)),
+        }
+        ways
     }
 
     /// Another return of the function.

@@ -539,6 +539,9 @@ impl Encoder<'_> {
             }
             last = Some(returned.world);
         }
+        if self.is_along() {
+            self.account_for_end(ends, place);
+        }
         let exits = std::mem::take(&mut self.exits);
         for (condition, code, world) in exits {
             ends = self.terms.or(ends, condition);

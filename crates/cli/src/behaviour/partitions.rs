@@ -122,6 +122,7 @@ impl Symbols<'_> {
                 journal: None,
                 started,
                 end: Some(started + time),
+                cases: Vec::new(),
             }
             .run()
         });

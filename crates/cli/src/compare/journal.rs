@@ -61,6 +61,13 @@ fn key(args: &CompareArgs, versions: &Versions) -> Digest {
 pub fn line(known: &Known) -> Value {
     match known {
         Known::All(kind) => json!({ "all": kind.code() }),
+        Known::Path(values) => {
+            let values: Vec<Value> = values
+                .iter()
+                .map(|(name, width, bits)| json!([name, width, format!("{bits:x}")]))
+                .collect();
+            json!({ "path": values })
+        }
         Known::Input {
             kind,
             values,
@@ -84,6 +91,14 @@ fn known(line: &Value) -> Option<Known> {
     if let Some(kind) = kind("all") {
         return Some(Known::All(kind));
     }
+    if let Some(values) = line["path"].as_array() {
+        let values = values.iter().map(|one| {
+            let bits = u128::from_str_radix(one[2].as_str()?, 16).ok()?;
+            let width = u32::try_from(one[1].as_u64()?).ok()?;
+            Some((one[0].as_str()?.to_owned(), width, bits))
+        });
+        return values.collect::<Option<_>>().map(Known::Path);
+    }
     let values = line["values"].as_array()?.iter().map(|pair| {
         let bits = u128::from_str_radix(pair[1].as_str()?, 16).ok()?;
         Some((pair[0].as_str()?.to_owned(), bits))
@@ -103,6 +118,7 @@ mod tests {
     fn what_was_found_is_read_as_it_was_written() {
         let all = [
             Known::All(Kind::OldFails),
+            Known::Path(vec![("input.x".to_owned(), 32, 7)]),
             Known::Input {
                 kind: Kind::Equal,
                 values: vec![("x".to_owned(), u128::MAX), ("y z".to_owned(), 0)],

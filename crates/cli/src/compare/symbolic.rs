@@ -1,10 +1,14 @@
 //! Two versions, compared by their bounded encodings.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Known, Pair, Partition, Seen, Share, Side, Strategy, Verdict,
-    covered, executes_change, reasons, verdict,
+    Case, Explored, Explorer, Extent, Found, Known, Pair, Partition, Seen, Share, Side, Strategy,
+    Turning, Verdict, covered, executes_change, reasons, verdict,
 };
 use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
@@ -17,6 +21,7 @@ use super::{
     CompareArgs, Order,
     interactions::interactions,
     journal,
+    paths::{self, Setup, Shared},
     read::{Version, Versions},
     replay::{self, Harnesses, Replay, Watch},
 };
@@ -36,6 +41,8 @@ pub struct Job<'a> {
     pub started: Instant,
     /// When to end.
     pub end: Option<Instant>,
+    /// Inputs to begin with.
+    pub cases: Vec<Case>,
 }
 
 /// What is known of two versions.
@@ -78,6 +85,40 @@ impl Compared {
         }
     }
 }
+
+/// What was found by one of two ways.
+struct Whole {
+    report: Comparison,
+    answer: Answer,
+    explored: Explored,
+    bug: Option<String>,
+}
+
+impl Whole {
+    /// It answers the question.
+    fn is_enough(&self) -> bool {
+        let open = [Verdict::Unknown, Verdict::Unfinished].map(Answer::Symbolic);
+        !open.contains(&self.answer)
+    }
+
+    /// Paths show more.
+    fn is_worse_than(&self, found: &Found) -> bool {
+        let is_first = self.explored.made == 0 && found.explored.made > 0;
+        !self.is_enough()
+            && match found.verdict {
+                Verdict::Different | Verdict::Equal => true,
+                Verdict::Unfinished | Verdict::Unknown => is_first,
+                _ => false,
+            }
+    }
+}
+
+/// How the time to the first difference is called.
+const FIRST: &str = "first difference";
+/// Time for paths after all inputs at once were looked at as far as that goes; the time which that took comes to it.
+const MORE: Duration = Duration::from_secs(1);
+/// The stack of the thread that follows executions, whose calls nest on it.
+const STACK: usize = 1 << 30;
 
 /// A report in which nothing is said yet.
 pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
@@ -128,26 +169,172 @@ impl Job<'_> {
         if self.versions.same_code {
             return Ok(Compared::of(report, Answer::Same));
         }
-        let end = self.end;
-        let cancel = self.cancel;
-        let interrupt =
-            move || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
+        let (journal, known) = journal::open(args, &self.versions, self.journal.as_ref())?.unzip();
+        let known = known.unwrap_or_default();
+        let keep = |known: Known| {
+            // What cannot be kept is not resumed.
+            let _ = journal.as_ref().map(|one| one.add(&journal::line(&known)));
+        };
+        let setup = self.setup(&checks, &known)?;
+        let (shared, cancel, end) = (Shared::default(), self.cancel, self.end);
         let started = Instant::now();
+        let (mut whole, found) = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, || {
+                    paths::explore(&setup, &shared, cancel, started, end)
+                })
+                .map_err(Problem::of)?;
+            let whole = self.whole(report, &checks, known, &keep, &shared);
+            let is_enough = whole.as_ref().map_or(true, |whole| whole.is_enough());
+            // What is not known of all inputs at once may be known of some paths soon.
+            let more = Instant::now() + started.elapsed() + MORE;
+            paths::wait(&thread, || {
+                shared.news().into_iter().for_each(&keep);
+                if is_enough || Instant::now() >= more {
+                    shared.is_over.store(true, Ordering::Relaxed);
+                }
+            });
+            let found = match thread.join() {
+                Ok(found) => found,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            whole.and_then(|whole| Ok((whole, found?)))
+        })?;
+        if let Some(journal) = journal
+            && !self.is_over()
+        {
+            let _ = journal.remove();
+        }
+        let first = shared.first();
+        if let Some(found) = found
+            && whole.is_worse_than(&found)
+        {
+            self.of_paths(&mut whole, found, checks)?;
+        }
+        if self.cancel.is_cancelled() && whole.answer == Answer::Symbolic(Verdict::Unfinished) {
+            let nothing = whole.explored.partitions.is_empty() && whole.explored.made == 0;
+            if nothing {
+                return Err(Problem::Interrupted);
+            }
+        }
+        let seconds = &mut whole.report.seconds;
+        match (first, seconds.iter_mut().find(|one| one.0 == FIRST)) {
+            (Some(first), Some((_, other))) => *other = first.min(*other),
+            (Some(first), None) if whole.answer == Answer::Symbolic(Verdict::Different) => {
+                seconds.push((FIRST.to_owned(), first));
+            }
+            _ => {}
+        }
+        Ok(Compared {
+            report: whole.report,
+            answer: whole.answer,
+            partitions: whole.explored.partitions,
+            versions: Some(self.versions),
+            bug: whole.bug,
+            cases: Vec::new(),
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.cancel.is_cancelled() || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// How the versions are explored path by path.
+    fn setup(&self, checks: &BTreeSet<Check>, known: &[Known]) -> Result<Setup, Problem> {
+        let args = self.args;
+        let encoder = Encoder {
+            args,
+            checks,
+            interrupt: &|| false,
+        };
+        let extent = Extent {
+            different: args.different,
+            equal: args.equal,
+            conflicts: args.conflicts,
+            strategy: Strategy::Differences,
+        };
+        let turning = match args.strategy {
+            Order::Prv => Turning::Nearest,
+            Order::ChangedPaths => Turning::Changed,
+            Order::AllPaths => Turning::Any,
+        };
+        let options = encoder.options(String::new(), true);
+        Ok(Setup {
+            known: known.to_vec(),
+            cases: self.cases.clone(),
+            ..Setup::of(&self.versions, options, extent, turning)
+        })
+    }
+
+    /// What paths have shown, instead of what both encodings have not.
+    fn of_paths(
+        &mut self,
+        whole: &mut Whole,
+        found: Found,
+        checks: BTreeSet<Check>,
+    ) -> Result<(), Problem> {
+        let report = &mut whole.report;
+        report.partitions.clear();
+        report.reasons = self.told(&found.reasons);
+        report.notes = found.notes;
+        report.ended_early = !found.explored.differences_complete && !found.explored.more_differ;
+        whole.answer = Answer::Symbolic(found.verdict);
+        whole.explored = found.explored;
+        report.covered = Some(share(found.share));
+        whole.bug = self.described(whole, checks)?;
+        Ok(())
+    }
+
+    fn told(&self, reasons: &[patchwright_compare::Reason]) -> Vec<comparison::Reason> {
+        let told = reasons.iter().map(|reason| comparison::Reason {
+            text: reason.text.clone(),
+            place: reason.place.as_ref().map(|place| self.place(place)),
+        });
+        told.collect()
+    }
+
+    /// What the encodings of both versions say, each as a whole.
+    fn whole(
+        &mut self,
+        mut report: Comparison,
+        checks: &BTreeSet<Check>,
+        known: Vec<Known>,
+        keep: &dyn Fn(Known),
+        shared: &Shared,
+    ) -> Result<Whole, Problem> {
+        let args = self.args;
+        let (cancel, end) = (self.cancel, self.end);
+        let begin = Instant::now();
+        let quarter = end.map(|end| begin + end.saturating_duration_since(begin) / 4);
+        let interrupt = move || {
+            let now = Instant::now();
+            let is_late = quarter.is_some_and(|end| now >= end);
+            cancel.is_cancelled()
+                || end.is_some_and(|end| now >= end)
+                // Path by path it is known already.
+                || is_late && shared.is_done.load(Ordering::Relaxed)
+        };
         let mut terms = Terms::new();
         let is_program = args.function.is_none();
         // What takes so long to be written as terms takes longer to be solved.
-        let encoding_ends = end.map(|end| {
-            let begin = Instant::now();
-            begin + end.saturating_duration_since(begin) / 4
-        });
         let is_late =
-            || interrupt() || is_program && encoding_ends.is_some_and(|end| Instant::now() >= end);
-        let Some(pair) = self.pair(&mut terms, &checks, &is_late)? else {
-            return self.nothing(report);
+            || interrupt() || is_program && quarter.is_some_and(|end| Instant::now() >= end);
+        let Some(pair) = self.pair(&mut terms, checks, &is_late)? else {
+            report.verdict = Verdict::Unfinished.code().to_owned();
+            report.differences_complete = false;
+            report.covers_everything = false;
+            report.ended_early = true;
+            return Ok(Whole {
+                report,
+                answer: Answer::Symbolic(Verdict::Unfinished),
+                explored: Explored::default(),
+                bug: None,
+            });
         };
         report
             .seconds
-            .push(("encode".to_owned(), started.elapsed().as_secs_f64()));
+            .push(("encode".to_owned(), begin.elapsed().as_secs_f64()));
         let started = Instant::now();
         let extent = Extent {
             different: args.different,
@@ -156,25 +343,19 @@ impl Job<'_> {
             strategy: self.strategy(&mut terms, &pair),
         };
         let mut first = None;
-        let (journal, known) = journal::open(args, &self.versions, self.journal.as_ref())?.unzip();
-        let mut keep = |known: Known| {
-            // What cannot be kept is not resumed.
-            let _ = journal.as_ref().map(|one| one.add(&journal::line(&known)));
+        let mut log = |known: Known| {
+            shared.news().into_iter().for_each(keep);
+            keep(known);
         };
         let explored = Explorer::new(&mut terms, &pair, is_program, extent, &interrupt)
-            .resumed(known.unwrap_or_default(), &mut keep)
+            .resumed(known, &mut log)
             .run(&mut |partition| {
                 if partition.kind.differs() {
-                    first.get_or_insert_with(|| started.elapsed().as_secs_f64());
+                    first.get_or_insert_with(|| begin.elapsed().as_secs_f64());
                 }
             });
-        if let Some(journal) = journal
-            && !interrupt()
-        {
-            let _ = journal.remove();
-        }
         if let Some(first) = first {
-            report.seconds.push(("first difference".to_owned(), first));
+            report.seconds.push((FIRST.to_owned(), first));
         }
         report.ended_early = interrupt();
         report
@@ -185,14 +366,8 @@ impl Job<'_> {
             interrupt: Some(&interrupt),
         };
         let found = reasons(&mut terms, &pair, &budget);
-        let mut answer = verdict(&mut terms, &pair, &explored, &found, &budget);
-        report.reasons = found
-            .iter()
-            .map(|reason| comparison::Reason {
-                text: reason.text.clone(),
-                place: reason.place.as_ref().map(|place| self.place(place)),
-            })
-            .collect();
+        let answer = verdict(&mut terms, &pair, &explored, &found, &budget);
+        report.reasons = self.told(&found);
         report
             .reasons
             .extend(explored.open_functions.iter().map(|name| comparison::Reason {
@@ -202,36 +377,54 @@ impl Job<'_> {
                 place: None,
             }));
         report.notes = pair.notes();
-        report.verdict = answer.code().to_owned();
-        report.differences_complete = explored.differences_complete;
-        report.more_differ = explored.more_differ;
-        report.partitions_made = explored.made;
-        report.solver_calls = explored.calls;
-        report.covers_everything = explored.covered;
         report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
         if args.interactions {
             let found = interactions(&self.versions, &mut terms, &pair, &budget);
             report.interactions = Some(found);
         }
-        let bug = self.partitions(&mut report, &explored, checks)?;
+        let mut whole = Whole {
+            report,
+            answer: Answer::Symbolic(answer),
+            explored,
+            bug: None,
+        };
+        whole.bug = self.described(&mut whole, checks.clone())?;
+        Ok(whole)
+    }
+
+    /// Describes what was explored, and executes the samples. What is wrong about these, if anything is.
+    fn described(
+        &mut self,
+        whole: &mut Whole,
+        checks: BTreeSet<Check>,
+    ) -> Result<Option<String>, Problem> {
+        let Whole {
+            report,
+            answer,
+            explored,
+            ..
+        } = whole;
+        let Answer::Symbolic(verdict) = answer else {
+            return Ok(None);
+        };
+        verdict.code().clone_into(&mut report.verdict);
+        report.differences_complete = explored.differences_complete;
+        report.more_differ = explored.more_differ;
+        report.partitions_made = explored.made;
+        report.solver_calls = explored.calls;
+        report.covers_everything = explored.covered;
+        let bug = self.partitions(report, explored, checks)?;
         let is_confirmed = |one: &comparison::Partition| one.kind != "equal" && !one.undetermined;
-        if answer == Verdict::Different && !report.partitions.iter().any(is_confirmed) {
-            answer = Verdict::Unknown;
-            answer.code().clone_into(&mut report.verdict);
+        if *verdict == Verdict::Different && !report.partitions.iter().any(is_confirmed) {
+            *verdict = Verdict::Unknown;
+            verdict.code().clone_into(&mut report.verdict);
             report.reasons.push(comparison::Reason {
                 text: "values are printed in different ways, and the text may be the same"
                     .to_owned(),
                 place: None,
             });
         }
-        Ok(Compared {
-            report,
-            answer: Answer::Symbolic(answer),
-            partitions: explored.partitions,
-            versions: Some(self.versions),
-            bug,
-            cases: Vec::new(),
-        })
+        Ok(bug)
     }
 
     fn strategy(&self, terms: &mut Terms, pair: &Pair) -> Strategy {
@@ -246,18 +439,6 @@ impl Job<'_> {
                 Strategy::ChangedPaths(executes_change(terms, pair, changed))
             }
         }
-    }
-
-    /// The budget was spent before there was anything to be explored.
-    fn nothing(self, mut report: Comparison) -> Result<Compared, Problem> {
-        if self.cancel.is_cancelled() {
-            return Err(Problem::Interrupted);
-        }
-        report.verdict = Verdict::Unfinished.code().to_owned();
-        report.differences_complete = false;
-        report.covers_everything = false;
-        report.ended_early = true;
-        Ok(Compared::of(report, Answer::Symbolic(Verdict::Unfinished)))
     }
 
     /// Both versions, encoded; nothing if somebody interrupted.
@@ -418,6 +599,19 @@ pub struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
+    fn options(&self, prefix: String, argument_numbers: bool) -> Options {
+        Options {
+            bound: self.args.bound,
+            recursion: self.args.bound,
+            checks: self.checks.clone(),
+            havoc: self.args.havoc,
+            input: self.args.input,
+            argument_numbers,
+            prefix,
+            ..Options::default()
+        }
+    }
+
     /// A version with its library, encoded; nothing if somebody interrupted. `prefix` names what is its own. With
     /// `argument_numbers` numbers that are read from arguments are any numbers.
     pub fn encode(
@@ -430,16 +624,7 @@ impl Encoder<'_> {
     ) -> Result<Option<Encoding>, Problem> {
         let modules = vec![version.module(), library.clone()];
         let program = Program::link(modules).map_err(Problem::of)?;
-        let options = Options {
-            bound: self.args.bound,
-            recursion: self.args.bound,
-            checks: self.checks.clone(),
-            havoc: self.args.havoc,
-            input: self.args.input,
-            argument_numbers,
-            prefix,
-            ..Options::default()
-        };
+        let options = self.options(prefix, argument_numbers);
         match encode(&program, &version.entry, &options, terms, self.interrupt) {
             Ok(encoding) => Ok(Some(encoding)),
             Err(EncodeError::Interrupted) => Ok(None),

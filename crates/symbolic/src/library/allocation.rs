@@ -258,6 +258,7 @@ impl Encoder<'_> {
         zeroed: bool,
         place: &Place,
     ) -> Term {
+        let size = self.concrete(size, place);
         let name = match kind {
             Kind::Heap => "heap",
             _ => "local",

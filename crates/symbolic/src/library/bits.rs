@@ -86,6 +86,7 @@ fn zeros(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, highest:
     let width = encoder.terms.width(value);
     let zero = encoder.terms.constant(width, 0);
     let none = encoder.terms.eq(value, zero);
+    let none = encoder.settled(none, call.place);
     let defined = encoder.terms.not(none);
     let Some(other) = world.path.and(encoder.terms, none) else {
         let found = place_of_first(encoder, value, highest, 0);

@@ -84,6 +84,7 @@ fn next(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Go<Ter
         byte = encoder.terms.ite(here, encoder.bytes[index as usize], byte);
     }
     let there = encoder.terms.ult(world.input_at, length);
+    let there = encoder.settled(there, call.place);
     let wide = encoder.terms.zero_extend(byte, 32);
     let one = encoder.terms.constant(32, 1);
     let after = encoder.terms.add(world.input_at, one);
@@ -189,6 +190,7 @@ fn fgets(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
         let written = encoder.terms.or(on, old.written);
         encoder.write(world, at, 1, Read { value, written }, call.place)?;
         on = encoder.terms.and(on, goes_on);
+        on = encoder.settled(on, call.place);
     }
     Ok(Some(Some(encoder.pointers.ite(
         encoder.terms,
@@ -315,7 +317,8 @@ fn scanf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
                 let kind = InputKind::Present;
                 let more = encoder.input(name, kind, Sort::Bool, world, call.place.clone());
                 let not_over = encoder.terms.not(world.input_over);
-                encoder.terms.and(more, not_over)
+                let there = encoder.terms.and(more, not_over);
+                encoder.settled(there, call.place)
             }
         };
         let over = encoder.terms.not(there);
@@ -419,6 +422,7 @@ fn word(
         let ends = encoder.terms.eq(byte, zero);
         let goes_on = encoder.terms.not(ends);
         on = encoder.terms.and(on, goes_on);
+        on = encoder.settled(on, call.place);
         if encoder.terms.as_truth(on) == Some(false) {
             break;
         }

@@ -135,6 +135,7 @@ fn put_string(
         let zero = encoder.terms.constant(8, 0);
         let ends = encoder.terms.eq(byte, zero);
         let goes_on = encoder.terms.not(ends);
+        let goes_on = encoder.settled(goes_on, call.place);
         match world.path.and(encoder.terms, goes_on) {
             Some(path) => world.path = path,
             None => {

@@ -53,11 +53,14 @@ fn condition(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Resul
     let truth = call
         .argument(0)
         .and_then(|(ty, value)| meaning::truth(encoder.terms, ty, value));
-    truth.ok_or_else(|| {
-        let reason = format!("a call of `{}` without a condition", call.name);
-        encoder.unknown(world, reason, call.place);
-        Dead
-    })
+    match truth {
+        Some(truth) => Ok(encoder.settled(truth, call.place)),
+        None => {
+            let reason = format!("a call of `{}` without a condition", call.name);
+            encoder.unknown(world, reason, call.place);
+            Err(Dead)
+        }
+    }
 }
 
 fn assert(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
@@ -105,6 +108,9 @@ fn exit(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
         .unwrap_or_else(|| encoder.terms.constant(32, 0));
     let low = encoder.terms.extract(status, 7, 0);
     let status = encoder.terms.zero_extend(low, 32);
+    if encoder.has_ended() {
+        return Err(Dead);
+    }
     encoder
         .exits
         .push((world.path.term(), status, world.clone()));

@@ -1,0 +1,217 @@
+//! Both versions, followed along inputs, beside the bounded encoding: what is too large for one formula is explored path by
+//! path, and the first difference does not wait until everything is written as terms.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use patchwright_compare::{Case, Extent, Followed, Found, Known, Paths, Side, Stop, Turning};
+use patchwright_exec::CancelToken;
+use patchwright_ir::{Module, Program};
+use patchwright_symbolic::{Entry, Options, encode_along};
+
+use super::read::Versions;
+use crate::encoded::Problem;
+
+/// What is written as terms sooner needs no paths.
+const PATIENCE: Duration = Duration::from_millis(30);
+/// How long somebody who waits for nothing else waits between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Instructions of one execution at most.
+const MOST_INSTRUCTIONS: u64 = 400_000;
+/// Calls of one function within each other at most.
+const MOST_RECURSION: u32 = 400;
+
+/// What is explored. It goes to another thread.
+pub struct Setup {
+    /// OLD and NEW, with what is known of the library.
+    pub modules: [Vec<Module>; 2],
+    /// Where they begin.
+    pub entries: [Entry; 2],
+    /// How they are encoded, their prefixes aside.
+    pub options: Options,
+    /// The files of the versions, and the lines that have changed.
+    pub changed: [(String, Vec<u32>); 2],
+    /// Objects that are not compared.
+    pub skipped: Vec<String>,
+    /// Whole programs are compared.
+    pub is_program: bool,
+    pub extent: Extent,
+    pub turning: Turning,
+    /// What an earlier exploration found.
+    pub known: Vec<Known>,
+    /// Inputs to begin with.
+    pub cases: Vec<Case>,
+}
+
+impl Setup {
+    /// The versions, as they are explored.
+    pub fn of(versions: &Versions, options: Options, extent: Extent, turning: Turning) -> Setup {
+        let both = &versions.both;
+        Setup {
+            modules: [0, 1].map(|side| vec![both[side].module(), versions.library.clone()]),
+            entries: [0, 1].map(|side| both[side].entry.clone()),
+            options: Options {
+                recursion: MOST_RECURSION,
+                instructions: MOST_INSTRUCTIONS,
+                lazy: false,
+                ..options
+            },
+            changed: [0, 1].map(|side| {
+                let version = &both[side];
+                (version.source().path.clone(), version.changed.clone())
+            }),
+            skipped: versions.skipped.clone(),
+            is_program: matches!(both[0].entry, Entry::Main { .. }),
+            extent,
+            turning,
+            known: Vec::new(),
+            cases: Vec::new(),
+        }
+    }
+}
+
+/// What two threads tell each other.
+#[derive(Default)]
+pub struct Shared {
+    /// Nobody needs the paths any more.
+    pub is_over: AtomicBool,
+    /// All paths are known, or as many differences as were asked for.
+    pub is_done: AtomicBool,
+    /// Seconds to the first difference.
+    pub first: Mutex<Option<f64>>,
+    /// What was found, to be kept.
+    news: Mutex<Vec<Known>>,
+}
+
+impl Shared {
+    /// What was found since somebody asked last.
+    pub fn news(&self) -> Vec<Known> {
+        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *news)
+    }
+
+    /// When the first difference was found.
+    pub fn first(&self) -> Option<f64> {
+        *self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Explores until all is known, the time is over, or nobody needs it.
+///
+/// # Errors
+/// What the user can mend.
+pub fn explore(
+    setup: &Setup,
+    shared: &Shared,
+    cancel: &CancelToken,
+    started: Instant,
+    end: Option<Instant>,
+) -> Result<Option<Found>, Problem> {
+    while started.elapsed() < PATIENCE {
+        std::thread::sleep(PATIENCE / 10);
+        if shared.is_over.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+    }
+    let programs = setup.modules.each_ref().map(|modules| Program::link(modules.clone()));
+    let [old, new] = programs;
+    let programs = [old.map_err(Problem::of)?, new.map_err(Problem::of)?];
+    let interrupt = || {
+        cancel.is_cancelled()
+            || shared.is_over.load(Ordering::Relaxed)
+            || end.is_some_and(|end| Instant::now() >= end)
+    };
+    let options = |argument_numbers: bool| {
+        ["old.", "new."].map(|prefix| Options {
+            prefix: prefix.to_owned(),
+            argument_numbers,
+            ..setup.options.clone()
+        })
+    };
+    // Numbers that are read from arguments are any numbers, where nobody looks at the digits as well.
+    for argument_numbers in [true, false] {
+        let options = options(argument_numbers);
+        let mut follow = |terms: &mut _, side: Side, input: &_| {
+            let at = usize::from(side == Side::New);
+            let (program, entry) = (&programs[at], &setup.entries[at]);
+            encode_along(program, entry, &options[at], terms, input, &interrupt)
+        };
+        let changed = setup.changed.each_ref();
+        let mut followed = Followed {
+            follow: &mut follow,
+            is_program: setup.is_program,
+            skipped: &setup.skipped,
+            input: setup.options.input,
+            changed: changed.map(|(file, lines)| (file.as_str(), lines.as_slice())),
+        };
+        let mut paths = Paths::new(setup.extent, setup.turning);
+        for known in &setup.known {
+            if let Known::Path(values) = known {
+                paths.seed(values);
+            }
+        }
+        for case in &setup.cases {
+            paths.seed(&values(case, &setup.entries[0]));
+        }
+        let stop = paths
+            .explore(&mut followed, &interrupt, &mut |_| {
+                let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert_with(|| started.elapsed().as_secs_f64());
+            })
+            .map_err(Problem::of)?;
+        let news = paths.news();
+        let mut all = shared.news.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(news);
+        drop(all);
+        if stop == Stop::Mixed && argument_numbers {
+            continue;
+        }
+        shared.is_done.store(true, Ordering::Relaxed);
+        // Whoever waits for this wants it soon.
+        let found = paths.finish(&mut followed, &|| cancel.is_cancelled());
+        return found.map(Some).map_err(Problem::of);
+    }
+    Ok(None)
+}
+
+/// Waits until a thread is done, and looks at what it finds meanwhile.
+pub fn wait<T>(thread: &std::thread::ScopedJoinHandle<'_, T>, mut look: impl FnMut()) {
+    while !thread.is_finished() {
+        look();
+        std::thread::sleep(PAUSE);
+    }
+    look();
+}
+
+/// A case as values of inputs.
+fn values(case: &Case, entry: &Entry) -> Vec<(String, u32, u128)> {
+    let mut all = Vec::new();
+    let mut add = |name: String, width: u32, bits: u128| all.push((format!("input.{name}"), width, bits));
+    for (at, byte) in case.input.iter().enumerate() {
+        add(format!("stdin[{at}]"), 8, u128::from(*byte));
+    }
+    add("stdin.length".to_owned(), 32, case.input.len() as u128);
+    if let Entry::Main { longest, .. } = entry {
+        for (number, word) in (1..).zip(&case.arguments) {
+            for (at, byte) in word.iter().enumerate().take(*longest as usize) {
+                add(format!("argv[{number}][{at}]"), 8, u128::from(*byte));
+            }
+            let text = String::from_utf8_lossy(word);
+            let digits = text.trim_start();
+            let end = digits
+                .char_indices()
+                .position(|(at, letter)| !(letter.is_ascii_digit() || at == 0 && "+-".contains(letter)));
+            let number_text = &digits[..end.unwrap_or(digits.len())];
+            if let Ok(value) = number_text.parse::<i64>() {
+                add(format!("atoi(argv[{number}])"), 32, u128::from(value as u32));
+                add(format!("atol(argv[{number}])"), 64, u128::from(value as u64));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,243 @@
+//! The tree of all that was decided along the inputs that were looked at.
+//!
+//! What an execution decides first is the same for all inputs; what it decides next depends on how that came out, and so on.
+//! So the paths of all inputs are one tree: below each node stand the conditions that were found to be decided next, which
+//! exclude each other. An input that satisfies all conditions down to a node, and none below it, takes a path that nobody
+//! has seen; where each node has none, all paths are known (theorem 2).
+
+use patchwright_solve::{Assignment, Term, Terms};
+use rustc_hash::FxHashMap;
+
+/// A node, by its number; the root is 0.
+pub(crate) type NodeId = usize;
+
+/// The root.
+pub(crate) const ROOT: NodeId = 0;
+
+/// What is known of the inputs of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaf {
+    /// All is known of them.
+    Known,
+    /// Nothing is.
+    Open,
+    /// They do not count.
+    Void,
+}
+
+/// A condition that is decided on a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decision {
+    pub(crate) condition: Term,
+    /// The place, by a number.
+    pub(crate) place: usize,
+    /// How many decisions lie between it and what has changed; 0 where only one version decides it.
+    pub(crate) distance: u32,
+}
+
+#[derive(Debug)]
+struct Node {
+    parent: NodeId,
+    /// The condition under which executions get here from the parent; of the root, nothing.
+    condition: Option<Term>,
+    below: Vec<NodeId>,
+    depth: u32,
+    /// What is decided here.
+    place: usize,
+    distance: u32,
+    /// An input that gets here.
+    input: usize,
+    leaf: Option<Leaf>,
+}
+
+/// The tree, and the inputs that made it.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    inputs: Vec<Assignment>,
+}
+
+/// Where a path was put.
+pub(crate) struct Put {
+    /// Its end.
+    pub(crate) leaf: NodeId,
+    /// Nodes that are new, or that something new stands below.
+    pub(crate) changed: Vec<NodeId>,
+    /// Nobody has seen the path before.
+    pub(crate) is_new: bool,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Tree {
+        Tree {
+            nodes: vec![Node {
+                parent: ROOT,
+                condition: None,
+                below: Vec::new(),
+                depth: 0,
+                place: 0,
+                distance: 0,
+                input: 0,
+                leaf: None,
+            }],
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Puts the path of an input in.
+    pub(crate) fn put(&mut self, path: &[Decision], input: Assignment) -> Put {
+        let number = self.inputs.len();
+        let (mut at, mut changed) = (ROOT, Vec::new());
+        for decision in path {
+            let node = &self.nodes[at];
+            let below = node.below.iter().copied();
+            let known = { below }.find(|&one| self.nodes[one].condition == Some(decision.condition));
+            at = match known {
+                Some(below) => below,
+                None => {
+                    let new = self.nodes.len();
+                    let depth = self.nodes[at].depth + 1;
+                    self.nodes.push(Node {
+                        parent: at,
+                        condition: Some(decision.condition),
+                        below: Vec::new(),
+                        depth,
+                        place: 0,
+                        distance: 0,
+                        input: number,
+                        leaf: None,
+                    });
+                    let node = &mut self.nodes[at];
+                    if node.below.is_empty() {
+                        (node.place, node.distance) = (decision.place, decision.distance);
+                        node.input = number;
+                    }
+                    node.below.push(new);
+                    changed.push(at);
+                    new
+                }
+            };
+        }
+        let is_new = !changed.is_empty() || self.nodes[at].leaf.is_none() && path.is_empty();
+        if is_new {
+            self.inputs.push(input);
+        }
+        Put {
+            leaf: at,
+            changed,
+            is_new,
+        }
+    }
+
+    pub(crate) fn settle(&mut self, leaf: NodeId, what: Leaf) {
+        self.nodes[leaf].leaf = Some(what);
+    }
+
+    pub(crate) fn place(&self, node: NodeId) -> usize {
+        self.nodes[node].place
+    }
+
+    pub(crate) fn distance(&self, node: NodeId) -> u32 {
+        self.nodes[node].distance
+    }
+
+    pub(crate) fn depth(&self, node: NodeId) -> u32 {
+        self.nodes[node].depth
+    }
+
+    /// An input that gets to a node.
+    pub(crate) fn input(&self, node: NodeId) -> &Assignment {
+        &self.inputs[self.nodes[node].input]
+    }
+
+    /// The conditions down to a node.
+    pub(crate) fn conditions(&self, node: NodeId) -> Vec<Term> {
+        let mut all = Vec::new();
+        let mut at = node;
+        while let Some(condition) = self.nodes[at].condition {
+            all.push(condition);
+            at = self.nodes[at].parent;
+        }
+        all.reverse();
+        all
+    }
+
+    /// What holds for an input that gets to a node and takes none of the known ways from there; nothing if it is seen at once
+    /// that there is none.
+    pub(crate) fn rest(&self, terms: &mut Terms, node: NodeId) -> Option<Vec<Term>> {
+        let below = &self.nodes[node].below;
+        let ways: Vec<Term> = below
+            .iter()
+            .filter_map(|&one| self.nodes[one].condition)
+            .collect();
+        let rest: Vec<Term> = ways.iter().map(|&way| terms.not(way)).collect();
+        let is_all = rest.iter().any(|other| ways.contains(other));
+        (!is_all && !rest.is_empty()).then_some(rest)
+    }
+
+    /// What is known of an input; nothing if its path was not seen.
+    pub(crate) fn find(&self, terms: &Terms, input: &Assignment) -> Option<Leaf> {
+        let mut at = ROOT;
+        loop {
+            let node = &self.nodes[at];
+            if node.below.is_empty() {
+                return node.leaf;
+            }
+            let conditions: Vec<Term> = node
+                .below
+                .iter()
+                .filter_map(|&below| self.nodes[below].condition)
+                .collect();
+            let values = terms.evaluate_all(&conditions, input);
+            let taken = values.iter().position(|value| value.truth())?;
+            at = node.below[taken];
+        }
+    }
+}
+
+/// The variables of terms, each looked up once.
+#[derive(Default)]
+pub(crate) struct Variables {
+    of: FxHashMap<Term, Vec<Term>>,
+}
+
+impl Variables {
+    pub(crate) fn of(&mut self, terms: &Terms, term: Term) -> &[Term] {
+        self.of
+            .entry(term)
+            .or_insert_with(|| terms.variables_of(term))
+    }
+
+    /// Those of `conditions` that have to do with `asked`, by variables or by others of them; and all variables of these.
+    pub(crate) fn connected(
+        &mut self,
+        terms: &Terms,
+        asked: &[Term],
+        conditions: &[Term],
+    ) -> (Vec<Term>, Vec<Term>) {
+        let mut reached = rustc_hash::FxHashSet::default();
+        for &term in asked {
+            reached.extend(self.of(terms, term).iter().copied());
+        }
+        let mut open: Vec<Term> = conditions.to_vec();
+        let mut taken = Vec::new();
+        loop {
+            let before = taken.len();
+            open.retain(|&condition| {
+                let own = self.of(terms, condition);
+                let touches = own.iter().any(|one| reached.contains(one));
+                if touches {
+                    reached.extend(own.iter().copied());
+                    taken.push(condition);
+                }
+                !touches
+            });
+            if taken.len() == before {
+                break;
+            }
+        }
+        let mut all: Vec<Term> = reached.into_iter().collect();
+        all.sort_unstable();
+        (taken, all)
+    }
+}

@@ -1,0 +1,361 @@
+//! Encoding along an input: of all paths only the one that the program takes for it.
+//!
+//! Operators, memory and the library mean what they mean in every encoding; whatever would part the paths is decided by
+//! evaluating its condition for the input, and is written down as a [`Turn`]. So nothing is merged and nothing unwound, and
+//! all that the encoding says holds for exactly the inputs for which all turns hold (concolic execution; chapter 2.2 of the
+//! thesis "Automated Regression Testing and Verification of Complex Code Changes").
+
+use patchwright_ir::{BlockId, Edge, TerminatorKind, Type, Undefined};
+use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    encoder::{Dead, Encoder, Frame, Go, Register, State, World},
+    encoding::{Place, Turn, Unknown},
+    facts::Facts,
+    meaning,
+    pointer::{Leaf, Targets},
+    run::{Returned, no_term},
+};
+
+/// The input, and what has been decided by it.
+pub(crate) struct Along {
+    input: Assignment,
+    /// Values of terms for the input; `None` for those that it does not determine.
+    values: FxHashMap<Term, Option<u128>>,
+    pub(crate) turns: Vec<Turn>,
+    /// The conditions of the turns.
+    taken: FxHashSet<Term>,
+    facts: Facts,
+    /// The execution has failed, or nothing is known of it from here on.
+    pub(crate) ended: bool,
+}
+
+impl Along {
+    pub(crate) fn new(input: Assignment) -> Along {
+        Along {
+            input,
+            values: FxHashMap::default(),
+            turns: Vec::new(),
+            taken: FxHashSet::default(),
+            facts: Facts::default(),
+            ended: false,
+        }
+    }
+
+    /// The value of a term for the input; nothing where it rests on a function of which nothing is known.
+    fn value(&mut self, terms: &Terms, term: Term) -> Option<u128> {
+        let mut open = vec![term];
+        while let Some(&at) = open.last() {
+            if self.values.contains_key(&at) {
+                open.pop();
+                continue;
+            }
+            let before = open.len();
+            let mut is_lost = false;
+            if !matches!(terms.node(at), Node::Select(..)) {
+                terms.for_each_part(at, |part| match self.values.get(&part) {
+                    None => open.push(part),
+                    Some(None) => is_lost = true,
+                    Some(Some(_)) => {}
+                });
+            }
+            if is_lost {
+                open.truncate(before);
+            } else if open.len() > before {
+                continue;
+            }
+            let value = match terms.node(at) {
+                _ if is_lost => None,
+                Node::Variable(_) => match terms.sort(at) {
+                    Sort::Array { .. } => None,
+                    _ => Some(self.input.get(terms, at).bits()),
+                },
+                // An array is looked at as a whole, which is rare.
+                Node::Select(..) => self.whole(terms, at),
+                _ => {
+                    let values = &self.values;
+                    let part = |part: Term| values.get(&part).copied().flatten().unwrap_or(0);
+                    terms.value_of_parts(at, part)
+                }
+            };
+            self.values.insert(at, value);
+            open.pop();
+        }
+        self.values.get(&term).copied().flatten()
+    }
+
+    fn whole(&self, terms: &Terms, term: Term) -> Option<u128> {
+        let within = terms.within(&[term]);
+        let known = within
+            .iter()
+            .all(|&part| !matches!(terms.node(part), Node::Apply(..)));
+        known.then(|| terms.evaluate(term, &self.input).bits())
+    }
+
+    /// A value that is known from the turns that were taken.
+    pub(crate) fn narrowed(&self, terms: &mut Terms, term: Term) -> Term {
+        self.facts.constant(terms, term).unwrap_or(term)
+    }
+}
+
+impl<'p> Encoder<'p> {
+    pub(crate) fn is_along(&self) -> bool {
+        self.along.is_some()
+    }
+
+    /// The execution that is followed has failed, or is not known any further.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.along.as_ref().is_some_and(|along| along.ended)
+    }
+
+    /// A truth value. Along an input it is decided from here on.
+    pub(crate) fn settled(&mut self, condition: Term, place: &Place) -> Term {
+        if self.along.is_none() || self.terms.as_truth(condition).is_some() {
+            return condition;
+        }
+        let holds = self.evaluated(condition, place);
+        let holds = holds.is_some_and(|bits| bits != 0);
+        let taken = match holds {
+            true => condition,
+            false => self.terms.not(condition),
+        };
+        self.take(taken, place);
+        self.terms.truth(holds)
+    }
+
+    /// A value. Along an input it is the one that it has for it.
+    pub(crate) fn concrete(&mut self, value: Term, place: &Place) -> Term {
+        if self.along.is_none() || self.terms.as_constant(value).is_some() {
+            return value;
+        }
+        let bits = self.evaluated(value, place).unwrap_or(0);
+        let constant = self.terms.constant(self.terms.width(value), bits);
+        let same = self.terms.eq(value, constant);
+        self.take(same, place);
+        constant
+    }
+
+    fn evaluated(&mut self, term: Term, place: &Place) -> Option<u128> {
+        let along = self.along.as_mut()?;
+        let value = along.value(self.terms, term);
+        if value.is_none() {
+            self.lost("what a function of `math.h` gives decides the path", place);
+        }
+        value
+    }
+
+    fn take(&mut self, condition: Term, place: &Place) {
+        let steps = self.steps.len();
+        let Some(along) = &mut self.along else { return };
+        if along.ended || !along.taken.insert(condition) {
+            return;
+        }
+        along.facts.learn(self.terms, condition);
+        along.turns.push(Turn {
+            condition,
+            place: place.clone(),
+            steps,
+        });
+    }
+
+    /// Nothing is known of the execution from here on.
+    pub(crate) fn lost(&mut self, reason: impl Into<String>, place: &Place) {
+        if self.has_ended() {
+            return;
+        }
+        let condition = self.terms.truth(true);
+        self.unknown.push(Unknown {
+            reason: reason.into(),
+            place: place.clone(),
+            condition,
+        });
+        self.end_along();
+    }
+
+    pub(crate) fn end_along(&mut self) {
+        if let Some(along) = &mut self.along {
+            along.ended = true;
+        }
+    }
+
+    /// An execution that neither ends nor goes on to somewhere is one of which nothing is known: what it does is undefined,
+    /// and nobody looks for that.
+    pub(crate) fn account_for_end(&mut self, ends: Term, place: &Place) {
+        let told = self.terms.as_truth(ends) == Some(true)
+            || !self.exits.is_empty()
+            || !self.violated.is_empty()
+            || !self.unwinding.is_empty()
+            || !self.unknown.is_empty()
+            || !self.failures.is_empty();
+        if !told {
+            self.lost("an end that is not looked for", place);
+        }
+    }
+
+    /// The one object that a pointer leads to.
+    pub(crate) fn only_target(&mut self, pointer: Term, place: &Place) -> std::rc::Rc<Targets> {
+        let targets = self.pointers.targets(self.terms, pointer);
+        let yes = self.terms.truth(true);
+        if let (None, [only]) = (targets.opaque, targets.leaves.as_slice())
+            && only.condition == yes
+        {
+            return targets;
+        }
+        if targets.opaque.is_some() {
+            let address = self.concrete(pointer, place);
+            return self.pointers.targets(self.terms, address);
+        }
+        let mut found = targets.leaves.last().copied();
+        for leaf in &targets.leaves[..targets.leaves.len().saturating_sub(1)] {
+            let here = self.settled(leaf.condition, place);
+            if here == yes {
+                found = Some(*leaf);
+                break;
+            }
+        }
+        let leaves = found.map(|leaf| Leaf {
+            condition: yes,
+            ..leaf
+        });
+        std::rc::Rc::new(Targets {
+            leaves: leaves.into_iter().collect(),
+            opaque: None,
+        })
+    }
+
+    /// A function, along the input: one block after the other.
+    pub(crate) fn function_along(
+        &mut self,
+        frame: &mut Frame<'p>,
+        world: World,
+        registers: Vec<Register>,
+    ) -> Go<Returned> {
+        let function = frame.function;
+        let mut state = State { world, registers };
+        let mut at = BlockId(0);
+        loop {
+            let block = function.block(at);
+            self.block(frame, block, &mut state)?;
+            let terminator = &block.terminator;
+            let edge = match &terminator.kind {
+                TerminatorKind::Goto(edge) => *edge,
+                TerminatorKind::Branch {
+                    condition,
+                    ty,
+                    then,
+                    otherwise,
+                } => {
+                    let holds = self
+                        .operand(frame, &state, *condition)
+                        .and_then(|value| meaning::truth(self.terms, *ty, value));
+                    let decided = holds.and_then(|holds| self.terms.as_truth(holds));
+                    let holds = match (holds, decided) {
+                        (_, Some(holds)) => holds,
+                        (Some(holds), None) => {
+                            let place = self.place(frame.module, function, terminator.origin);
+                            let value = meaning::int_of(self.terms, holds);
+                            self.step(&state.world, &place, None, Some((Type::I32, value)));
+                            let settled = self.settled(holds, &place);
+                            self.terms.as_truth(settled) == Some(true)
+                        }
+                        (None, None) => {
+                            let place = self.place(frame.module, function, terminator.origin);
+                            self.lost(no_term(*ty), &place);
+                            return Err(Dead);
+                        }
+                    };
+                    if holds { *then } else { *otherwise }
+                }
+                TerminatorKind::Switch {
+                    value,
+                    ty,
+                    cases,
+                    default,
+                } => {
+                    let place = self.place(frame.module, function, terminator.origin);
+                    let Some(value) = self.operand(frame, &state, *value) else {
+                        self.lost(no_term(*ty), &place);
+                        return Err(Dead);
+                    };
+                    if self.terms.as_constant(value).is_none() {
+                        self.step(&state.world, &place, None, Some((*ty, value)));
+                    }
+                    let ways = self.ways(&state.world, (*ty, value), cases, *default);
+                    self.way_taken(&ways, &place)?
+                }
+                TerminatorKind::Return(_) | TerminatorKind::ReturnNothing => {
+                    return self.returned_along(frame, state, &terminator.kind, terminator.origin);
+                }
+                TerminatorKind::Unreachable => {
+                    let place = self.place(frame.module, function, terminator.origin);
+                    let yes = self.terms.truth(true);
+                    self.undefined(
+                        &state.world,
+                        yes,
+                        Undefined::Unreachable,
+                        || "control gets to where it cannot".to_owned(),
+                        &place,
+                    );
+                    return Err(Dead);
+                }
+            };
+            if self.has_ended() {
+                return Err(Dead);
+            }
+            at = edge.target;
+        }
+    }
+
+    /// The way whose condition holds; the last one if no other does.
+    fn way_taken(&mut self, ways: &[(Edge, Term)], place: &Place) -> Go<Edge> {
+        let mut last = Err(Dead);
+        for &(edge, condition) in ways {
+            last = Ok(edge);
+            let value = match self.terms.as_truth(condition) {
+                Some(holds) => Some(u128::from(holds)),
+                None => self.evaluated(condition, place),
+            };
+            if value.is_some_and(|bits| bits != 0) {
+                if self.terms.as_truth(condition).is_none() {
+                    self.take(condition, place);
+                }
+                break;
+            }
+        }
+        last
+    }
+
+    fn returned_along(
+        &mut self,
+        frame: &mut Frame<'p>,
+        mut state: State,
+        kind: &TerminatorKind,
+        origin: patchwright_ir::OriginId,
+    ) -> Go<Returned> {
+        let mut value = None;
+        let mut written = self.terms.truth(false);
+        if let TerminatorKind::Return(operand) = kind {
+            written = self.terms.truth(true);
+            value = match operand {
+                Some(operand) => self.operand(frame, &state, *operand),
+                None => None,
+            };
+            if let (Type::Aggregate { size }, Some(from)) = (frame.function.result, value) {
+                let place = self.place(frame.module, frame.function, origin);
+                if let Some(to) = frame.result_address {
+                    self.copy(&mut state.world, to, from, size, &place)?;
+                }
+                value = frame.result_address;
+            }
+        }
+        if self.has_ended() {
+            return Err(Dead);
+        }
+        Ok(Returned {
+            world: state.world,
+            value,
+            written,
+        })
+    }
+}
