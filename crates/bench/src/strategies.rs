@@ -57,7 +57,7 @@ pub struct Arguments {
 #[derive(Default)]
 struct Found {
     verdict: String,
-    /// Seconds from the start of exploring to the first difference.
+    /// Seconds from when both versions were read to the first difference.
     first: Option<f64>,
     seconds: f64,
     partitions: u64,
@@ -128,8 +128,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
     }
     let text = format!(
-        "{table}\nEach mutant had {} seconds with each strategy{}; loops have at most {} rounds, standard input {} bytes. \"First difference\" is counted from the start of exploring, when both \
-         versions are encoded.\n",
+        "{table}\nEach mutant had {} seconds with each strategy{}; loops have at most {} rounds, standard input {} bytes. \"First difference\" is counted from when both \
+         versions are read.\n",
         arguments.seconds,
         match arguments.executions {
             true => ", executions included",

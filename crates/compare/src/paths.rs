@@ -51,8 +51,7 @@ pub enum Turning {
 pub struct Followed<'a> {
     /// Follows a version along an input.
     #[allow(clippy::type_complexity, reason = "it is one function")]
-    pub follow:
-        &'a mut dyn FnMut(&mut Terms, Side, &Assignment) -> Result<Encoding, EncodeError>,
+    pub follow: &'a mut dyn FnMut(&mut Terms, Side, &Assignment) -> Result<Encoding, EncodeError>,
     /// Whole programs are compared.
     pub is_program: bool,
     /// Names of objects that are not compared.
@@ -76,7 +75,6 @@ pub enum Stop {
 }
 
 /// What exploring found.
-#[derive(Debug)]
 pub struct Found {
     /// Partitions, and how far it got.
     pub explored: Explored,
@@ -88,6 +86,8 @@ pub struct Found {
     pub verdict: Verdict,
     /// The share of the inputs whose paths are known.
     pub share: Share,
+    /// The terms of all that.
+    pub terms: Terms,
 }
 
 /// Explores two programs path by path.
@@ -181,6 +181,18 @@ impl Paths {
     pub fn differs(&self) -> bool {
         let mut all = self.explored.partitions.iter();
         all.any(|one| one.kind.differs() && !one.is_undetermined)
+    }
+
+    /// The conditions of all pairs of paths that were looked at, and whether all is known of their inputs: they do the same,
+    /// but those in a partition that differs.
+    pub fn looked_at(&mut self) -> Vec<(Term, bool)> {
+        let ends: Vec<(NodeId, Leaf)> = self.tree.ends().collect();
+        let mut all = Vec::new();
+        for (node, leaf) in ends {
+            let conditions = self.tree.conditions(node);
+            all.push((self.terms.and_all(conditions), leaf == Leaf::Known));
+        }
+        all
     }
 
     /// What was found since somebody asked last, for a later exploration of the same programs.
@@ -625,6 +637,7 @@ impl Paths {
             notes: self.notes,
             verdict,
             share,
+            terms: self.terms,
         })
     }
 
@@ -646,7 +659,9 @@ impl Paths {
             for one in &self.inputs {
                 let bits = u128::from(random()) << 64 | u128::from(random());
                 let bits = match (self.terms.sort(one.term), &one.kind) {
-                    (Sort::Bits(_), InputKind::Length) => (bits >> 64) % (u128::from(self.longest) + 1),
+                    (Sort::Bits(_), InputKind::Length) => {
+                        (bits >> 64) % (u128::from(self.longest) + 1)
+                    }
                     (Sort::Bits(width), _) => bits >> (128 - width),
                     (Sort::Bool, _) => bits >> 64 & 1,
                     (Sort::Array { .. }, _) => continue,

@@ -91,7 +91,8 @@ impl Tree {
         for decision in path {
             let node = &self.nodes[at];
             let below = node.below.iter().copied();
-            let known = { below }.find(|&one| self.nodes[one].condition == Some(decision.condition));
+            let known =
+                { below }.find(|&one| self.nodes[one].condition == Some(decision.condition));
             at = match known {
                 Some(below) => below,
                 None => {
@@ -173,6 +174,12 @@ impl Tree {
         let rest: Vec<Term> = ways.iter().map(|&way| terms.not(way)).collect();
         let is_all = rest.iter().any(|other| ways.contains(other));
         (!is_all && !rest.is_empty()).then_some(rest)
+    }
+
+    /// The ends of all paths, and what is known of them.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (NodeId, Leaf)> + '_ {
+        let all = self.nodes.iter().enumerate();
+        all.filter_map(|(node, one)| Some((node, one.leaf?)))
     }
 
     /// What is known of an input; nothing if its path was not seen.

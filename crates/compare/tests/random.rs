@@ -11,9 +11,9 @@ mod generate;
 
 use std::process::Command;
 
-use common::{Answer, Asked, compared};
+use common::{Answer, Asked, by_paths, compared};
 use generate::Random;
-use patchwright_compare::{Columns, Kind, Side, Verdict};
+use patchwright_compare::{Columns, Kind, Side, Stop, Verdict};
 use patchwright_solve::Term;
 
 /// One to three operators or numbers are exchanged.
@@ -225,6 +225,8 @@ struct Counts {
     differing: usize,
     equal_inputs: usize,
     different_inputs: usize,
+    /// Inputs whose path is not known to its end.
+    limited: usize,
 }
 
 /// Compares a pair, and holds what is said to executions with all inputs. `equal` is how many partitions without a
@@ -342,6 +344,111 @@ fn what_is_said_of_partitions_is_what_executions_do() {
     for seed in first..first + number("COMPARE_PAIRS", 3) {
         let equal = if seed % 5 == 0 { 1000 } else { 12 };
         wrong.extend(check(seed, equal, seconds, &mut counts).err());
+    }
+    println!("{counts:?}");
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
+    assert!(
+        counts.equal_inputs > 0 && counts.different_inputs > 0,
+        "{counts:?}"
+    );
+}
+
+/// As [`check`], path by path.
+fn check_paths(seed: u64, seconds: Option<u64>, counts: &mut Counts) -> Result<(), String> {
+    let mut random = Random(seed * 7919);
+    let old = generate::program(seed);
+    let new = mutated(&old, &mut random);
+    let asked = Asked {
+        equal: 4,
+        bound: 200,
+        seconds,
+        ..Asked::function("f")
+    };
+    let answer = by_paths(&old, &new, &asked, [&[], &[]]);
+    let found = &answer.found;
+    let wrong = |what: &str, at: usize| {
+        let [a, b] = inputs()[at];
+        Err(format!(
+            "seed {seed}, a = {}, b = {b}: {what}\n{:?}\n{old}\n{new}",
+            a as i8, found.verdict
+        ))
+    };
+    let partitions = &found.explored.partitions;
+    let paths = &answer.paths;
+    let mut roots: Vec<Term> = paths.iter().map(|path| path.0).collect();
+    roots.extend(partitions.iter().map(|one| one.term));
+    let all = inputs().into_iter().map(|input| {
+        let of = answer.variables.iter();
+        of.map(|(name, _)| u128::from(input[usize::from(name == "b")]))
+            .collect()
+    });
+    let values: Vec<Vec<u128>> = all.collect();
+    let names: Vec<Term> = answer.variables.iter().map(|one| one.1).collect();
+    let columns = Columns::new(&found.terms, &roots, &names).evaluate(&values);
+    let (by_path, within) = columns.split_at(paths.len());
+    for (at, done) in executed(&old, &new).into_iter().enumerate() {
+        let on: Vec<usize> = (0..paths.len())
+            .filter(|&path| by_path[path][at] != 0)
+            .collect();
+        if on.len() > 1 {
+            return wrong("it takes two paths", at);
+        }
+        let mut differs = false;
+        for (partition, column) in partitions.iter().zip(within) {
+            if column[at] == 0 {
+                continue;
+            }
+            differs |= partition.kind.differs();
+            if !is_so(partition.kind, done) {
+                let condition = partition.condition.join(" && ");
+                let what = format!("it is {done:?}, and in {:?} {condition}", partition.kind);
+                return wrong(&what, at);
+            }
+        }
+        let is_equal = is_so(Kind::Equal, done);
+        match on.first() {
+            Some(&path) if paths[path].1 => {
+                if !differs && !is_equal {
+                    return wrong(&format!("it is {done:?}, and its path is equal"), at);
+                }
+                counts.equal_inputs += usize::from(is_equal);
+                counts.different_inputs += usize::from(!is_equal);
+            }
+            Some(_) => counts.limited += 1,
+            None if found.explored.differences_complete => {
+                return wrong("nobody has seen its path", at);
+            }
+            None => {}
+        }
+    }
+    if answer.stop != Stop::All {
+        if seconds.is_none() {
+            return wrong("exploration did not end", 0);
+        }
+        counts.interrupted += 1;
+    }
+    counts.pairs += 1;
+    counts.partitions += paths.len();
+    counts.differing += partitions.iter().filter(|one| one.kind.differs()).count();
+    counts.proofs += usize::from(found.verdict == Verdict::Equal);
+    Ok(())
+}
+
+/// As [`what_is_said_of_partitions_is_what_executions_do`], where both versions are followed along one input after the other:
+/// what is said of each pair of paths holds for all its inputs, and the paths are those of all inputs (theorem 2).
+#[test]
+fn what_is_said_of_paths_is_what_executions_do() {
+    let first = number("COMPARE_FIRST", 703);
+    let seconds = number("COMPARE_SECONDS", 3);
+    let mut counts = Counts::default();
+    let mut wrong = Vec::new();
+    for seed in first..first + number("COMPARE_PAIRS", 3) {
+        wrong.extend(check_paths(seed, Some(seconds), &mut counts).err());
     }
     println!("{counts:?}");
     assert!(

@@ -18,6 +18,9 @@ use crate::{
     run::{Returned, no_term},
 };
 
+/// So many blocks are followed before somebody is asked whether to go on.
+const BLOCKS: u32 = 64;
+
 /// The input, and what has been decided by it.
 pub(crate) struct Along {
     input: Assignment,
@@ -186,6 +189,8 @@ impl<'p> Encoder<'p> {
             || !self.exits.is_empty()
             || !self.violated.is_empty()
             || !self.unwinding.is_empty()
+            || !self.endless.is_empty()
+            || self.stopped
             || !self.unknown.is_empty()
             || !self.failures.is_empty();
         if !told {
@@ -234,8 +239,27 @@ impl<'p> Encoder<'p> {
         let function = frame.function;
         let mut state = State { world, registers };
         let mut at = BlockId(0);
+        let mut blocks = 0u32;
         loop {
             let block = function.block(at);
+            let is_head = frame.order.is_head(at);
+            if is_head && frame.order.is_empty_loop(function, at) {
+                // It goes on like this for ever, and does nothing.
+                let yes = self.terms.truth(true);
+                self.endless.push(yes);
+                self.end_along();
+                return Err(Dead);
+            }
+            blocks += 1;
+            if blocks.is_multiple_of(BLOCKS) {
+                let place = self.place(frame.module, function, block.terminator.origin);
+                let is_late = (self.interrupt)();
+                self.stopped |= is_late;
+                if is_late || self.spent(&state.world, &place) {
+                    self.end_along();
+                    return Err(Dead);
+                }
+            }
             self.block(frame, block, &mut state)?;
             let terminator = &block.terminator;
             let edge = match &terminator.kind {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use patchwright_ir::{
-    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId, SwitchCase, TempId,
-    TerminatorKind, Type, Undefined, Value,
+    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId,
+    SwitchCase, TempId, TerminatorKind, Type, Undefined, Value,
 };
 use patchwright_solve::Term;
 use rustc_hash::FxHashMap;
@@ -267,7 +267,12 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    pub(crate) fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block, state: &mut State) -> Go<()> {
+    pub(crate) fn block(
+        &mut self,
+        frame: &mut Frame<'p>,
+        block: &'p Block,
+        state: &mut State,
+    ) -> Go<()> {
         for instruction in &block.instructions {
             self.counts.instructions += 1;
             if self.counts.instructions.is_multiple_of(256) {

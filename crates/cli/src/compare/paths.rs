@@ -118,7 +118,10 @@ pub fn explore(
             return Ok(None);
         }
     }
-    let programs = setup.modules.each_ref().map(|modules| Program::link(modules.clone()));
+    let programs = setup
+        .modules
+        .each_ref()
+        .map(|modules| Program::link(modules.clone()));
     let [old, new] = programs;
     let programs = [old.map_err(Problem::of)?, new.map_err(Problem::of)?];
     let interrupt = || {
@@ -191,7 +194,8 @@ pub fn wait<T>(thread: &std::thread::ScopedJoinHandle<'_, T>, mut look: impl FnM
 /// A case as values of inputs.
 fn values(case: &Case, entry: &Entry) -> Vec<(String, u32, u128)> {
     let mut all = Vec::new();
-    let mut add = |name: String, width: u32, bits: u128| all.push((format!("input.{name}"), width, bits));
+    let mut add =
+        |name: String, width: u32, bits: u128| all.push((format!("input.{name}"), width, bits));
     for (at, byte) in case.input.iter().enumerate() {
         add(format!("stdin[{at}]"), 8, u128::from(*byte));
     }
@@ -203,13 +207,21 @@ fn values(case: &Case, entry: &Entry) -> Vec<(String, u32, u128)> {
             }
             let text = String::from_utf8_lossy(word);
             let digits = text.trim_start();
-            let end = digits
-                .char_indices()
-                .position(|(at, letter)| !(letter.is_ascii_digit() || at == 0 && "+-".contains(letter)));
+            let end = digits.char_indices().position(|(at, letter)| {
+                !(letter.is_ascii_digit() || at == 0 && "+-".contains(letter))
+            });
             let number_text = &digits[..end.unwrap_or(digits.len())];
             if let Ok(value) = number_text.parse::<i64>() {
-                add(format!("atoi(argv[{number}])"), 32, u128::from(value as u32));
-                add(format!("atol(argv[{number}])"), 64, u128::from(value as u64));
+                add(
+                    format!("atoi(argv[{number}])"),
+                    32,
+                    u128::from(value as u32),
+                );
+                add(
+                    format!("atol(argv[{number}])"),
+                    64,
+                    u128::from(value as u64),
+                );
             }
         }
     }

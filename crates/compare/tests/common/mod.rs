@@ -10,16 +10,16 @@ use std::{
 };
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Kind, Known, Pair, Partition, Reason, Strategy, Verdict,
-    holds_pointer, reasons, verdict,
+    Explored, Explorer, Extent, Followed, Found, Kind, Known, Pair, Partition, Paths, Reason, Side,
+    Stop, Strategy, Turning, Verdict, holds_pointer, reasons, verdict,
 };
 use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_ir::{Module, Program};
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, parameters};
-use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, Entry, Options, encode, library};
+use patchwright_solve::{Assignment, Budget, Term, Terms};
+use patchwright_symbolic::{Check, Entry, Options, encode, encode_along, library};
 
 struct Reader {
     runner: Runner,
@@ -86,6 +86,7 @@ pub struct Asked {
     pub lengths: Vec<(&'static str, u64)>,
     pub bound: u32,
     pub equal: usize,
+    pub different: usize,
     /// Seconds after which exploration is interrupted, if it is.
     pub seconds: Option<u64>,
     /// Conflicts of a question to the solver at most.
@@ -102,6 +103,7 @@ impl Asked {
             lengths: Vec::new(),
             bound: 10,
             equal: 1000,
+            different: usize::MAX,
             seconds: None,
             conflicts: None,
             strategy: Strategy::Differences,
@@ -158,9 +160,14 @@ pub fn compared(old: &str, new: &str, asked: &Asked) -> Answer {
     })
 }
 
-fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
-    let mut terms = Terms::new();
-    let mut encodings = Vec::new();
+/// Both versions, linked, and where they begin; objects that hold pointers.
+struct Both {
+    programs: Vec<(Program, Entry, Options)>,
+    skipped: Vec<String>,
+}
+
+fn both(old: &str, new: &str, asked: &Asked) -> Both {
+    let mut programs = Vec::new();
     let mut skipped = Vec::new();
     for (prefix, text) in [("old.", old), ("new.", new)] {
         let (source, library) = with_reader(|reader| {
@@ -201,14 +208,97 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
             prefix: prefix.to_owned(),
             ..Options::default()
         };
-        encodings.push(encode(&program, &entry, &options, &mut terms, &|| false).expect("encodes"));
+        programs.push((program, entry, options));
+    }
+    Both { programs, skipped }
+}
+
+/// What came of exploring path by path.
+pub struct ByPaths {
+    pub found: Found,
+    /// The conditions of the pairs of paths, and whether all is known of them.
+    pub paths: Vec<(Term, bool)>,
+    /// Variables by the names of inputs.
+    pub variables: Vec<(String, Term)>,
+    pub stop: Stop,
+    /// What was found, for a later exploration.
+    pub known: Vec<Known>,
+}
+
+/// Compares path by path, as [`compared`]. `changed` are the lines that have changed.
+pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> ByPaths {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, || {
+                let both = both(old, new, asked);
+                let mut follow = |terms: &mut Terms, side: Side, input: &Assignment| {
+                    let (program, entry, options) = &both.programs[usize::from(side == Side::New)];
+                    encode_along(program, entry, options, terms, input, &|| false)
+                };
+                let file = "program.c";
+                let mut followed = Followed {
+                    follow: &mut follow,
+                    is_program: asked.function.is_none(),
+                    skipped: &both.skipped,
+                    input: 64,
+                    changed: changed.map(|lines| (file, lines)),
+                };
+                let extent = Extent {
+                    different: asked.different,
+                    equal: asked.equal,
+                    conflicts: asked.conflicts,
+                    strategy: Strategy::Differences,
+                };
+                let begin = Instant::now();
+                let interrupt =
+                    || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);
+                let mut paths = Paths::new(extent, Turning::Nearest);
+                for known in &asked.known {
+                    if let Known::Path(values) = known {
+                        paths.seed(values);
+                    }
+                }
+                let stop = paths.explore(&mut followed, &interrupt, &mut |_| {});
+                let looked_at = paths.looked_at();
+                let known = paths.news();
+                let mut found = paths.finish(&mut followed, &|| false).expect("follows");
+                let names = ["a", "b"].map(str::to_owned);
+                let mut variables = Vec::new();
+                for name in names {
+                    let variable = format!("input.{name}");
+                    if let Some(sort) = found.terms.sort_of_variable(&variable) {
+                        variables.push((name, found.terms.variable(&variable, sort)));
+                    }
+                }
+                ByPaths {
+                    found,
+                    paths: looked_at,
+                    known,
+                    variables,
+                    stop: stop.expect("follows"),
+                }
+            })
+            .expect("a thread")
+            .join()
+            .expect("no panic")
+    })
+}
+
+fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
+    let mut terms = Terms::new();
+    let both = both(old, new, asked);
+    let skipped = both.skipped;
+    let mut encodings = Vec::new();
+    for (program, entry, options) in &both.programs {
+        encodings.push(encode(program, entry, options, &mut terms, &|| false).expect("encodes"));
     }
     let new = encodings.pop().expect("two");
     let old = encodings.pop().expect("two");
     let is_program = asked.function.is_none();
     let pair = Pair::new(&mut terms, old, new, is_program, &skipped, 64);
     let extent = Extent {
-        different: usize::MAX,
+        different: asked.different,
         equal: asked.equal,
         conflicts: asked.conflicts,
         strategy: asked.strategy,
