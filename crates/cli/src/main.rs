@@ -9,6 +9,7 @@ mod early;
 mod encoded;
 mod ir;
 mod localize;
+mod memory;
 mod places;
 mod progress;
 mod project;

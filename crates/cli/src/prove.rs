@@ -3,7 +3,14 @@
 mod read;
 mod show;
 
-use std::{collections::BTreeMap, ffi::OsString, io::Write, path::PathBuf, time::Instant};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io::Write,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
 
 use clap::Args;
 use patchwright_exec::{CancelToken, Scratch, files};
@@ -22,7 +29,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, Unwindi
 use crate::{
     Exit,
     encoded::{Problem, Reader, checks, deep},
-    signals,
+    memory, signals,
 };
 use read::Program;
 
@@ -101,6 +108,10 @@ pub struct ProveArgs {
     )]
     pub max_instructions: u64,
 
+    /// MiB of memory at most
+    #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..), help_heading = "How far")]
+    pub memory: u64,
+
     /// Show the statements of which every repair changes at least one
     #[arg(long, help_heading = "Faults")]
     pub locate: bool,
@@ -163,6 +174,13 @@ pub fn run(args: &ProveArgs) -> Exit {
             eprintln!("patchwright: error: {message}");
             Exit::BadInput
         }
+        Err(Problem::Interrupted) if memory::is_exceeded() => {
+            eprintln!(
+                "patchwright: unknown, because {}",
+                memory::reason(args.memory)
+            );
+            Exit::Undecided
+        }
         Err(Problem::Interrupted) => {
             eprintln!("patchwright: interrupted before anything was found");
             Exit::Interrupted
@@ -175,7 +193,13 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
     let program = read::program(args, &scratch, cancel.clone())?;
-    deep(|| Job::new(args, program, &cancel).run())
+    let scratch = Arc::new(Mutex::new(Some(scratch)));
+    // The thread that watches the memory outlives the job.
+    let end = move || drop(scratch.lock().map(|mut scratch| scratch.take()));
+    memory::cancel_beyond(args.memory, cancel.clone(), end.clone());
+    let result = deep(|| Job::new(args, program, &cancel).run());
+    end();
+    result
 }
 
 struct Job<'a> {
@@ -460,7 +484,9 @@ impl<'a> Job<'a> {
             repaired = Some(self.repair(&mut report, &options, &budget)?);
         }
         self.finish(&mut report)?;
-        if self.cancel.is_cancelled() {
+        if memory::is_exceeded() {
+            eprintln!("patchwright: {}", memory::reason(self.args.memory));
+        } else if self.cancel.is_cancelled() {
             return Ok(Exit::Interrupted);
         }
         Ok(match (repaired, &verdict) {
@@ -509,6 +535,10 @@ impl<'a> Job<'a> {
                     .iter()
                     .map(|(reason, at)| (reason.clone(), at.as_ref().map(place)))
                     .collect();
+                proof::Verdict::Unknown
+            }
+            Verdict::Budget if memory::is_exceeded() => {
+                reasons = vec![(memory::reason(self.args.memory), None)];
                 proof::Verdict::Unknown
             }
             Verdict::Budget if self.cancel.is_cancelled() => proof::Verdict::Interrupted,
@@ -731,7 +761,7 @@ impl<'a> Job<'a> {
     fn finish(&mut self, report: &mut Report) -> Result<(), Problem> {
         if self.args.stats {
             self.stats.terms = self.terms.len() as u64;
-            self.stats.memory = show::peak_memory();
+            self.stats.memory = memory::peak();
             report.stats = Some(self.stats.clone());
         }
         if self.args.json {

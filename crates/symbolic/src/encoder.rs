@@ -356,7 +356,19 @@ impl<'p> Encoder<'p> {
         message: impl FnOnce() -> String,
         place: &Place,
     ) {
-        if self.options.checks.contains(&Check::of(kind)) {
+        self.undefined_for(world, condition, (kind, Check::of(kind)), message, place);
+    }
+
+    /// Records undefined behaviour, if this check is on.
+    pub(crate) fn undefined_for(
+        &mut self,
+        world: &World,
+        condition: Term,
+        (kind, check): (Undefined, Check),
+        message: impl FnOnce() -> String,
+        place: &Place,
+    ) {
+        if self.options.checks.contains(&check) {
             self.fail(
                 world,
                 condition,

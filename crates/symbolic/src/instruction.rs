@@ -11,6 +11,7 @@ use crate::{
     encoder::{Dead, Encoder, Frame, Go, Register, State},
     encoding::{InputKind, Place},
     meaning::{self, Meaning},
+    options::Check,
     pointer::Leaf,
     run::no_term,
 };
@@ -288,10 +289,19 @@ impl<'p> Encoder<'p> {
             return Err(Dead);
         };
         for (kind, condition) in meaning.undefined {
-            self.undefined(
+            // The quotient that does not fit ends a program as a division by zero does.
+            let check = match (kind, name) {
+                (Undefined::SignedOverflow, "/" | "%")
+                    if self.options.checks.contains(&Check::Div) =>
+                {
+                    Check::Div
+                }
+                _ => Check::of(kind),
+            };
+            self.undefined_for(
                 &state.world,
                 condition,
-                kind,
+                (kind, check),
                 || match kind {
                     Undefined::DivisionByZero => format!("{name} by zero"),
                     Undefined::BadShift => {

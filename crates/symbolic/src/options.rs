@@ -11,7 +11,7 @@ pub enum Check {
     Bounds,
     /// Accesses through null pointers.
     Null,
-    /// Division by zero.
+    /// Division by zero, and of the least number by -1.
     Div,
     /// Overflow of signed integers.
     Overflow,

@@ -161,14 +161,3 @@ pub fn annotated(program: &Program, report: &Report) -> String {
     }
     text
 }
-
-/// The most memory that this process has used, in MiB.
-pub fn peak_memory() -> u64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the structure, which is all zeros before.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    usage.ru_maxrss as u64 / 1024
-}
