@@ -13,7 +13,7 @@ use crate::{RepairError, search::Search};
 const LAST_EXECUTIONS: u64 = 5000;
 
 /// When a cost begins, candidates of those before it may take so many executions, or the share of all so far, if that is more.
-const EARLY_EXECUTIONS: u64 = 200;
+const EARLY_EXECUTIONS: u64 = 128;
 const EARLY_SHARE: u64 = 4;
 
 /// So many candidates are remembered one by one. Beyond, they are left out.

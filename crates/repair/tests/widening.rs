@@ -1,10 +1,8 @@
 //! Where the most suspicious locations are not enough, the next ones are looked at.
-#![allow(clippy::disallowed_methods, reason = "these tests make projects")]
 
-use std::{fs, sync::Mutex};
+mod common;
 
-use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
-use patchwright_repair::{Event, RepairOptions, RepairOutcome, Surroundings, repair};
+use patchwright_repair::{RepairOptions, RepairOutcome};
 
 /// Only failing tests print a value, and nothing that is printed there can be right.
 const AREA: &str = r#"#include <stdio.h>
@@ -34,32 +32,6 @@ const CASES: [(&str, &str); 4] = [
 
 /// Repairs the program, with `more` behind it, looking at three locations first. With it what was said.
 fn repaired(more: &str, widens: bool) -> (RepairOutcome, Vec<String>) {
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = fs::canonicalize(temporary.path()).unwrap();
-    let cases = folder.join("cases");
-    fs::create_dir(&cases).unwrap();
-    for (arguments, expected) in CASES {
-        fs::write(cases.join(format!("{arguments}.args")), arguments).unwrap();
-        fs::write(cases.join(format!("{arguments}.out")), expected).unwrap();
-    }
-    let file = folder.join("area.c");
-    fs::write(&file, format!("{AREA}{more}")).unwrap();
-    let temporary = folder.join("scratch");
-    fs::create_dir(&temporary).unwrap();
-    let scratch = Scratch::new(&temporary).unwrap();
-    let flags = ProjectFlags::default();
-    let project = Project::single_file(&file, &cases, &[], &scratch, &flags).unwrap();
-    let notes = Mutex::new(Vec::new());
-    let surroundings = Surroundings {
-        program: &RunnerProgram::this_binary(),
-        scratch: &scratch,
-        cancel: CancelToken::new().unwrap(),
-        events: &|event| {
-            if let Event::Note(text) = event {
-                notes.lock().unwrap().push(text);
-            }
-        },
-    };
     let options = RepairOptions {
         jobs: 2,
         scrutinize: false,
@@ -69,8 +41,7 @@ fn repaired(more: &str, widens: bool) -> (RepairOutcome, Vec<String>) {
         budget: Some(std::time::Duration::from_secs(300)),
         ..Default::default()
     };
-    let outcome = repair(&project, &options, &surroundings).unwrap();
-    (outcome, notes.into_inner().unwrap())
+    common::repaired(&format!("{AREA}{more}"), &CASES, &options)
 }
 
 fn is_widened(outcome: &RepairOutcome, notes: &[String]) {

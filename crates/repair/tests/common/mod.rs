@@ -11,18 +11,55 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Mutex,
 };
 
 use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
 use patchwright_repair::{
-    RepairOptions, Surroundings, classes::ClassVerdict, found::Found, instrument::instrument,
-    outcome::Phases, prepare::prepare, search::search,
+    Event, RepairOptions, RepairOutcome, Surroundings, classes::ClassVerdict, found::Found,
+    instrument::instrument, outcome::Phases, prepare::prepare, search::search,
 };
 use patchwright_space::{LeafLimits, Schemas, SpaceLimits, term::Context};
 use patchwright_text::{Edit, apply_edits};
 
 /// Candidates compared for each program; all, if it has fewer.
 const SAMPLE: usize = 250;
+
+/// Repairs a program of one file; cases are arguments and what is to be printed. With it what was said.
+pub fn repaired(
+    source: &str,
+    cases: &[(&str, &str)],
+    options: &RepairOptions,
+) -> (RepairOutcome, Vec<String>) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = fs::canonicalize(temporary.path()).unwrap();
+    let place = folder.join("cases");
+    fs::create_dir(&place).unwrap();
+    for (arguments, expected) in cases {
+        fs::write(place.join(format!("{arguments}.args")), arguments).unwrap();
+        fs::write(place.join(format!("{arguments}.out")), expected).unwrap();
+    }
+    let file = folder.join("program.c");
+    fs::write(&file, source).unwrap();
+    let temporary = folder.join("scratch");
+    fs::create_dir(&temporary).unwrap();
+    let scratch = Scratch::new(&temporary).unwrap();
+    let flags = ProjectFlags::default();
+    let project = Project::single_file(&file, &place, &[], &scratch, &flags).unwrap();
+    let notes = Mutex::new(Vec::new());
+    let surroundings = Surroundings {
+        program: &RunnerProgram::this_binary(),
+        scratch: &scratch,
+        cancel: CancelToken::new().unwrap(),
+        events: &|event| {
+            if let Event::Note(text) = event {
+                notes.lock().unwrap().push(text);
+            }
+        },
+    };
+    let outcome = patchwright_repair::repair(&project, options, &surroundings).unwrap();
+    (outcome, notes.into_inner().unwrap())
+}
 
 /// A program with a bug, and cases of which some fail.
 pub struct Subject {
