@@ -10,6 +10,7 @@ mod forms;
 mod graphs;
 mod interpreter;
 mod locations;
+mod loops;
 mod lowering;
 mod overhead;
 mod plot;
@@ -179,6 +180,8 @@ enum Command {
     /// Compares programs with mutants of them, with each order of looking at inputs: prints the table of figure 3.8 of
     /// the thesis
     Strategies(strategies::Arguments),
+    /// Proves programs with loops, with each bound: prints what that costs as a Markdown table
+    Loops(loops::Arguments),
     #[command(name = "__runner", hide = true)]
     Runner,
 }
@@ -231,6 +234,7 @@ fn main() -> ExitCode {
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Corebench(arguments) => corebench::run(&arguments),
         Command::Strategies(arguments) => strategies::run(&arguments),
+        Command::Loops(arguments) => loops::run(&arguments),
         Command::Interpreter {
             programs,
             forms,

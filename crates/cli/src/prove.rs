@@ -7,7 +7,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     io::Write,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Instant,
 };
@@ -29,7 +29,10 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, Unwindi
 use crate::{
     Exit,
     encoded::{Problem, Reader, checks, deep},
-    memory, signals,
+    memory,
+    places::Places,
+    progress::Progress,
+    signals,
 };
 use read::Program;
 
@@ -192,12 +195,21 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
+    let first = args.sources.first().map_or("".as_ref(), Path::new);
+    let places = Places::new(scratch.path(), first);
+    let progress = Progress::new(&places);
+    progress.phase("reading");
     let program = read::program(args, &scratch, cancel.clone())?;
     let scratch = Arc::new(Mutex::new(Some(scratch)));
     // The thread that watches the memory outlives the job.
     let end = move || drop(scratch.lock().map(|mut scratch| scratch.take()));
     memory::cancel_beyond(args.memory, cancel.clone(), end.clone());
-    let result = deep(|| Job::new(args, program, &cancel).run());
+    let result = deep(|| {
+        let mut job = Job::new(args, program, &cancel);
+        job.progress = Some(&progress);
+        job.run()
+    });
+    progress.finish();
     end();
     result
 }
@@ -209,6 +221,8 @@ struct Job<'a> {
     terms: Terms,
     stats: proof::Stats,
     style: Style,
+    /// What the user sees of it, where it is all that happens.
+    progress: Option<&'a Progress<'a>>,
     /// The reference's encoding, once it is needed.
     like: Option<Encoding>,
 }
@@ -279,6 +293,7 @@ impl<'a> Job<'a> {
             terms: Terms::new(),
             stats,
             style: Style { colour },
+            progress: None,
             like: None,
         }
     }
@@ -382,6 +397,7 @@ impl<'a> Job<'a> {
     /// Decides about the program, and executes what is found.
     fn decided(&mut self) -> Result<Decided, Problem> {
         let mut options = self.options()?;
+        self.doing("encoding");
         let started = Instant::now();
         let Asked { encoding, spec } = self.asked(None, &mut options)?;
         self.phase("encode", started);
@@ -403,6 +419,7 @@ impl<'a> Job<'a> {
             conflicts: self.args.budget,
             interrupt: Some(&interrupt),
         };
+        self.doing("deciding");
         let started = Instant::now();
         let mut prover = Prover {
             terms: &mut self.terms,
@@ -510,11 +527,15 @@ impl<'a> Job<'a> {
         self.stats.conflicts += statistics.conflicts;
     }
 
+    /// Tells what is done now.
+    fn doing(&self, what: &'static str) {
+        if let Some(progress) = self.progress {
+            progress.phase(what);
+        }
+    }
+
     fn print(&self, text: &str) -> Result<(), Problem> {
-        let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+        print_beside(self.progress, text);
         Ok(())
     }
 
@@ -579,6 +600,7 @@ impl<'a> Job<'a> {
         options: &Options,
         budget: &Budget<'_>,
     ) -> Result<(), Problem> {
+        self.doing("locating the fault");
         let started = Instant::now();
         let mut options = Options {
             locations: true,
@@ -684,6 +706,7 @@ impl<'a> Job<'a> {
         let interrupt = move || cancel.is_cancelled();
         let mut found = Found::default();
         for (step, &changes) in steps.iter().enumerate() {
+            self.doing("encoding what repairs may change");
             let started = Instant::now();
             let mut options = Options {
                 single: changes == 1,
@@ -699,6 +722,7 @@ impl<'a> Job<'a> {
                 asked => asked?,
             };
             self.phase("encode mutants", started);
+            self.doing("looking for repairs");
             let started = Instant::now();
             let question = question(&mut self.terms, &asked.spec, &own, budget);
             let extent = Extent {
@@ -710,18 +734,19 @@ impl<'a> Job<'a> {
                 ..Extent::default()
             };
             let (program, args, style) = (&self.program, self.args, self.style);
+            let progress = self.progress;
             let mut tell = |repair: &Repair| {
                 let told = tell(program, args, &own, shown.len() + 1, repair);
                 match told {
                     Ok(one) => {
                         if !args.json {
-                            let mut out = std::io::stdout().lock();
-                            let written = out.write_all(one.text(style).as_bytes());
-                            if let Err(error) = written.and_then(|()| out.flush()) {
-                                panic!("failed printing to stdout: {error}");
-                            }
+                            print_beside(progress, &one.text(style));
                         }
                         shown.push(one);
+                        if let Some(progress) = progress {
+                            let count = shown.len();
+                            progress.message(format!("looking for repairs, {count} found"));
+                        }
                     }
                     Err(error) => problem = Some(error),
                 }
@@ -759,6 +784,9 @@ impl<'a> Job<'a> {
     }
 
     fn finish(&mut self, report: &mut Report) -> Result<(), Problem> {
+        if let Some(progress) = self.progress {
+            progress.finish();
+        }
         if self.args.stats {
             self.stats.terms = self.terms.len() as u64;
             self.stats.memory = memory::peak();
@@ -799,6 +827,20 @@ impl<'a> Job<'a> {
             ))?;
         }
         Ok(())
+    }
+}
+
+/// Prints, and shows the progress below that.
+fn print_beside(progress: Option<&Progress<'_>>, text: &str) {
+    let write = || {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+    };
+    match progress {
+        Some(progress) => progress.aside(write),
+        None => write(),
     }
 }
 
