@@ -93,17 +93,98 @@ pub fn sequences(
         sequence.model = model;
         all.push(sequence);
     }
-    // Parts of a critical sequence are needed, too, and say less.
+    longest(&mut all);
+    all
+}
+
+/// Parts of a critical sequence are needed, too, and say less.
+fn longest(all: &mut [Sequence]) {
     let critical: Vec<Vec<u32>> = all
         .iter()
         .filter(|one| one.critical)
         .map(|one| one.lines.clone())
         .collect();
-    for one in &mut all {
+    for one in all {
         let is_part = |other: &Vec<u32>| *other != one.lines && is_within(&one.lines, other);
         one.critical &= !critical.iter().any(is_part);
     }
-    all
+}
+
+/// Sequences of changed lines, looked for on the paths that both versions take, one pair after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Exercised {
+    sequences: Vec<Sequence>,
+    /// Of each, whether the versions differ on a path that does not exercise it.
+    differs_without: Vec<bool>,
+}
+
+impl Exercised {
+    pub(crate) fn of(lines: &[Vec<u32>]) -> Exercised {
+        let sequences = lines.iter().map(|lines| Sequence {
+            lines: lines.clone(),
+            feasible: None,
+            differs: None,
+            critical: false,
+            sample: None,
+            model: None,
+        });
+        Exercised {
+            sequences: sequences.collect(),
+            differs_without: vec![false; lines.len()],
+        }
+    }
+
+    /// Looks at a pair of paths: the lines of `file` that NEW executes are the same for all its inputs, of which `model` is
+    /// one for which the versions differ, if they do for any.
+    pub(crate) fn look(
+        &mut self,
+        terms: &Terms,
+        pair: &Pair,
+        file: &str,
+        model: &Assignment,
+        differs: bool,
+    ) {
+        if self.sequences.is_empty() {
+            return;
+        }
+        let mut trace: Vec<u32> = Vec::new();
+        for step in &pair.encoding(Side::New).steps {
+            // A statement may take several steps, which come one after the other.
+            if step.place.file == file && trace.last() != Some(&step.place.line) {
+                trace.push(step.place.line);
+            }
+        }
+        for (one, without) in self.sequences.iter_mut().zip(&mut self.differs_without) {
+            if !is_within(&one.lines, &trace) {
+                *without |= differs;
+                continue;
+            }
+            let is_more = differs && one.differs != Some(true);
+            if one.feasible.is_none() || is_more {
+                one.sample =
+                    Some(Side::BOTH.map(|side| given(terms, &pair.encoding(side).inputs, model)));
+                one.model = Some(model.clone());
+            }
+            one.feasible = Some(true);
+            if differs {
+                one.differs = Some(true);
+            }
+        }
+    }
+
+    /// What is known of them, where all paths were looked at or not.
+    pub(crate) fn finish(self, is_all: bool) -> Vec<Sequence> {
+        let mut all = self.sequences;
+        for (one, without) in all.iter_mut().zip(self.differs_without) {
+            if is_all {
+                one.feasible.get_or_insert(false);
+                one.differs.get_or_insert(false);
+                one.critical = one.differs == Some(true) && !without;
+            }
+        }
+        longest(&mut all);
+        all
+    }
 }
 
 /// Whether the lines stand in the other ones in this order.

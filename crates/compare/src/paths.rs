@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     coverage::{Share, wilson},
     explore::Known,
+    interactions::{Exercised, Sequence},
     pair::{Pair, Side},
     partition::{Explored, Explorer, Extent, Kind, Partition},
     tree::{Decision, Leaf, NodeId, Tree, Variables},
@@ -86,6 +87,8 @@ pub struct Found {
     pub verdict: Verdict,
     /// The share of the inputs whose paths are known.
     pub share: Share,
+    /// What is known of sequences of changed lines, if somebody asked.
+    pub sequences: Vec<Sequence>,
     /// The terms of all that.
     pub terms: Terms,
 }
@@ -128,6 +131,7 @@ pub struct Paths {
     astray: usize,
     too_much: bool,
     found: Vec<Known>,
+    exercised: Exercised,
 }
 
 impl Paths {
@@ -160,7 +164,13 @@ impl Paths {
             astray: 0,
             too_much: false,
             found: Vec::new(),
+            exercised: Exercised::default(),
         }
+    }
+
+    /// Looks for inputs that execute these sequences of changed lines of NEW's file, too.
+    pub fn interactions(&mut self, sequences: &[Vec<u32>]) {
+        self.exercised = Exercised::of(sequences);
     }
 
     /// Looks at an input before others are made, as [`Known::Path`] has it.
@@ -374,7 +384,19 @@ impl Paths {
             self.push(node);
         }
         self.explored.made += 1;
+        let before = self.explored.partitions.len();
         let leaf = self.judge(&pair, followed.is_program, &input, interrupt, tell);
+        let made = &self.explored.partitions[before..];
+        let differing = made
+            .iter()
+            .find(|one| one.kind.differs() && !one.is_undetermined);
+        let model = differing.map_or(&input, |one| &one.model);
+        if leaf != Leaf::Void {
+            let differs = differing.is_some();
+            let file = followed.changed[1].0;
+            self.exercised
+                .look(&self.terms, &pair, file, model, differs);
+        }
         match leaf {
             Leaf::Open => self.open += 1,
             Leaf::Known => self.counted += 1,
@@ -571,6 +593,7 @@ impl Paths {
         followed: &mut Followed<'_>,
         interrupt: &dyn Fn() -> bool,
     ) -> Result<Found, EncodeError> {
+        let open = self.open;
         let is_all = self.waiting.is_empty()
             && self.queue.is_empty()
             && self.hard.is_empty()
@@ -637,6 +660,7 @@ impl Paths {
             notes: self.notes,
             verdict,
             share,
+            sequences: self.exercised.finish(is_all && open == 0),
             terms: self.terms,
         })
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Asked, compared};
+use common::{Asked, by_paths, compared};
 use patchwright_compare::{Kind, Share, Verdict, covered};
 
 /// Figure 3.2, examples 1 and 2: the new version adds one to its input before it looks at it.
@@ -216,4 +216,46 @@ fn conditions_speak_of_values_and_not_of_their_bits() {
         assert!(!text.contains("2147483647"), "{:?}", answer.conditions());
     }
     assert_eq!(answer.verdict, Verdict::Different);
+}
+
+/// Figure 4.5, whose line numbers are one less: the parser of `cut`, in which `-` behind a number begins a range.
+fn cut(is_changed: bool) -> String {
+    let [declaration, sets, reads] = match is_changed {
+        true => ["int lhs = 0;", "lhs = 1;", "c = lhs;"],
+        false => ["", "", "c = v;"],
+    };
+    format!(
+        "#include <assert.h>\nint parse(char *fs) {{ int v = 0, c = 0, init = 1;\n{declaration}\nwhile (1) {{\nif (*fs >= '0' && *fs <= '9') {{\n\
+         v = *fs - '0';\n{sets}\n}} else if (*fs == '-') {{\n{reads}\ninit = c ? v : 1;\n}} else if (*fs == 0) {{\nassert(init != 0);\n\
+         break;\n}}\nfs++;\n}}\nreturn init; }}\n"
+    )
+}
+
+#[test]
+fn figure_4_5_the_regression_needs_all_three_changes_in_their_order() {
+    // The declaration, `lhs = 1` and `c = lhs`: 1, 5 and 7 there.
+    let sequences = [[3, 7, 9].as_slice(), &[3], &[3, 7], &[3, 9], &[3, 9, 7]];
+    let asked = Asked {
+        lengths: vec![("fs", 3)],
+        sequences: sequences.map(<[u32]>::to_vec).to_vec(),
+        equal: 0,
+        ..Asked::function("parse")
+    };
+    let answer = by_paths(&cut(false), &cut(true), &asked, [&[], &[3, 7, 9]]);
+    assert_eq!(answer.found.verdict, Verdict::Different);
+    let found = &answer.found.sequences;
+    assert!(
+        found.iter().all(|one| one.feasible == Some(true)),
+        "{found:#?}"
+    );
+    let critical: Vec<&[u32]> = found
+        .iter()
+        .filter(|one| one.critical)
+        .map(|one| one.lines.as_slice())
+        .collect();
+    assert_eq!(critical, [[3, 7, 9]]);
+    // "0-" for example: NEW fails, and OLD does not.
+    let partitions = answer.found.explored.partitions.iter();
+    let kinds: Vec<Kind> = partitions.map(|one| one.kind).collect();
+    assert!(kinds.contains(&Kind::NewFails), "{kinds:?}");
 }

@@ -255,7 +255,8 @@ impl Comparison {
                 );
             }
             if let Some(covered) = self.covered.filter(|_| !self.differences_complete) {
-                let percent = |share: f64| format!("{:.4} %", share * 100.0);
+                // Rounding leaves a sign where nothing is left.
+                let percent = |share: f64| format!("{:.4} %", share.max(0.0) * 100.0 + 0.0);
                 let share = match covered.exact {
                     true => percent(covered.from),
                     false => format!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use patchwright_changes::{Change, FileChange, Graph, Source, Vertex, measure};
-use patchwright_compare::{Pair, Side, sequences};
+use patchwright_compare::{Pair, Sequence, Side, sequences};
 use patchwright_report::comparison::{Interactions, Met};
 use patchwright_solve::{Budget, Terms};
 
@@ -12,13 +12,16 @@ use super::{read::Versions, symbolic::sample};
 /// Sequences that are looked at most.
 const MOST: usize = 64;
 
-/// Looks at the sequences of changes of both versions.
-pub fn interactions(
-    versions: &Versions,
-    terms: &mut Terms,
-    pair: &Pair,
-    budget: &Budget<'_>,
-) -> Interactions {
+/// What is looked for: the change sequence graph, and what follows from it.
+pub struct Plan {
+    edges: Vec<(String, String)>,
+    meeting: BTreeMap<u32, Vec<u32>>,
+    /// The sequences, as lines of NEW.
+    pub sequences: Vec<Vec<u32>>,
+}
+
+/// The graph of the change between both versions.
+pub fn plan(versions: &Versions) -> Plan {
     let source = |side: usize| Source {
         // One name, since it is one file.
         path: versions.both[1].source().path.clone(),
@@ -50,15 +53,37 @@ pub fn interactions(
             all.push(lines);
         }
     }
-    let file = &versions.both[1].source().path;
-    let found = sequences(terms, pair, file, &all, budget);
     let mut meeting: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for function in &measured.functions {
         meeting.extend(function.interactions.iter().cloned());
     }
-    Interactions {
+    Plan {
         edges: edges.collect(),
-        interaction_locations: meeting.into_iter().collect(),
+        meeting,
+        sequences: all,
+    }
+}
+
+/// Looks at the sequences of changes of both versions.
+pub fn interactions(
+    versions: &Versions,
+    terms: &mut Terms,
+    pair: &Pair,
+    budget: &Budget<'_>,
+) -> Interactions {
+    let plan = plan(versions);
+    let file = &versions.both[1].source().path;
+    let found = sequences(terms, pair, file, &plan.sequences, budget);
+    let is_bounded = !pair.encoding(Side::New).unwinding.is_empty();
+    let note = is_bounded.then_some("sequences are looked for within the bound");
+    told(plan, found, note)
+}
+
+/// What is told of a plan's sequences.
+pub fn told(plan: Plan, found: Vec<Sequence>, note: Option<&str>) -> Interactions {
+    Interactions {
+        edges: plan.edges,
+        interaction_locations: plan.meeting.into_iter().collect(),
         sequences: found
             .into_iter()
             .map(|sequence| Met {
@@ -72,12 +97,6 @@ pub fn interactions(
                     .unwrap_or_default(),
             })
             .collect(),
-        notes: pair
-            .encoding(Side::New)
-            .unwinding
-            .iter()
-            .take(1)
-            .map(|_| "sequences are looked for within the bound".to_owned())
-            .collect(),
+        notes: note.into_iter().map(str::to_owned).collect(),
     }
 }

@@ -46,6 +46,8 @@ pub struct Setup {
     pub known: Vec<Known>,
     /// Inputs to begin with.
     pub cases: Vec<Case>,
+    /// Sequences of changed lines that are looked for.
+    pub sequences: Vec<Vec<u32>>,
 }
 
 impl Setup {
@@ -71,6 +73,7 @@ impl Setup {
             turning,
             known: Vec::new(),
             cases: Vec::new(),
+            sequences: Vec::new(),
         }
     }
 }
@@ -153,6 +156,7 @@ pub fn explore(
             changed: changed.map(|(file, lines)| (file.as_str(), lines.as_slice())),
         };
         let mut paths = Paths::new(setup.extent, setup.turning);
+        paths.interactions(&setup.sequences);
         for known in &setup.known {
             if let Known::Path(values) = known {
                 paths.seed(values);

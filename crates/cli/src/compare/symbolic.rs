@@ -19,7 +19,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Pla
 
 use super::{
     CompareArgs, Order,
-    interactions::interactions,
+    interactions::{interactions, plan, told},
     journal,
     paths::{self, Setup, Shared},
     read::{Version, Versions},
@@ -263,6 +263,10 @@ impl Job<'_> {
         Ok(Setup {
             known: known.to_vec(),
             cases: self.cases.clone(),
+            sequences: match args.interactions {
+                true => plan(&self.versions).sequences,
+                false => Vec::new(),
+            },
             ..Setup::of(&self.versions, options, extent, turning)
         })
     }
@@ -279,9 +283,14 @@ impl Job<'_> {
         report.reasons = self.told(&found.reasons);
         report.notes = found.notes;
         report.ended_early = !found.explored.differences_complete && !found.explored.more_differ;
+        let is_all = found.explored.differences_complete;
         whole.answer = Answer::Symbolic(found.verdict);
         whole.explored = found.explored;
         report.covered = Some(share(found.share));
+        if self.args.interactions {
+            let note = (!is_all).then_some("not all paths were looked at");
+            report.interactions = Some(told(plan(&self.versions), found.sequences, note));
+        }
         whole.bug = self.described(whole, checks)?;
         Ok(())
     }

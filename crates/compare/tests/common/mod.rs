@@ -94,6 +94,8 @@ pub struct Asked {
     pub strategy: Strategy,
     /// What an earlier exploration found.
     pub known: Vec<Known>,
+    /// Sequences of changed lines that are looked for.
+    pub sequences: Vec<Vec<u32>>,
 }
 
 impl Asked {
@@ -108,6 +110,7 @@ impl Asked {
             conflicts: None,
             strategy: Strategy::Differences,
             known: Vec::new(),
+            sequences: Vec::new(),
         }
     }
 
@@ -164,11 +167,14 @@ pub fn compared(old: &str, new: &str, asked: &Asked) -> Answer {
 struct Both {
     programs: Vec<(Program, Entry, Options)>,
     skipped: Vec<String>,
+    /// Where both are read.
+    path: String,
 }
 
 fn both(old: &str, new: &str, asked: &Asked) -> Both {
     let mut programs = Vec::new();
     let mut skipped = Vec::new();
+    let mut place = String::new();
     for (prefix, text) in [("old.", old), ("new.", new)] {
         let (source, library) = with_reader(|reader| {
             let (unit, path) = reader.read("program.c", text);
@@ -180,6 +186,7 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
             (source, reader.library.clone())
         });
         let module = lower(&source.unit, &source.path);
+        place.clone_from(&source.path);
         let sources = [source];
         let lengths: BTreeMap<String, u64> = asked
             .lengths
@@ -210,7 +217,11 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
         };
         programs.push((program, entry, options));
     }
-    Both { programs, skipped }
+    Both {
+        programs,
+        skipped,
+        path: place,
+    }
 }
 
 /// What came of exploring path by path.
@@ -236,7 +247,7 @@ pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> By
                     let (program, entry, options) = &both.programs[usize::from(side == Side::New)];
                     encode_along(program, entry, options, terms, input, &|| false)
                 };
-                let file = "program.c";
+                let file = both.path.as_str();
                 let mut followed = Followed {
                     follow: &mut follow,
                     is_program: asked.function.is_none(),
@@ -254,6 +265,7 @@ pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> By
                 let interrupt =
                     || (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most);
                 let mut paths = Paths::new(extent, Turning::Nearest);
+                paths.interactions(&asked.sequences);
                 for known in &asked.known {
                     if let Known::Path(values) = known {
                         paths.seed(values);
