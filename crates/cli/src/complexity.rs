@@ -76,6 +76,10 @@ enum Problem {
     File(#[from] FileError),
     #[error("`{given}` is a path; give two to compare, OLD NEW, or a revision of a git repository")]
     OnePath { given: String },
+    #[error(
+        "`{given}` is a patch, and NEW is a file, a folder or a revision: `patch -o changed.c {old} {given}` makes the changed file"
+    )]
+    Patch { old: String, given: String },
     #[error("`{given}`: ranges are written A..B, and mean the commits of B that A does not have")]
     ThreeDots { given: String },
     #[error(
@@ -162,6 +166,12 @@ fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
     if let (Some(old), Some(new)) = (&args.what, &args.new) {
         let title = format!("{old} → {new}");
         let (old_path, new_path) = (Path::new(old), Path::new(new));
+        if old_path.is_file() && is_patch(new_path) {
+            return Err(Problem::Patch {
+                old: old.clone(),
+                given: new.clone(),
+            });
+        }
         if old_path.exists() && new_path.exists() {
             return Ok((vec![one(title, None, between(old_path, new_path)?)], false));
         }
@@ -213,6 +223,12 @@ fn changes(args: &ComplexityArgs) -> Result<(Vec<Measured>, bool), Problem> {
     let commit = history.commit(what)?;
     let change = history.change(&commit, whole)?;
     Ok((vec![one(title(&commit), Some(commit), change)], false))
+}
+
+/// A file whose name says that it is a patch.
+fn is_patch(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    path.is_file() && matches!(ending, Some("diff" | "patch"))
 }
 
 /// The macros that the flags define.

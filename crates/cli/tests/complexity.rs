@@ -269,6 +269,12 @@ fn mistakes_are_explained() {
         report_of(&git, &["project/src/max.c", "project"])
     );
     let place = Place::new();
+    place.write("max.c", MAX);
+    place.write("fix.diff", "--- a/max.c\n+++ b/max.c\n");
+    insta::assert_snapshot!(
+        "a_patch",
+        report(&place, &["project/max.c", "project/fix.diff"])
+    );
     insta::assert_snapshot!(
         "no_repository",
         report(&place, &["HEAD", "--repo", "/nonexistent"])
