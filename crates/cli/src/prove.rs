@@ -221,6 +221,8 @@ struct Job<'a> {
     terms: Terms,
     stats: proof::Stats,
     style: Style,
+    /// The most rounds that a loop of the program has in a row.
+    longest: u64,
     /// What the user sees of it, where it is all that happens.
     progress: Option<&'a Progress<'a>>,
     /// The reference's encoding, once it is needed.
@@ -293,6 +295,7 @@ impl<'a> Job<'a> {
             terms: Terms::new(),
             stats,
             style: Style { colour },
+            longest: 0,
             progress: None,
             like: None,
         }
@@ -329,6 +332,7 @@ impl<'a> Job<'a> {
         let mut options = options.clone();
         if let Some(own) = own {
             options.choices = choices(own);
+            options.decided_rounds = Some(self.longest);
         }
         let entry = self.program.entry.clone();
         self.encode(&linked, &entry, &options)
@@ -348,6 +352,9 @@ impl<'a> Job<'a> {
             other => Problem::of(other),
         })?;
         self.stats.instructions += encoding.counts.instructions;
+        if options.choices.is_empty() {
+            self.longest = self.longest.max(encoding.counts.longest);
+        }
         Ok(encoding)
     }
 
@@ -757,6 +764,8 @@ impl<'a> Job<'a> {
             if let Some(problem) = problem {
                 return Err(problem);
             }
+            // Of what is not encoded nothing is known.
+            found.complete &= !asked.encoding.counts.exhausted;
             self.count(&found.solvers.0);
             self.count(&found.solvers.1);
             if !found.complete {

@@ -258,6 +258,46 @@ fn the_least_number_by_minus_one_is_found_without_looking_for_overflows() {
 }
 
 #[test]
+fn an_alternative_that_makes_a_loop_of_constants_endless_hides_no_repair() {
+    let place = Place::new();
+    // With `<=` or `--` the loop never ends, and nothing that depends on the input decides that.
+    place.write(
+        "sum.c",
+        "#include <assert.h>\nint f(unsigned char a, unsigned char b)\n{\n    int sum = 0;\n    for (int i = 0; i < 30; i++)\n        \
+         sum += a - b;\n    for (int once = 0; once < 1; once = 1)\n        sum = sum + 0;\n    assert(sum == 30 * (a + b));\n    return sum;\n}\n",
+    );
+    let flags = [
+        "project/sum.c",
+        "--function",
+        "f",
+        "--repair",
+        "--level",
+        "1",
+        "--max-edits",
+        "1",
+        "--json",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let report = json(&text);
+    assert_eq!(report["repairs"]["complete"], true, "{text}");
+    let diffs = report["repairs"]["repairs"]
+        .as_array()
+        .expect("repairs")
+        .iter();
+    let mut added = diffs.filter_map(|one| {
+        let diff = one["diff"].as_str()?;
+        diff.lines()
+            .find(|line| line.starts_with('+') && !line.starts_with("+++"))
+            .map(str::to_owned)
+    });
+    assert!(
+        added.any(|line| line.trim() == "+        sum += a + b;"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_index_is_repaired_and_the_counterexample_becomes_a_test() {
     let place = Place::new();
     let file = place.write("buffer.c", example("buffer.c"));

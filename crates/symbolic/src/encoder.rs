@@ -213,6 +213,7 @@ impl<'p> Encoder<'p> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> Encoding {
         self.settle_limit();
         let turns = self.along.take().map(|along| along.turns);
+        self.counts.exhausted = self.exhausted;
         let violated = self.terms.or_all(self.violated.iter().copied());
         Encoding {
             assumption: self.terms.not(violated),

@@ -226,6 +226,10 @@ pub struct Counts {
     pub meetings: u64,
     /// Questions to the solver whether a loop goes on.
     pub questions: u64,
+    /// The most rounds that a loop had in a row.
+    pub longest: u64,
+    /// The encoding ended at a limit, with paths that are not encoded.
+    pub exhausted: bool,
 }
 
 /// A program, or a function of one, as conditions over its inputs.

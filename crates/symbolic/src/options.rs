@@ -158,6 +158,9 @@ pub enum Entry {
 pub struct Options {
     /// Rounds that a loop is unwound for, where its condition is not decided by constants.
     pub bound: u32,
+    /// Rounds of a loop that are followed where its condition is decided by constants; further ones count towards `bound`.
+    /// Of a program with choices, as many as it needs without them: an alternative may make a loop endless.
+    pub decided_rounds: Option<u64>,
     /// Calls of one function within each other.
     pub recursion: u32,
     /// What is looked for.
@@ -193,6 +196,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             bound: 16,
+            decided_rounds: None,
             recursion: 16,
             checks: Check::usual(),
             havoc: false,

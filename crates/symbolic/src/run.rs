@@ -546,7 +546,11 @@ impl<'p> Encoder<'p> {
             let round = frame.order.round_of(head, &next);
             let (rounds, before) = loops.get(&head).cloned().unwrap_or((0, path.clone()));
             // What nothing leaves has no condition that could decide.
-            let decided = before.is(&path) && !frame.order.is_endless(head);
+            self.counts.longest = self.counts.longest.max(u64::from(round));
+            let most = self.options.decided_rounds;
+            let decided = before.is(&path)
+                && !frame.order.is_endless(head)
+                && most.is_none_or(|most| u64::from(round) <= most);
             let rounds = rounds + u32::from(!decided);
             loops.insert(head, (rounds, path.clone()));
             if !decided {

@@ -158,6 +158,11 @@ pub fn encode(
     let program = link(sources, alternatives.as_deref(), library).expect("links");
     let mut options = options.clone();
     if let Some(own) = own {
+        // A loop may have the rounds that it has without alternatives, and the bound.
+        let plain = link(sources, None, library).expect("links");
+        let mut others = Terms::new();
+        let plain = patchwright_symbolic::encode(&plain, entry, &options, &mut others, &|| false);
+        options.decided_rounds = Some(plain.expect("encodes").counts.longest);
         options.choices = choices(own);
     }
     patchwright_symbolic::encode(&program, entry, &options, terms, &|| false).expect("encodes")
