@@ -15,12 +15,14 @@ use patchwright_ir::{Module, Program};
 use patchwright_symbolic::{Entry, Options, encode_along};
 
 use super::read::Versions;
-use crate::encoded::Problem;
+use crate::{encoded::Problem, signals};
 
 /// What is written as terms sooner needs no paths.
 const PATIENCE: Duration = Duration::from_millis(30);
 /// How long somebody who waits for nothing else waits between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Time to show what was found when somebody has interrupted.
+const LAST: Duration = Duration::from_secs(5);
 /// Instructions of one execution at most.
 const MOST_INSTRUCTIONS: u64 = 400_000;
 /// Calls of one function within each other at most.
@@ -171,6 +173,10 @@ pub fn explore(
                 first.get_or_insert_with(|| started.elapsed().as_secs_f64());
             })
             .map_err(Problem::of)?;
+        if cancel.is_cancelled() {
+            // What was found is looked at once more, and shown.
+            signals::give_time(LAST);
+        }
         let news = paths.news();
         let mut all = shared.news.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(news);
