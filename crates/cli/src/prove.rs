@@ -712,6 +712,7 @@ impl<'a> Job<'a> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let mut found = Found::default();
+        let mut leads_to_unknown = false;
         for (step, &changes) in steps.iter().enumerate() {
             self.doing("encoding what repairs may change");
             let started = Instant::now();
@@ -764,14 +765,26 @@ impl<'a> Job<'a> {
             if let Some(problem) = problem {
                 return Err(problem);
             }
-            // Of what is not encoded nothing is known.
-            found.complete &= !asked.encoding.counts.exhausted;
+            // Of what is not encoded nothing is known: a patch with which it is executed is taken for wrong.
+            if found.complete
+                && !leads_to_unknown
+                && let Some(first) = asked.encoding.unknown.first()
+            {
+                leads_to_unknown = true;
+                eprintln!(
+                    "patchwright: patches that lead to what is not encoded are not decided: {} at {}:{}",
+                    first.reason,
+                    self.program.shown(&first.place.file),
+                    first.place.line
+                );
+            }
             self.count(&found.solvers.0);
             self.count(&found.solvers.1);
             if !found.complete {
                 break;
             }
         }
+        found.complete &= !leads_to_unknown;
         self.stats.patches = found.counts.patches;
         self.stats.by_condition = found.counts.by_condition;
         self.stats.by_must_set = found.counts.by_must_set;

@@ -298,6 +298,29 @@ fn an_alternative_that_makes_a_loop_of_constants_endless_hides_no_repair() {
 }
 
 #[test]
+fn where_patches_lead_to_what_is_not_encoded_the_list_is_not_complete() {
+    let place = Place::new();
+    place.write(
+        "wide.c",
+        "#include <assert.h>\nint f(int a)\n{\n    int n = a & 15, least = 0;\n    if (n < 0) {\n        long double d = n;\n        \
+         least = d + 1 > 0;\n    }\n    assert(n != 3 || least);\n    return n;\n}\n",
+    );
+    let flags = [
+        "project/wide.c",
+        "--function",
+        "f",
+        "--repair",
+        "--level",
+        "1",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("Not complete"), "{text}");
+    assert!(errors.contains("what is not encoded"), "{errors}");
+    assert!(errors.contains("wide.c:6"), "{errors}");
+}
+
+#[test]
 fn an_index_is_repaired_and_the_counterexample_becomes_a_test() {
     let place = Place::new();
     let file = place.write("buffer.c", example("buffer.c"));
