@@ -216,6 +216,21 @@ fn what_has_effects_is_not_chosen_since_it_would_be_evaluated_twice() {
 }
 
 #[test]
+fn an_operand_is_dropped_at_one_cost_however_long_it_is() {
+    let source =
+        "int f(int a, int b, int c) { if (a == 1 || b > 2 * c) c = a + b + b * c; return c; }";
+    let condition = candidates(source, "a == 1 || b > 2 * c", is_expression);
+    assert_eq!(cost(&condition, "a == 1"), Some(2));
+    assert_eq!(cost(&condition, "b > 2 * c"), Some(2));
+    let sum = candidates(source, "a + b + b * c", is_expression);
+    assert_eq!(cost(&sum, "a + b"), Some(2));
+    assert_eq!(cost(&sum, "b * c"), Some(2));
+    // Of a comparison no operand is one.
+    let comparison = candidates(source, "a == 1 || b > 2 * c", is_expression);
+    assert_eq!(cost(&comparison, "a == 1 || b"), Some(4));
+}
+
+#[test]
 fn conditions_choose_nothing() {
     let source = "int f(int a, int b, int c) { if (a < b) return c; return a; }";
     for (_, put) in candidates(source, "a < b", is_expression) {

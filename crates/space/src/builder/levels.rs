@@ -15,6 +15,9 @@ use crate::{
 /// An operator, and a number that the function does not have.
 const SCALE_COST: u32 = 3;
 
+/// What is dropped is one decision, however long it is: a place has few such changes, and people make them as often as others.
+const DROPPED_OPERAND: u32 = 2;
+
 /// A comparison where something is calculated.
 const TRUTH_COST: u32 = 3;
 
@@ -90,8 +93,13 @@ impl SpaceBuilder<'_> {
                         let cost = if is_difference { 1 } else { 2 };
                         self.block(site, Template::Binary(old, b, a), cost, expression, most);
                     }
-                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
-                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                    // Of a comparison nothing is left that compares.
+                    let dropped = |operand: &Term| match old.is_comparison() {
+                        true => 1 + operand.size(),
+                        false => DROPPED_OPERAND,
+                    };
+                    self.block(site, Template::One(a), dropped(&r), expression, most);
+                    self.block(site, Template::One(b), dropped(&l), expression, most);
                 }
                 Kind::LogicalAnd(l, r) | Kind::LogicalOr(l, r) => {
                     let (Some(a), Some(b)) = (self.fixed(&l), self.fixed(&r)) else {
@@ -103,8 +111,8 @@ impl SpaceBuilder<'_> {
                         Template::And(a, b)
                     };
                     self.block(site, other, 1, expression, most);
-                    self.block(site, Template::One(a), 1 + r.size(), expression, most);
-                    self.block(site, Template::One(b), 1 + l.size(), expression, most);
+                    self.block(site, Template::One(a), DROPPED_OPERAND, expression, most);
+                    self.block(site, Template::One(b), DROPPED_OPERAND, expression, most);
                 }
                 Kind::Conditional(_, t, e) => {
                     let (Some(t_pool), Some(e_pool)) = (self.fixed(&t), self.fixed(&e)) else {
