@@ -125,6 +125,8 @@ pub struct Paths {
     equal: Vec<Assignment>,
     /// Pairs of paths of which not everything is known.
     open: usize,
+    /// Those of them in which the solver did not get to the end: some of their inputs may differ.
+    undecided: usize,
     /// Pairs of paths of inputs that count.
     counted: usize,
     /// It happened that an input did not take the way that it was made for.
@@ -160,6 +162,7 @@ impl Paths {
             notes: Vec::new(),
             equal: Vec::new(),
             open: 0,
+            undecided: 0,
             counted: 0,
             astray: 0,
             too_much: false,
@@ -572,10 +575,11 @@ impl Paths {
         let calls = explorer.calls();
         self.explored.calls += calls;
         self.explored.made = made;
-        match is_all {
-            true => Leaf::Known,
-            false => Leaf::Open,
+        if is_all {
+            return Leaf::Known;
         }
+        self.undecided += 1;
+        Leaf::Open
     }
 
     fn reason(&mut self, reason: Reason) {
@@ -632,7 +636,8 @@ impl Paths {
         explored.partitions.sort_by_key(|partition| partition.kind);
         explored.statistics = self.solver.statistics();
         explored.calls += explored.statistics.calls;
-        explored.differences_complete = is_all && !explored.more_differ;
+        let is_decided = is_all && self.undecided == 0;
+        explored.differences_complete = is_decided && !explored.more_differ;
         explored.covered = is_all && self.open == 0 && explored.made == explored.partitions.len();
         if self.too_much {
             self.reasons.push(Reason {
@@ -645,7 +650,7 @@ impl Paths {
         let undetermined = differing.any(|one| one.is_undetermined);
         let verdict = if self.differs() {
             Verdict::Different
-        } else if !is_all {
+        } else if !is_decided {
             Verdict::Unfinished
         } else if undetermined || self.open > 0 || !self.reasons.is_empty() {
             Verdict::Unknown

@@ -172,3 +172,33 @@ fn what_one_exploration_looked_at_another_one_goes_on_with() {
     assert_eq!(second.found.verdict, Verdict::Different);
     assert_eq!(second.paths.len(), 2);
 }
+
+#[test]
+fn a_pair_of_paths_that_is_too_hard_keeps_the_rest_from_being_called_proved() {
+    let body = |special: &str, usual: &str| {
+        format!(
+            "int f(short a, short b)\n{{\n    if (a == 7)\n        return {special};\n    \
+             unsigned p = (unsigned)(a * b);\n    return (int)({usual});\n}}\n"
+        )
+    };
+    // Both count bits, and are the same, which takes the solver more than these few conflicts.
+    let one_by_one: Vec<String> = (0..16).map(|bit| format!("(p >> {bit} & 1)")).collect();
+    let one_by_one = one_by_one.join(" + ");
+    let two = "((p & 0x5555) + (p >> 1 & 0x5555))";
+    let four = format!("(({two} & 0x3333) + ({two} >> 2 & 0x3333))");
+    let eight = format!("(({four} & 0x0f0f) + ({four} >> 4 & 0x0f0f))");
+    let at_once = format!("({eight} & 0xff) + ({eight} >> 8)");
+    let (old, new) = (body("0", &one_by_one), body("1", &at_once));
+    let asked = Asked {
+        equal: 0,
+        conflicts: Some(2),
+        ..Asked::function("f")
+    };
+    let answer = by_paths(&old, &new, &asked, [&[], &[]]);
+    assert_eq!(answer.stop, Stop::All);
+    assert_eq!(answer.found.verdict, Verdict::Different);
+    assert!(!answer.found.explored.differences_complete);
+    let same = body("0", &at_once);
+    let answer = by_paths(&old, &same, &asked, [&[], &[]]);
+    assert_eq!(answer.found.verdict, Verdict::Unfinished);
+}
