@@ -28,7 +28,7 @@ use patchwright_report::{comparison::Comparison, text::Style};
 
 use crate::{
     Exit,
-    args::{DescriptionArgs, Resuming},
+    args::{DescriptionArgs, Resuming, duration},
     encoded::{Problem, deep},
     protection, signals,
 };
@@ -94,9 +94,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub bound: u32,
 
-    /// Seconds; what is known by then is reported [default: 60 for what is proved]
-    #[arg(long, value_name = "SECONDS", help_heading = "How far")]
-    pub budget: Option<u64>,
+    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is reported [default: 60s for what is proved]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How far")]
+    pub budget: Option<Duration>,
 
     /// Conflicts of one question to the solver at most
     #[arg(long, value_name = "N", help_heading = "How far")]
@@ -379,9 +379,7 @@ impl Work<'_> {
         let args = self.args;
         self.number += 1;
         let begin = Instant::now();
-        let end = args
-            .budget
-            .map(|seconds| begin + Duration::from_secs(seconds));
+        let end = args.budget.map(|time| begin + time);
         let is_program = args.function.is_none();
         let is_file = pair[0].is_file();
         // Whole projects are too much for symbols.
@@ -401,7 +399,7 @@ impl Work<'_> {
             seen = Some(seen::search(args, pair, made, self.cancel, time)?);
         }
         // Where terms do not get far, executions need a part of the time.
-        let total = args.budget.map_or(USUAL_TIME, Duration::from_secs);
+        let total = args.budget.unwrap_or(USUAL_TIME);
         let of_symbols = match is_program && !args.no_native && seen.is_none() {
             true => Some(begin + total * 2 / 3),
             false => end,
@@ -499,7 +497,7 @@ impl Work<'_> {
             );
             return Ok(None);
         }
-        let time = self.args.budget.map_or(USUAL_TIME, Duration::from_secs);
+        let time = self.args.budget.unwrap_or(USUAL_TIME);
         let end = Instant::now().checked_add(time);
         let known = deep(|| several::compare(self.args, named, self.scratch, self.cancel, end))?;
         let Some((report, bug)) = known else {

@@ -800,3 +800,18 @@ fn a_function_without_a_body_is_told() {
         "{message}"
     );
 }
+
+#[test]
+fn what_is_too_large_for_one_formula_is_explored_along_inputs() {
+    let old = include_str!("../../../bench/compare/expression.c");
+    let new = old.replace("if (operator == '%' && right != 0)", "if (operator == '%')");
+    assert_ne!(old, new);
+    let place = place(old, &new);
+    let flags = ["--no-native", "--budget", "12s", "--different", "1"];
+    let found = compared(&place, &flags, 1);
+    assert_eq!(found["verdict"], "different");
+    let first = &found["partitions"][0];
+    assert_eq!(first["kind"], "new-fails", "{found}");
+    // Not all inputs are known, and nothing is claimed of the others.
+    assert_eq!(found["differences_complete"], false);
+}

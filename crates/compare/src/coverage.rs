@@ -8,6 +8,7 @@ use crate::{
     bounds::{Part, limits},
     pair::Pair,
     partition::Partition,
+    random::Random,
 };
 
 /// The part of the input space that a condition describes.
@@ -144,18 +145,12 @@ fn sampled(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
         .map(|input| (input.term, input.kind == InputKind::Length))
         .collect();
     let union = terms.or_all(partitions.iter().map(|partition| partition.term));
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    };
+    let mut random = Random::new(1);
     let (mut tried, mut inside) = (0, 0);
     for _ in 0..SAMPLES {
         let mut assignment = Assignment::new();
         for &(variable, is_length) in &variables {
-            let bits = u128::from(random()) << 64 | u128::from(random());
+            let bits = random.wide();
             match terms.sort(variable) {
                 _ if is_length => {
                     let length = (bits >> 64) % (u128::from(pair.longest) + 1);

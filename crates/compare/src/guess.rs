@@ -5,7 +5,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Assignment, Sort, Term, Terms};
 use patchwright_symbolic::InputKind;
 
-use crate::{columns::Columns, pair::Pair, real::Real, shown::Names};
+use crate::{columns::Columns, pair::Pair, random::Random, real::Real, shown::Names};
 
 /// Values of terms that are calculated at most, and inputs that are tried.
 const MOST_VALUES: usize = 20_000_000;
@@ -58,7 +58,7 @@ pub(crate) fn guessed(
         }
     }
     let count = (MOST_VALUES / within.len().max(1)).clamp(FEWEST, MOST);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let inputs: Vec<Vec<u128>> = (0..count)
         .map(|_| input(&mut random, &variables, &constants, pair.longest))
         .collect();
@@ -94,22 +94,6 @@ struct Variable {
     width: u32,
     is_length: bool,
     float: Option<Type>,
-}
-
-/// Marsaglia's xorshift: the same inputs each time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
 }
 
 /// Values of all variables: numbers that the programs know and those beside them, small ones, those of other variables, limits,

@@ -14,6 +14,7 @@
 
 mod behaviour;
 mod bounds;
+mod code;
 mod columns;
 mod congruence;
 mod coverage;
@@ -24,6 +25,7 @@ mod mutate;
 mod pair;
 mod partition;
 mod paths;
+mod random;
 mod real;
 mod several;
 mod shown;

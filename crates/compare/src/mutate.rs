@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::random::Random;
+
 /// What a program is executed with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Case {
@@ -19,7 +21,7 @@ const MOST_WORDS: usize = 512;
 /// Makes inputs of others. The same seed gives the same inputs.
 #[derive(Clone, Debug)]
 pub struct Mutator {
-    state: u64,
+    random: Random,
     words: Vec<Vec<u8>>,
 }
 
@@ -27,21 +29,14 @@ impl Mutator {
     /// One that uses these words.
     pub fn new(seed: u64, words: Vec<Vec<u8>>) -> Mutator {
         Mutator {
-            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            random: Random::new(seed),
             words,
         }
     }
 
-    fn next(&mut self) -> u64 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
-    }
-
     /// A number below `bound`, which is not zero.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        self.random.below(bound)
     }
 
     /// A case like `case`, perhaps with parts of `other`.
@@ -108,7 +103,7 @@ impl Mutator {
             true => &mut case.input,
             false => &mut case.arguments[at],
         };
-        let place = (self.state >> 20) as usize % (to.len() + 1);
+        let place = self.below(to.len() + 1);
         let is_plain = |byte: &u8| to_input || *byte != 0;
         to.splice(place..place, part.into_iter().filter(is_plain));
         true

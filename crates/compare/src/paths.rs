@@ -21,6 +21,7 @@ use crate::{
     interactions::{Exercised, Sequence},
     pair::{Pair, Side},
     partition::{Explored, Explorer, Extent, Kind, Partition},
+    random::Random,
     tree::{Decision, Leaf, NodeId, Tree, Variables},
     verdict::{Reason, Verdict},
 };
@@ -61,6 +62,13 @@ pub struct Followed<'a> {
     pub input: u32,
     /// The file of each version, and the lines that have changed.
     pub changed: [(&'a str, &'a [u32]); 2],
+}
+
+impl Followed<'_> {
+    /// What both versions did along an input.
+    fn pair(&self, terms: &mut Terms, [old, new]: [Encoding; 2]) -> Pair {
+        Pair::new(terms, old, new, self.is_program, self.skipped, self.input)
+    }
 }
 
 /// Why exploring has ended.
@@ -362,14 +370,7 @@ impl Paths {
         let new = (followed.follow)(&mut self.terms, Side::New, &input)?;
         self.notice(&old, &new, followed.input);
         let path = self.decisions(&old, &new, followed.changed);
-        let pair = Pair::new(
-            &mut self.terms,
-            old,
-            new,
-            followed.is_program,
-            followed.skipped,
-            followed.input,
-        );
+        let pair = followed.pair(&mut self.terms, [old, new]);
         if self.mixes(&pair) {
             return Ok(false);
         }
@@ -614,14 +615,7 @@ impl Paths {
                 [Err(EncodeError::Interrupted), _] | [_, Err(EncodeError::Interrupted)] => break,
                 [Err(other), _] | [_, Err(other)] => return Err(other),
             };
-            let pair = Pair::new(
-                &mut self.terms,
-                old,
-                new,
-                followed.is_program,
-                followed.skipped,
-                followed.input,
-            );
+            let pair = followed.pair(&mut self.terms, [old, new]);
             let is_program = followed.is_program;
             let mut explorer =
                 Explorer::new(&mut self.terms, &pair, is_program, self.extent, interrupt);
@@ -675,18 +669,12 @@ impl Paths {
         if is_all {
             return Share::Exact(1.0);
         }
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut random = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.wrapping_mul(0x2545_f491_4f6c_dd1d)
-        };
+        let mut random = Random::new(1);
         let (mut tried, mut inside) = (0, 0);
         for _ in 0..SAMPLES {
             let mut input = Assignment::new();
             for one in &self.inputs {
-                let bits = u128::from(random()) << 64 | u128::from(random());
+                let bits = random.wide();
                 let bits = match (self.terms.sort(one.term), &one.kind) {
                     (Sort::Bits(_), InputKind::Length) => {
                         (bits >> 64) % (u128::from(self.longest) + 1)

@@ -5,21 +5,7 @@ use patchwright_prove::shown;
 use patchwright_solve::{Float, FloatOp, Node, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
-/// How tightly what was printed binds, as in C.
-type Precedence = u8;
-const PRIMARY: Precedence = 15;
-const UNARY: Precedence = 14;
-const TIMES: Precedence = 13;
-const PLUS: Precedence = 12;
-const SHIFT: Precedence = 11;
-const LESS: Precedence = 10;
-const EQUAL: Precedence = 9;
-const AND: Precedence = 8;
-const XOR: Precedence = 7;
-const OR: Precedence = 6;
-const BOTH: Precedence = 5;
-const EITHER: Precedence = 4;
-const CHOICE: Precedence = 3;
+use crate::code::*;
 
 /// Terms that nest deeper are cut.
 const DEEPEST: u32 = 40;
@@ -34,185 +20,6 @@ pub(crate) struct Names {
 pub(crate) struct Printer<'t> {
     pub(crate) terms: &'t Terms,
     pub(crate) names: &'t Names,
-}
-
-/// How the bits of a term are meant.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Signed,
-    Unsigned,
-    /// Either; the same bits.
-    Any,
-}
-
-/// An expression of C for bits.
-#[derive(Clone)]
-struct Text {
-    text: String,
-    precedence: Precedence,
-    /// The width of its type once it is promoted: 32, 64 or 128.
-    rank: u32,
-    /// Its type, once it is promoted, has no sign.
-    is_unsigned: bool,
-}
-
-impl Text {
-    /// What is of a type with this width and sign before it is promoted.
-    fn of(text: String, precedence: Precedence, width: u32, is_unsigned: bool) -> Text {
-        let rank = match width {
-            0..=32 => 32,
-            33..=64 => 64,
-            _ => 128,
-        };
-        Text {
-            text,
-            precedence,
-            rank,
-            is_unsigned: is_unsigned && width >= 32,
-        }
-    }
-
-    fn cut() -> Text {
-        Text::of("…".to_owned(), PRIMARY, 32, false)
-    }
-
-    /// A number: of the first type that can hold it.
-    fn constant(text: String, width: u32, bits: u128, sign: Sign) -> Text {
-        let precedence = match text.starts_with('-') {
-            true => UNARY,
-            false => PRIMARY,
-        };
-        let magnitude = text.trim_start_matches('-').parse::<u128>().unwrap_or(bits);
-        // Without a suffix it would be of no type.
-        if sign == Sign::Unsigned && width == 64 && magnitude >> 63 != 0 {
-            return Text::of(format!("{text}u"), precedence, 64, true);
-        }
-        let rank = if magnitude >> 31 == 0 { 32 } else { 64 };
-        Text::of(text, precedence, rank, false)
-    }
-
-    fn parts(self) -> (String, Precedence) {
-        (self.text, self.precedence)
-    }
-
-    /// In parentheses, if it binds less tightly.
-    fn within(&self, least: Precedence) -> String {
-        wrapped((self.text.clone(), self.precedence), least)
-    }
-
-    /// What C makes of both has no sign.
-    fn makes_unsigned(&self, other: &Text) -> bool {
-        let rank = self.rank.max(other.rank);
-        let decides = |text: &Text| text.is_unsigned && text.rank == rank;
-        decides(self) || decides(other)
-    }
-
-    fn cast(self, width: u32, is_unsigned: bool) -> Text {
-        let name = if is_unsigned {
-            unsigned(width)
-        } else {
-            signed(width)
-        };
-        let text = format!("({name}){}", self.within(UNARY));
-        Text::of(text, UNARY, width, is_unsigned)
-    }
-
-    /// With the sign that the same bits have.
-    fn signed(self) -> Text {
-        let rank = self.rank;
-        match self.is_unsigned {
-            true => self.cast(rank, false),
-            false => self,
-        }
-    }
-
-    /// Of a type that has so many bits at least, and no sign, if that is wanted.
-    fn widened(self, width: u32, is_unsigned: bool) -> Text {
-        match self.rank < width.max(32) || (is_unsigned && !self.is_unsigned) {
-            true => {
-                let is_unsigned = is_unsigned || self.is_unsigned;
-                let rank = Text::of(String::new(), PRIMARY, width.max(self.rank), false).rank;
-                self.cast(rank, is_unsigned)
-            }
-            false => self,
-        }
-    }
-
-    /// The value that its lowest bits have with a sign.
-    fn fitted(self, width: u32, sign: Sign) -> Text {
-        match sign {
-            Sign::Any => self,
-            _ if matches!(width, 8 | 16 | 32 | 64 | 128) => {
-                self.cast(width, sign == Sign::Unsigned)
-            }
-            _ => {
-                let mask = (1u128 << width) - 1;
-                let bits = self.widened(width, false).with(&format!(" & {mask}"), AND);
-                match sign {
-                    Sign::Signed => {
-                        let half = 1u128 << (width - 1);
-                        let turned = bits.with(&format!(" ^ {half}"), XOR);
-                        turned.with(&format!(" - {half}"), PLUS).signed()
-                    }
-                    _ => bits,
-                }
-            }
-        }
-    }
-
-    /// A result of a calculation that C does in `int` at least, where narrower bits would wrap.
-    fn wrapping(self, width: u32, sign: Sign) -> Text {
-        match sign {
-            Sign::Any => self,
-            Sign::Signed if width == self.rank => self.signed(),
-            Sign::Unsigned if width == self.rank && self.is_unsigned => self,
-            _ => self.fitted(width, sign),
-        }
-    }
-
-    /// A value without sign, as one with the sign that is wanted.
-    fn converted(self, width: u32, sign: Sign) -> Text {
-        match sign {
-            Sign::Signed => self.fitted(width, sign),
-            Sign::Unsigned | Sign::Any => self,
-        }
-    }
-
-    fn with(self, behind: &str, precedence: Precedence) -> Text {
-        Text {
-            text: format!("{}{behind}", self.within(precedence)),
-            precedence,
-            ..self
-        }
-    }
-
-    fn prefixed(self, sign: &str) -> Text {
-        let least = if sign == "-" { UNARY + 1 } else { UNARY };
-        Text {
-            text: format!("{sign}{}", self.within(least)),
-            precedence: UNARY,
-            ..self
-        }
-    }
-
-    fn and(self, word: &str, other: Text, precedence: Precedence) -> Text {
-        Text {
-            text: format!(
-                "{} {word} {}",
-                self.within(precedence),
-                other.within(precedence + 1)
-            ),
-            precedence,
-            rank: self.rank.max(other.rank),
-            is_unsigned: self.makes_unsigned(&other),
-        }
-    }
-
-    /// The type of a shift is that of its left side.
-    fn shifted(self, word: &str, by: &Text) -> Text {
-        let by = by.within(SHIFT + 1);
-        self.with(&format!(" {word} {by}"), SHIFT)
-    }
 }
 
 impl Printer<'_> {
@@ -458,10 +265,7 @@ impl Printer<'_> {
             // Promotions are not written in C.
             Node::SignExtend(a) => {
                 let a = self.bits(a, Sign::Signed, depth);
-                match sign {
-                    Sign::Unsigned => a.fitted(width, sign),
-                    Sign::Signed | Sign::Any => a,
-                }
+                a.of_signed(width, sign)
             }
             Node::Concat(high, low) if self.terms.as_constant(high) == Some(0) => {
                 self.bits(low, Sign::Unsigned, depth)
@@ -493,10 +297,7 @@ impl Printer<'_> {
                 if is_top && let Some(dividend) = self.dividend(of, low) {
                     let dividend = self.bits(dividend, Sign::Signed, depth).signed();
                     let quotient = dividend.with(&format!(" / {}", 1u128 << low), TIMES);
-                    return match sign {
-                        Sign::Unsigned => quotient.fitted(width, sign),
-                        Sign::Signed | Sign::Any => quotient,
-                    };
+                    return quotient.of_signed(width, sign);
                 }
                 let whole = match sign {
                     Sign::Signed | Sign::Unsigned if is_top => sign,
@@ -527,10 +328,7 @@ impl Printer<'_> {
                 if let Some((of, by)) = self.rest_of_power(term) {
                     let of = self.bits(of, Sign::Signed, depth);
                     let rest = of.signed().with(&format!(" % {by}"), TIMES);
-                    return match sign {
-                        Sign::Unsigned => rest.fitted(width, sign),
-                        Sign::Signed | Sign::Any => rest,
-                    };
+                    return rest.of_signed(width, sign);
                 }
                 if let Node::Neg(b) = self.terms.node(b) {
                     return self.wrapping((a, "-", b, PLUS), sign, depth);
@@ -561,7 +359,7 @@ impl Printer<'_> {
             Node::Lshr(a, b) => {
                 let a = self.bits(a, Sign::Unsigned, depth);
                 let b = self.bits(b, Sign::Unsigned, depth);
-                a.shifted(">>", &b).converted(width, sign)
+                a.shifted(">>", &b).of_unsigned(width, sign)
             }
             Node::Sdiv(a, b) => self.signed((a, "/", b), sign, depth),
             Node::Srem(a, b) => self.signed((a, "%", b), sign, depth),
@@ -569,10 +367,7 @@ impl Printer<'_> {
                 let a = self.bits(a, Sign::Signed, depth).signed();
                 let b = self.bits(b, Sign::Unsigned, depth);
                 let moved = a.shifted(">>", &b);
-                match sign {
-                    Sign::Unsigned => moved.fitted(width, sign),
-                    Sign::Signed | Sign::Any => moved,
-                }
+                moved.of_signed(width, sign)
             }
             Node::Ite(c, a, b) => {
                 let c = self.truth(c, true, depth);
@@ -601,15 +396,12 @@ impl Printer<'_> {
                 let a = self.float(kind, a, depth);
                 let text = format!("({}){}", signed(width), wrapped(a, UNARY));
                 let whole = Text::of(text, UNARY, width, false);
-                match sign {
-                    Sign::Unsigned => whole.fitted(width, sign),
-                    Sign::Signed | Sign::Any => whole,
-                }
+                whole.of_signed(width, sign)
             }
             Node::FloatToUnsigned(kind, a) => {
                 let a = self.float(kind, a, depth);
                 let text = format!("({}){}", unsigned(width), wrapped(a, UNARY));
-                Text::of(text, UNARY, width, true).converted(width, sign)
+                Text::of(text, UNARY, width, true).of_unsigned(width, sign)
             }
             Node::Apply(function, list) => {
                 let call = self.call(function, list, depth);
@@ -619,7 +411,7 @@ impl Printer<'_> {
                 let name = self.terms.name(array).unwrap_or("…").to_owned();
                 let index = self.bits(index, Sign::Unsigned, depth).text;
                 let text = format!("{name}[{index}]");
-                Text::of(text, PRIMARY, width, true).converted(width, sign)
+                Text::of(text, PRIMARY, width, true).of_unsigned(width, sign)
             }
             _ => Text::cut(),
         }
@@ -660,7 +452,7 @@ impl Printer<'_> {
             self.bits(a, Sign::Unsigned, depth),
             self.bits(b, Sign::Unsigned, depth),
         );
-        a.and(word, b, TIMES).converted(width, sign)
+        a.and(word, b, TIMES).of_unsigned(width, sign)
     }
 
     fn signed(&self, (a, word, b): (Term, &str, Term), sign: Sign, depth: u32) -> Text {
@@ -673,10 +465,7 @@ impl Printer<'_> {
             (a, b) = (a.signed(), b.signed());
         }
         let done = a.and(word, b, TIMES);
-        match sign {
-            Sign::Unsigned => done.fitted(width, sign),
-            Sign::Signed | Sign::Any => done,
-        }
+        done.of_signed(width, sign)
     }
 
     /// `a % 4` with sign, as it is calculated: `a` without the quotient times 4.
@@ -790,55 +579,9 @@ impl Printer<'_> {
     }
 }
 
-fn wrapped((text, own): (String, Precedence), least: Precedence) -> String {
-    match own < least {
-        true => format!("({text})"),
-        false => text,
-    }
-}
-
 const fn floating(kind: Float) -> &'static str {
     match kind {
         Float::F32 => "float",
         Float::F64 => "double",
     }
-}
-
-const fn unsigned(width: u32) -> &'static str {
-    match width {
-        8 => "unsigned char",
-        16 => "unsigned short",
-        64 => "unsigned long",
-        128 => "unsigned __int128",
-        _ => "unsigned",
-    }
-}
-
-const fn signed(width: u32) -> &'static str {
-    match width {
-        8 => "signed char",
-        16 => "short",
-        64 => "long",
-        128 => "__int128",
-        _ => "int",
-    }
-}
-
-/// A number; a byte that can be printed as the character that it is.
-fn number(width: u32, bits: u128, sign: Sign, is_byte: bool) -> String {
-    let negative = width < 128 && bits >> (width - 1) & 1 == 1;
-    let value = match negative && sign != Sign::Unsigned {
-        true => bits as i128 - (1 << width),
-        false => bits as i128,
-    };
-    if is_byte && let Ok(byte) = u8::try_from(value) {
-        match byte {
-            b'\n' => return "'\\n'".to_owned(),
-            b'\t' => return "'\\t'".to_owned(),
-            b'\'' | b'\\' => return format!("'\\{}'", byte as char),
-            b' '..=b'~' => return format!("'{}'", byte as char),
-            _ => {}
-        }
-    }
-    value.to_string()
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use patchwright_exec::{
-    CompileCommand, Limits, Request, RunError, Runner,
+    CompileCommand, Ending, LimitKind, Limits, Request, RunError, Runner,
     runner::{Outcome, Sink, Stdin},
 };
 
@@ -161,11 +161,18 @@ impl Clang {
 
     fn failed(path: &Path, outcome: &Outcome) -> ParseError {
         let errors = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        let message = errors
+        let said = errors
             .lines()
             .find(|line| line.contains("error:"))
-            .unwrap_or_else(|| errors.lines().next().unwrap_or("it ended abnormally"))
-            .to_owned();
+            .or_else(|| errors.lines().next());
+        let message = match (outcome.ending, said) {
+            // Each operand of an expression is printed one step further in than the one before it.
+            (Ending::LimitExceeded(LimitKind::Output), _) => {
+                "its syntax tree is too large, as that of an expression with thousands of operands is".to_owned()
+            }
+            (_, Some(said)) => said.to_owned(),
+            (ending, None) => format!("it {ending}"),
+        };
         ParseError::Rejected {
             path: path.to_owned(),
             message,

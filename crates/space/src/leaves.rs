@@ -194,30 +194,35 @@ fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarI
             found.insert(variable);
         }
     };
+    moved(function, &mut add);
+    found
+}
+
+/// What a function subscripts, moves or adds to.
+pub(crate) fn moved(function: &Function, each: &mut dyn FnMut(ExprId)) {
     for expr in &function.exprs {
         match &expr.kind {
-            ExprKind::Subscript { base, .. } => add(*base),
+            ExprKind::Subscript { base: one, .. }
+            | ExprKind::Assign {
+                operator: Some(_),
+                target: one,
+                ..
+            }
+            | ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand: one,
+            } => each(*one),
             ExprKind::Binary {
                 operator: BinaryOperator::Add | BinaryOperator::Sub,
                 left,
                 right,
             } => {
-                add(*left);
-                add(*right);
+                each(*left);
+                each(*right);
             }
-            ExprKind::Assign {
-                operator: Some(_),
-                target,
-                ..
-            } => add(*target),
-            ExprKind::Unary {
-                operator: UnaryOperator::Step,
-                operand,
-            } => add(*operand),
             _ => {}
         }
     }
-    found
 }
 
 pub(crate) fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {

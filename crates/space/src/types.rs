@@ -1,12 +1,15 @@
 //! From the types of the C tree to the types of terms.
 
 use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, Function, UnaryOperator,
+    Function,
     types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::term::{CType, Pointee, PointeeId, Pointees};
+use crate::{
+    leaves::moved,
+    term::{CType, Pointee, PointeeId, Pointees},
+};
 
 /// The types of one translation unit as terms see them.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +25,7 @@ impl TermTypes {
     pub fn of(types: &mut TypeTable, functions: &[Function]) -> Self {
         let mut in_rows = FxHashSet::default();
         for function in functions {
-            let mut add = |id: ExprId| {
+            moved(function, &mut |id| {
                 let (TypeKind::Pointer(to) | TypeKind::Array(to, _)) =
                     *types.kind(function.expr(id).ty)
                 else {
@@ -31,30 +34,7 @@ impl TermTypes {
                 if matches!(types.kind(to), TypeKind::Record(_)) {
                     in_rows.insert(types.unqualified(to));
                 }
-            };
-            for expr in &function.exprs {
-                match &expr.kind {
-                    ExprKind::Subscript { base: one, .. }
-                    | ExprKind::Assign {
-                        operator: Some(_),
-                        target: one,
-                        ..
-                    }
-                    | ExprKind::Unary {
-                        operator: UnaryOperator::Step,
-                        operand: one,
-                    } => add(*one),
-                    ExprKind::Binary {
-                        operator: BinaryOperator::Add | BinaryOperator::Sub,
-                        left,
-                        right,
-                    } => {
-                        add(*left);
-                        add(*right);
-                    }
-                    _ => {}
-                }
-            }
+            });
         }
         TermTypes {
             in_rows,
