@@ -9,8 +9,10 @@ use std::{
 };
 
 use clap::Args;
-use patchwright_exec::{CancelToken, Limits, Request, Runner, RunnerProgram, files};
+use patchwright_exec::{CancelToken, Limits, Request, Runner, RunnerProgram};
 use serde_json::Value;
+
+use crate::markdown;
 
 /// What `patchwright-bench loops` is told.
 #[derive(Args)]
@@ -31,18 +33,6 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 }
-
-/// What is said about the growth, below the table.
-const GROWTH: &str = "\
-A round of a loop is encoded once for each time that it may be executed: `calendar` and `wrong` grow with the bound, twice the rounds being twice the clauses. Nothing grows any more where \
-no execution needs more rounds (`sort` from 5 on, `search` from 7 on, `gcd` from 12 on), which the solver is asked while the loop is unwound. Where two loops are \
-within each other their rounds multiply (`sort`: at most 15 rounds of the inner loop). What a round reads counts as well: \
-`search` has an index that depends on the input, so each access is a choice among 64 elements; `parse` grows faster than its rounds (2.5 to 2.8 times the clauses for twice the bound), because the \
-condition under which a byte is read has those of all earlier bytes in it. \
-The time for deciding does not follow the size of the formula: the rests of `gcd` are circuits of divisions under each other, and the swaps of `sort` make all orders of six numbers possible, so \
-the solver has tens of thousands of conflicts in small formulas, while `calendar` has more clauses and a fraction of the conflicts. \
-`wrong` shows what a bound means: its mistake needs twelve rounds, so it holds as far as five and ten, which the verdict says, and fails with twenty.
-";
 
 /// Measures, and prints the table.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
@@ -72,15 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             let _ = writeln!(text, "| {name} | {bound} | {row} |");
         }
     }
-    text.push('\n');
-    text.push_str(GROWTH);
-    if let Some(file) = &arguments.markdown {
-        if let Some(parent) = file.parent() {
-            files::create_folder(parent)?;
-        }
-        files::write_atomic(file, text.as_bytes())?;
-    }
-    print!("{text}");
+    markdown::print(&text, arguments.markdown.as_deref())?;
     Ok(all_done)
 }
 

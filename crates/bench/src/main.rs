@@ -12,6 +12,7 @@ mod interpreter;
 mod locations;
 mod loops;
 mod lowering;
+mod markdown;
 mod overhead;
 mod plot;
 mod programs;

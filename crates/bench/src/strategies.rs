@@ -15,7 +15,7 @@ use clap::Args;
 use patchwright_exec::{CancelToken, Limits, Request, Runner, RunnerProgram, Scratch, files};
 use serde_json::Value;
 
-use crate::statistics::median;
+use crate::{markdown, statistics::median};
 use mutants::{Mutant, mutants};
 
 /// What `patchwright-bench strategies` is told.
@@ -138,13 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         arguments.bound,
         arguments.input
     );
-    if let Some(file) = &arguments.markdown {
-        if let Some(parent) = file.parent() {
-            files::create_folder(parent)?;
-        }
-        files::write_atomic(file, text.as_bytes())?;
-    }
-    print!("{text}");
+    markdown::print(&text, arguments.markdown.as_deref())?;
     Ok(all_done)
 }
 

@@ -353,7 +353,7 @@ fn what_is_said_of_partitions_is_what_executions_do() {
         wrong.join("\n\n")
     );
     assert!(
-        counts.equal_inputs > 0 && counts.different_inputs > 0,
+        counts.equal_inputs > 0 && counts.different_inputs > 0 && counts.texts > 0,
         "{counts:?}"
     );
 }

@@ -15,7 +15,7 @@ use crate::plain::{Checked, Way};
 use crate::prepare::UntouchedTests;
 use crate::verdict::{PatchVerdict, TestResult};
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(Serialize, Deserialize)]
 enum Line {

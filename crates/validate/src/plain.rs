@@ -65,8 +65,6 @@ pub struct Plain<'a> {
     pristine: PathBuf,
     /// The states of the workers' copies, by the workers' numbers.
     snapshots: Vec<Mutex<Snapshot>>,
-    /// The tests of the untouched program were run once: which of them are flaky is not known.
-    after_one_run: bool,
     renewed: AtomicUsize,
     /// How many copies were made for one patch each.
     fresh: AtomicUsize,
@@ -91,18 +89,8 @@ impl<'a> Plain<'a> {
             surroundings,
             pristine: prepared.pristine.sandbox.folder().to_path_buf(),
             snapshots: snapshots.into_iter().map(Mutex::new).collect(),
-            after_one_run: false,
             renewed: AtomicUsize::new(0),
             fresh: AtomicUsize::new(0),
-        }
-    }
-
-    /// Whether the tests of the untouched program were run only once: a test that fails with a patch is then run again, for
-    /// it may be flaky.
-    pub fn after_one_run(self, after_one_run: bool) -> Self {
-        Plain {
-            after_one_run,
-            ..self
         }
     }
 
@@ -305,10 +293,10 @@ impl<'a> Plain<'a> {
 
     /// A test that passed in its only run, has not been waited for in vain now, and meets the same files when it is run again.
     fn may_be_flaky(&self, killer: &Killer) -> bool {
-        let known = &self.prepared.untouched.baseline.tests[killer.test];
+        let untouched = &self.prepared.untouched;
+        let known = &untouched.baseline.tests[killer.test];
         let waited = matches!(killer.failure, Failure::Ran(FailReason::TimedOut(_)));
-        let leaves = self.prepared.untouched.leaves;
-        self.after_one_run && known.verdict.is_pass() && !waited && !leaves
+        untouched.once && known.verdict.is_pass() && !waited && !untouched.leaves
     }
 
     fn runs_twice(&self) -> bool {

@@ -59,6 +59,8 @@ pub struct UntouchedTests {
     pub leaves: bool,
     /// The files that they have changed.
     pub changed: BTreeSet<PathBuf>,
+    /// They were run once: which of them are flaky is not known.
+    pub once: bool,
 }
 
 /// The phase in which the untouched program is built.
@@ -166,6 +168,7 @@ pub fn prepare<'a>(
                 baseline,
                 leaves,
                 changed,
+                once: few,
             }
         }
     };

@@ -84,6 +84,8 @@ pub fn validate(
     let changed = changed_files(set, &is_open);
     let changed = (&changed, &test_files);
     let few = options.by_cost && set.distinct().filter(is_open).count() <= FEW;
+    // What was enough for a few patches is not for more.
+    let known = known.filter(|known| few || !known.once);
     let ready = prepare(project, known.cloned(), changed, few, options, surroundings);
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
@@ -194,7 +196,7 @@ fn run_tasks(
     let open = || distinct.iter().filter(|task| !board.is_settled(task.entry));
     let cost = Cost {
         build: phases.processor(BUILDING),
-        tests: phases.processor(TESTING) / if few { 1 } else { 2 },
+        tests: phases.processor(TESTING) / if prepared.untouched.once { 1 } else { 2 },
         sources: prepared.commands.as_ref().map_or(1, Vec::len),
         changed: changed_sources(set, open().map(|task| task.entry)),
         patches: open().count(),
@@ -215,8 +217,7 @@ fn run_tasks(
         board,
         journal,
         schedule: &schedule,
-        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot])
-            .after_one_run(few),
+        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
         workers: Pool::of(vec![worker]),
     };
     for portion in portions(&distinct) {

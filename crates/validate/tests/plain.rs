@@ -398,7 +398,7 @@ fn for_one_or_two_patches_the_tests_of_the_untouched_program_are_run_once() {
         by_cost: true,
         ..place.quick()
     };
-    let runs = |patches: &[(&'static str, String)]| {
+    let runs = |patches: &[(&'static str, String)], options: &ValidateOptions| {
         let testing = Mutex::new((false, 0));
         let events = |event: Event<'_>| {
             let mut testing = testing.lock().unwrap();
@@ -413,7 +413,7 @@ fn for_one_or_two_patches_the_tests_of_the_untouched_program_are_run_once() {
         };
         let outcome = place.run_with(
             patches,
-            &options,
+            options,
             &place.flags(),
             CancelToken::new().unwrap(),
             &events,
@@ -423,9 +423,27 @@ fn for_one_or_two_patches_the_tests_of_the_untouched_program_are_run_once() {
         let testing = testing.lock().unwrap();
         testing.1 / outcome.tests.names.len()
     };
-    assert_eq!(runs(&patches[..1]), 1);
-    assert_eq!(runs(&patches[..2]), 1);
-    assert_eq!(runs(&patches), 2);
+    assert_eq!(runs(&patches[..1], &options), 1);
+    assert_eq!(runs(&patches[..2], &options), 1);
+    assert_eq!(runs(&patches, &options), 2);
+    // What a journal has of a few patches is not enough for more, and what it has of more is enough for a few.
+    let resumed = ValidateOptions {
+        journal: place.journal(true),
+        ..options
+    };
+    assert_eq!(runs(&patches[..1], &resumed), 1);
+    assert_eq!(runs(&patches[..2], &resumed), 0);
+    let four = [
+        &patches[..],
+        &[("four", in_calc(TWICE, "    return a * 4 / 2;"))],
+    ]
+    .concat();
+    let five = [
+        &four[..],
+        &[("five", in_calc(TWICE, "    return a * 6 / 3;"))],
+    ]
+    .concat();
+    assert_eq!(runs(&five, &resumed), 2);
 }
 
 #[test]
