@@ -232,3 +232,58 @@ fn what_ends_or_could_end_is_waited_for() {
     compile(&folder, "waits", &[], &waiting_for_output(timer));
     assert_eq!(run(&folder.path, "exec ./waits"), Ending::Exited(7));
 }
+
+/// What programs that wait for threads of their own begin with: two locks, and a thread that takes them in its order.
+const LOCKS: &str = "static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER; \
+    static pthread_barrier_t both; static pthread_cond_t news = PTHREAD_COND_INITIALIZER; pthread_t t; \
+    auto void *turned(void *); void *turned(void *x) { pthread_mutex_lock(&b); pthread_barrier_wait(&both); \
+    pthread_mutex_lock(&a); return x; } (void)a; (void)b; (void)news; (void)t; pthread_barrier_init(&both, NULL, 2);";
+
+#[test]
+fn threads_that_wait_for_each_other_never_end() {
+    let folder = folder();
+    for (number, body) in [
+        "pthread_mutex_lock(&a); pthread_mutex_lock(&a);",
+        "pthread_create(&t, NULL, turned, NULL); pthread_mutex_lock(&a); pthread_barrier_wait(&both); pthread_mutex_lock(&b);",
+        "pthread_mutex_lock(&b); pthread_create(&t, NULL, turned, NULL); pthread_join(t, NULL);",
+        "pthread_mutex_lock(&a); while (!flag) pthread_cond_wait(&news, &a);",
+        "int ends[2]; char c; pipe(ends); read(ends[0], &c, 1);",
+        "pause();",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("p{number}");
+        compile(&folder, &name, &[], &format!("{LOCKS} {body}"));
+        for script in [format!("exec ./{name}"), format!("sh -c './{name}; :' | cat; :")] {
+            assert_eq!(run(&folder.path, &script), ENDLESS, "{body}");
+        }
+    }
+}
+
+#[test]
+fn threads_that_somebody_will_wake_are_waited_for() {
+    let folder = folder();
+    for (number, (body, ending)) in [
+        ("pthread_create(&t, NULL, other, NULL); pthread_join(t, NULL);", 7),
+        ("signal(SIGALRM, handler); alarm(1); pthread_mutex_lock(&a); pthread_mutex_lock(&a);", 3),
+        ("signal(SIGALRM, handler); alarm(1); pause();", 3),
+        ("struct timespec end; clock_gettime(CLOCK_REALTIME, &end); end.tv_sec++; pthread_mutex_lock(&a); \
+          pthread_mutex_timedlock(&a, &end);", 7),
+        ("pthread_mutex_t *lock = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); \
+          pthread_mutexattr_t shared; pthread_mutexattr_init(&shared); \
+          pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED); pthread_mutex_init(lock, &shared); \
+          pthread_mutex_lock(lock); if (!fork()) { usleep(500000); pthread_mutex_unlock(lock); _exit(0); } \
+          pthread_mutex_lock(lock);", 7),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("p{number}");
+        compile(&folder, &name, &[], &format!("{LOCKS} {body}"));
+        for script in [format!("exec ./{name}"), format!("./{name}; exit $?")] {
+            assert_eq!(run(&folder.path, &script), Ending::Exited(ending), "{body}");
+        }
+    }
+    assert_eq!(run(&folder.path, "sleep 0.6; exit 7"), Ending::Exited(7));
+}

@@ -53,10 +53,14 @@ pub enum Alternative {
     Plus(i64),
     /// The opposite of a condition.
     Not,
-    /// Only the left operand of `&&` or `||`.
+    /// Only the left operand of `&&` or `||`, or the first value of `?:`.
     Left,
-    /// Only the right operand of `&&` or `||`.
+    /// Only the right operand of `&&` or `||`, or the second value of `?:`.
     Right,
+    /// The operands of a binary operator the other way round.
+    Exchanged,
+    /// These two arguments of a call, counted from 0, the other way round.
+    ExchangedArguments(usize, usize),
     /// The condition, and another one: `condition operator left comparison right`, or the other one first.
     Beside {
         /// `&&` or `||`
@@ -302,17 +306,76 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let Some(choice) = self.choice(id) else {
             return self.combine(op, left, right, result, origin);
         };
-        let applies = |other: &Alternative| matches!(other, Alternative::Operator(_));
+        let applies = |other: &Alternative| {
+            matches!(other, Alternative::Operator(_) | Alternative::Exchanged)
+        };
         self.choose(choice, result, origin, applies, |this, other| {
             let op = match other {
                 Some(Alternative::Operator(other)) => BinaryOp::from_spelling(other.spelling()),
                 _ => Some(op),
+            };
+            let (left, right) = match other {
+                Some(Alternative::Exchanged) => (right, left),
+                _ => (left, right),
             };
             match op {
                 Some(op) => this.combine(op, left, right, result, origin),
                 None => this.unsupported_expr(id),
             }
         })
+    }
+
+    /// Arguments of a call, in the order that an alternative puts them in.
+    pub(crate) fn in_chosen_order(
+        &mut self,
+        id: ExprId,
+        arguments: Vec<Argument>,
+    ) -> Vec<Argument> {
+        let Some(choice) = self.choice(id) else {
+            return arguments;
+        };
+        let origin = self.at_expr(id);
+        let partner = |other: &Alternative, position: usize| match *other {
+            Alternative::ExchangedArguments(a, b) if a == position => Some(b),
+            Alternative::ExchangedArguments(a, b) if b == position => Some(a),
+            _ => None,
+        };
+        let mut chosen = Vec::with_capacity(arguments.len());
+        for (position, argument) in arguments.iter().enumerate() {
+            let applies = |other: &Alternative| partner(other, position).is_some();
+            let value = self.choose(choice, argument.ty, origin, applies, |_, other| {
+                let from = other.and_then(|other| partner(other, position));
+                from.and_then(|from| arguments.get(from))
+                    .unwrap_or(argument)
+                    .value
+            });
+            chosen.push(Argument {
+                ty: argument.ty,
+                value,
+            });
+        }
+        chosen
+    }
+
+    /// Where the values of `?:` are asked for, if an alternative takes one of them whatever the condition says.
+    pub(crate) fn take_one(&mut self, id: ExprId, then: Edge, otherwise: Edge) {
+        let Some(choice) = self.choice(id) else {
+            return;
+        };
+        let position =
+            |wanted: Alternative| choice.alternatives.iter().position(|one| *one == wanted);
+        let ends = [(Alternative::Left, then), (Alternative::Right, otherwise)];
+        let arms: Vec<_> = ends
+            .into_iter()
+            .filter_map(|(wanted, end)| Some((position(wanted)?, end)))
+            .collect();
+        if arms.is_empty() {
+            return;
+        }
+        let origin = self.at_expr(id);
+        let both = self.new_block();
+        self.branch_on_choice(choice, arms, to(both, origin), origin);
+        self.continue_in(both);
     }
 
     /// What `++` or `--` adds to an operand of type `ty`, if an alternative says something else.

@@ -55,6 +55,7 @@ impl FunctionLowerer<'_, '_> {
             }
         };
         let arguments = self.arguments(arguments);
+        let arguments = self.in_chosen_order(id, arguments);
         let (callee, no_return) = match (name, indirect) {
             (Some(name), _) => {
                 let types: Vec<Type> = arguments.iter().map(|a| a.ty).collect();

@@ -456,7 +456,9 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let result = ty.map(|ty| self.new_local(String::new(), LocalKind::Register(ty), origin));
         let (yes, no, end) = (self.new_block(), self.new_block(), self.new_block());
         let (then_origin, else_origin) = (self.at_expr(then), self.at_expr(otherwise));
-        self.condition(condition, to(yes, then_origin), to(no, else_origin));
+        let (to_then, to_else) = (to(yes, then_origin), to(no, else_origin));
+        self.take_one(id, to_then, to_else);
+        self.condition(condition, to_then, to_else);
         for (block, arm) in [(yes, then), (no, otherwise)] {
             self.continue_in(block);
             match (result, ty) {

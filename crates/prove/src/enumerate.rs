@@ -436,7 +436,7 @@ impl Walker<'_> {
             } => self.step(id, *operand, role),
             ExprKind::Integer {
                 value, character, ..
-            } if self.level >= Level::Two => self.integer(id, parent, *value, *character),
+            } if self.level >= Level::Two => self.integer(id, parent, (*value, *character), root),
             ExprKind::Cast {
                 operand,
                 cast: CastKind::LValueToRValue | CastKind::ArrayToPointer,
@@ -449,6 +449,12 @@ impl Walker<'_> {
             ExprKind::Subscript { index, .. } if self.level == Level::Three => {
                 self.off_by_one(*index);
             }
+            ExprKind::Call { arguments, .. } if self.level == Level::Three => {
+                self.arguments(id, arguments);
+            }
+            ExprKind::Conditional {
+                then, otherwise, ..
+            } if self.level == Level::Three => self.one_value(id, parent, [*then, *otherwise]),
             _ => {}
         }
         if self.level == Level::Three {
@@ -522,6 +528,9 @@ impl Walker<'_> {
             operator,
             BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
         );
+        if self.level == Level::Three {
+            found.extend(self.other_way_round(operator, (left, first), (right, second)));
+        }
         if logical && self.level == Level::Three {
             for (alternative, kept, place) in [
                 (Alternative::Left, left, first),
@@ -655,7 +664,13 @@ impl Walker<'_> {
         }
     }
 
-    fn integer(&mut self, id: ExprId, parent: Option<ExprId>, value: i128, character: bool) {
+    fn integer(
+        &mut self,
+        id: ExprId,
+        parent: Option<ExprId>,
+        (value, character): (i128, bool),
+        root: &Root,
+    ) {
         let Some(kind) = self.unit.types.integer_kind(self.function.expr(id).ty) else {
             return;
         };
@@ -698,6 +713,7 @@ impl Walker<'_> {
             let mut mutation = Mutation::new(vec![piece]);
             mutation.near = value as u64 as i64;
             self.add(id, span, vec![(Alternative::Open(number), mutation)]);
+            self.variable_for_number(id, span, root);
             return;
         }
         let mut values: Vec<i128> = Vec::new();

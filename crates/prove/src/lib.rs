@@ -6,6 +6,7 @@ mod arguments;
 mod base;
 mod defines;
 mod enumerate;
+mod exchange;
 mod explicit;
 mod harness;
 mod level;
@@ -36,7 +37,7 @@ pub use harness::{
 };
 pub use level::Level;
 pub use locate::{MustSets, locate};
-pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed, edits};
+pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed};
 pub use question::{Choosable, Counts, Extent, Found, Question, Repair};
 pub use repair::{choices, mutations, patched, question};
 pub use replay::{Replay, agreement, execute};

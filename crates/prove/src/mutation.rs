@@ -33,27 +33,26 @@ pub(crate) enum Text {
     },
     /// Pieces of text one after the other.
     All(Vec<Text>),
+    /// What the source has there, with the changes that are made in it: it moves.
+    Moved {
+        from: Span,
+        parentheses: Parentheses,
+    },
+}
+
+/// Where text that moves needs parentheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parentheses {
+    Never,
+    /// Where something in it is changed, too.
+    IfChanged,
+    Always,
 }
 
 impl Text {
-    fn print(&self, constants: &BTreeMap<u32, i64>) -> String {
-        match self {
-            Text::Is(text) => text.clone(),
-            Text::Open {
-                number,
-                kind,
-                parenthesised,
-            } => {
-                let value = constants.get(number).copied().unwrap_or(0);
-                literal(i128::from(value), *kind, *parenthesised)
-            }
-            Text::All(all) => all.iter().map(|text| text.print(constants)).collect(),
-        }
-    }
-
     fn open(&self) -> Option<(u32, IntegerKind)> {
         match self {
-            Text::Is(_) => None,
+            Text::Is(_) | Text::Moved { .. } => None,
             Text::Open { number, kind, .. } => Some((*number, *kind)),
             Text::All(all) => all.iter().find_map(Text::open),
         }
@@ -158,8 +157,15 @@ pub type Change = (u32, u32);
 #[error("the changes do not fit together: {0}")]
 pub struct Unfit(#[from] EditError);
 
-/// The edits of a source file that make the changes; all `sites` stand in it.
-pub fn edits(sites: &[Site], changes: &[Change], constants: &BTreeMap<u32, i64>) -> Vec<Edit> {
+/// A piece of a change that is made, and the expression that it changes.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    site: Span,
+    piece: &'a Piece,
+}
+
+/// The pieces that make the changes, in the order in which they are made; all `sites` stand in one file.
+fn chosen<'a>(sites: &'a [Site], changes: &[Change]) -> Vec<Chosen<'a>> {
     let chosen: Vec<(&Site, &Mutation)> = changes
         .iter()
         .filter_map(|&(number, which)| {
@@ -168,26 +174,86 @@ pub fn edits(sites: &[Site], changes: &[Change], constants: &BTreeMap<u32, i64>)
             Some((site, mutation))
         })
         .collect();
-    let mut pieces: Vec<&Piece> = Vec::new();
+    let mut pieces: Vec<Chosen> = Vec::new();
     for (index, (site, mutation)) in chosen.iter().enumerate() {
         let near = chosen.iter().enumerate().any(|(other, (beside, _))| {
             other != index
                 && (beside.span.contains_span(site.span) || site.span.contains_span(beside.span))
         });
         let wanted = mutation.pieces.iter();
-        pieces.extend(wanted.filter(|piece| near || !piece.cautious));
+        let wanted = wanted.filter(|piece| near || !piece.cautious);
+        pieces.extend(wanted.map(|piece| Chosen {
+            site: site.span,
+            piece,
+        }));
     }
-    pieces.sort_by_key(|piece| {
-        let order = match piece.closing {
-            true => i64::from(piece.extent),
-            false => -i64::from(piece.extent),
+    pieces.sort_by_key(|one| {
+        let order = match one.piece.closing {
+            true => i64::from(one.piece.extent),
+            false => -i64::from(one.piece.extent),
         };
-        (piece.span.start, !piece.closing, order)
+        (one.piece.span.start, !one.piece.closing, order)
     });
     pieces
-        .iter()
-        .map(|piece| Edit::replace(piece.span, piece.text.print(constants)))
-        .collect()
+}
+
+/// A source file while it is changed.
+struct Rewriting<'a> {
+    source: &'a [u8],
+    constants: &'a BTreeMap<u32, i64>,
+}
+
+impl Rewriting<'_> {
+    /// A part of the source with the changes that are made in it. What moves is changed where it goes.
+    fn part(&self, part: Span, pieces: &[Chosen]) -> Result<Vec<u8>, EditError> {
+        let moves = |one: &&Chosen| matches!(one.piece.text, Text::Moved { .. });
+        let moved: Vec<Span> = pieces
+            .iter()
+            .filter(moves)
+            .map(|one| one.piece.span)
+            .collect();
+        let stays = |one: &&Chosen| !moved.iter().any(|span| span.contains_span(one.site));
+        let edits = pieces.iter().filter(stays).map(|one| {
+            let span = one.piece.span;
+            let here = Span::new(span.start - part.start, span.end - part.start);
+            Ok(Edit::replace(here, self.text(&one.piece.text, pieces)?))
+        });
+        let edits: Vec<Edit> = edits.collect::<Result<_, EditError>>()?;
+        let text = self.source.get(part.start as usize..part.end as usize);
+        apply_edits(text.unwrap_or_default(), &edits)
+    }
+
+    fn text(&self, text: &Text, pieces: &[Chosen]) -> Result<Vec<u8>, EditError> {
+        Ok(match text {
+            Text::Is(text) => text.clone().into_bytes(),
+            Text::Open {
+                number,
+                kind,
+                parenthesised,
+            } => {
+                let value = self.constants.get(number).copied().unwrap_or(0);
+                literal(i128::from(value), *kind, *parenthesised).into_bytes()
+            }
+            Text::All(all) => {
+                let all = all.iter().map(|text| self.text(text, pieces));
+                all.collect::<Result<Vec<_>, _>>()?.concat()
+            }
+            Text::Moved { from, parentheses } => {
+                let inside = pieces.iter().filter(|one| from.contains_span(one.site));
+                let inside: Vec<Chosen> = inside.copied().collect();
+                let body = self.part(*from, &inside)?;
+                let needed = match parentheses {
+                    Parentheses::Never => false,
+                    Parentheses::IfChanged => !inside.is_empty(),
+                    Parentheses::Always => true,
+                };
+                match needed {
+                    true => [b"(", body.as_slice(), b")"].concat(),
+                    false => body,
+                }
+            }
+        })
+    }
 }
 
 /// A source file with the changes made.
@@ -200,7 +266,9 @@ pub fn changed(
     changes: &[Change],
     constants: &BTreeMap<u32, i64>,
 ) -> Result<Vec<u8>, Unfit> {
-    Ok(apply_edits(source, &edits(sites, changes, constants))?)
+    let whole = Span::new(0, source.len() as u32);
+    let rewriting = Rewriting { source, constants };
+    Ok(rewriting.part(whole, &chosen(sites, changes))?)
 }
 
 #[cfg(test)]

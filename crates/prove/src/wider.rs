@@ -97,7 +97,7 @@ impl Walker<'_> {
         a == b || x.storage == Storage::Global && y.storage == Storage::Global && x.name == y.name
     }
 
-    fn same_type(&self, a: TypeId, b: TypeId) -> bool {
+    pub(crate) fn same_type(&self, a: TypeId, b: TypeId) -> bool {
         let types = &self.unit.types;
         a == b || types.kind(a) == types.kind(b)
     }
@@ -118,6 +118,56 @@ impl Walker<'_> {
                 let name = &self.unit.variable(other).name;
                 let mutation = Mutation::new(vec![replace(span, name)]);
                 (Alternative::Variable(other), mutation)
+            })
+            .collect();
+        self.add(id, span, found);
+        self.number_for_variable(id, span);
+    }
+
+    /// A number, which the solver finds, in place of reading a variable.
+    fn number_for_variable(&mut self, id: ExprId, span: Span) {
+        let kind = self.unit.types.integer_kind(self.function.expr(id).ty);
+        let Some(kind) = kind.filter(|kind| range(*kind).is_some()) else {
+            return;
+        };
+        let number = *self.next;
+        *self.next += 1;
+        let text = Text::Open {
+            number,
+            kind,
+            parenthesised: true,
+        };
+        let mutation = Mutation::new(vec![Piece {
+            span,
+            text,
+            extent: span.len(),
+            closing: false,
+            cautious: false,
+        }]);
+        self.add(id, span, vec![(Alternative::Open(number), mutation)]);
+    }
+
+    /// Arithmetic values that can be exchanged.
+    pub(crate) fn is_arithmetic(&self, ty: TypeId) -> bool {
+        matches!(self.unit.types.kind(ty), TypeKind::Float(_))
+            || self.unit.types.integer_kind(ty).is_some()
+    }
+
+    pub(crate) fn is_scalar(&self, ty: TypeId) -> bool {
+        matches!(self.unit.types.kind(ty), TypeKind::Pointer(_)) || self.is_arithmetic(ty)
+    }
+
+    /// Variables in place of a number.
+    pub(crate) fn variable_for_number(&mut self, id: ExprId, span: Span, root: &Root) {
+        let ty = self.function.expr(id).ty;
+        let found = self
+            .visible(root)
+            .into_iter()
+            .filter(|&variable| self.same_type(self.unit.variable(variable).ty, ty))
+            .map(|variable| {
+                let name = &self.unit.variable(variable).name;
+                let mutation = Mutation::new(vec![replace(span, name)]);
+                (Alternative::Variable(variable), mutation)
             })
             .collect();
         self.add(id, span, found);

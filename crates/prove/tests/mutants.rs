@@ -163,6 +163,8 @@ const PROGRAMS: &[&str] = &[
     "#define TWICE(x) ((x) + (x))\n#define LIMIT 6\nint f(int a, int b) { int r = TWICE(a - 1); if (r > LIMIT) r = b; int q = a && b; return r + q * 2 - -1; }\n",
     "#define HIGH (10)\n#define LOW 2\n#define STEP 3 /* per round */\nstatic int h(int x) { return x > HIGH; }\n\
      int f(int a, int b) { int in = a > LOW, n = 0; if (h(b)) n = STEP; while (n < HIGH && !h(n)) n += LOW + STEP; return in + n - (b == LOW ? HIGH : 1); }\n",
+    "int h(int x, int y, int z) { return x - y * z; }\n\
+     int f(int a, int b) { int c = a > 2 ? b - (a - 5) : 3 - a - b; return h(c, a - 7 - b, 4) - (b ? 9 : c / 2 % 5); }\n",
 ];
 
 #[test]

@@ -6,6 +6,7 @@
 mod alone;
 #[cfg(any(test, feature = "test-support"))]
 pub mod before_main;
+mod deadlock;
 mod endless;
 mod filter;
 mod guardian;

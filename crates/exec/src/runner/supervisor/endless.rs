@@ -64,6 +64,25 @@ pub(super) fn never_ends(
         .unwrap_or(false)
 }
 
+/// Whether nothing but the threads of the run ends what a process waits for: no timer of it is set, and the `futexes` for
+/// which it waits lie in memory of its own. It is stopped for a moment.
+pub(super) fn waits_without_timer(pid: Pid, futexes: &[u64]) -> bool {
+    let look = || -> io::Result<bool> {
+        let mut tracee = Tracee::seize(pid)?;
+        let mappings = memory::mappings(pid)?;
+        let is_own = |address: &u64| {
+            let mut around = mappings
+                .iter()
+                .filter(|one| one.addresses.contains(address));
+            around.next().is_some_and(|one| !one.is_shared)
+        };
+        Ok(!has_alarms(&mut tracee, &mappings)?
+            && !mappings.iter().any(memory::is_written_by_others)
+            && futexes.iter().all(is_own))
+    };
+    look().unwrap_or(false)
+}
+
 /// A process on its way.
 struct Walk {
     machine: Machine,

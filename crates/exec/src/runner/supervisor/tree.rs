@@ -37,7 +37,11 @@ pub(super) struct Process {
 }
 
 impl Process {
-    fn is_alive(&self) -> bool {
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
 }
@@ -153,7 +157,7 @@ impl Tree {
 
     /// Visits every descendant, parents before their children. The visitor acts before any further
     /// process is looked for, which matters when they multiply faster than they can be listed.
-    fn walk(&mut self, mut visit: impl FnMut(&mut Self, Process) -> ControlFlow<()>) {
+    pub(super) fn walk(&mut self, mut visit: impl FnMut(&mut Self, Process) -> ControlFlow<()>) {
         let mut queue = VecDeque::new();
         if self.lists_children {
             self.read_children(self.own, self.own, &mut queue);
@@ -290,22 +294,36 @@ impl Tree {
     /// children, or for what comes out of pipes of the run.
     fn waits_for_others(&mut self, process: &Process) -> bool {
         let pid = process.pid;
-        if process.threads != 1 || !self.read_file(&format!("/proc/{pid}/syscall")) {
+        if process.threads != 1 {
             return false;
+        }
+        let call = self.system_call(&format!("/proc/{pid}"));
+        call.is_some_and(|(call, arguments)| self.is_for_others(pid, call, &arguments))
+    }
+
+    /// The system call in which a process or a thread waits, and its arguments; `None` if it does not wait. `path` is its
+    /// folder in `/proc`.
+    pub(super) fn system_call(&mut self, path: &str) -> Option<(i64, Vec<u64>)> {
+        if !self.read_file(&format!("{path}/syscall")) {
+            return None;
         }
         let text = String::from_utf8_lossy(&self.buffer);
         let mut words = text.split_ascii_whitespace();
-        let call: Option<i64> = words.next().and_then(|number| number.parse().ok());
+        let call: i64 = words.next()?.parse().ok()?;
         let arguments =
             words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok());
-        let arguments: Vec<u64> = arguments.collect();
-        match (call, &arguments[..]) {
-            (Some(libc::SYS_wait4 | libc::SYS_waitid), _) => true,
-            (Some(libc::SYS_read), [file, ..]) => self.is_pipe_of_the_run(pid, *file as RawFd),
-            (Some(libc::SYS_poll), [files, count, time, ..]) if *time as i32 == -1 => {
+        Some((call, arguments.collect()))
+    }
+
+    /// Whether a system call of a process waits for its children, or for pipes of the run.
+    pub(super) fn is_for_others(&self, pid: Pid, call: i64, arguments: &[u64]) -> bool {
+        match (call, arguments) {
+            (libc::SYS_wait4 | libc::SYS_waitid, _) => true,
+            (libc::SYS_read, [file, ..]) => self.is_pipe_of_the_run(pid, *file as RawFd),
+            (libc::SYS_poll, [files, count, time, ..]) if *time as i32 == -1 => {
                 self.are_pipes_of_the_run(pid, *files, *count)
             }
-            (Some(libc::SYS_ppoll), [files, count, 0, ..]) => {
+            (libc::SYS_ppoll, [files, count, 0, ..]) => {
                 self.are_pipes_of_the_run(pid, *files, *count)
             }
             _ => false,

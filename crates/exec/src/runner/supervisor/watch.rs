@@ -70,6 +70,7 @@ pub(super) fn supervise(
         peak: 0,
         precedence: None,
         looks: Looks::default(),
+        idle: Idle::new(command.started),
         experience,
     };
     let stop = watch.until_end()?;
@@ -150,7 +151,45 @@ struct Watch<'a> {
     /// Taken as soon as the run is not one of the short and simple ones.
     precedence: Option<Precedence>,
     looks: Looks,
+    idle: Idle,
     experience: &'a mut Experience,
+}
+
+/// How long the command has done nothing.
+struct Idle {
+    /// The processor time of the command when it was seen to do something last.
+    cpu: Duration,
+    /// That moment.
+    since: Instant,
+    /// After this time of doing nothing it is looked at next.
+    look_after: Duration,
+}
+
+impl Idle {
+    const FIRST_LOOK: Duration = Duration::from_millis(60);
+
+    fn new(since: Instant) -> Idle {
+        Idle {
+            cpu: Duration::ZERO,
+            since,
+            look_after: Self::FIRST_LOOK,
+        }
+    }
+
+    /// Whether to look at a command that has used so much processor time.
+    fn advises(&mut self, cpu: Duration) -> bool {
+        if cpu != self.cpu {
+            *self = Idle {
+                cpu,
+                ..Idle::new(Instant::now())
+            };
+        }
+        let advises = self.since.elapsed() >= self.look_after;
+        if advises {
+            self.look_after *= 2;
+        }
+        advises
+    }
 }
 
 /// What came of looks whether commands never end, in all runs so far. Where hardly any proves it, they cost more than they
@@ -342,6 +381,9 @@ impl Watch<'_> {
             && cpu >= after.max(self.looks.last * 2)
             && self.never_ends(cpu)
         {
+            return Some(Stop::Time(TimeKind::Endless));
+        }
+        if limits.endless_after.is_some() && self.idle.advises(cpu) && self.tree.is_deadlocked() {
             return Some(Stop::Time(TimeKind::Endless));
         }
         let mut memory = usage.resident;

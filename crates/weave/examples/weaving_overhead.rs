@@ -1,6 +1,6 @@
 //! Measures what weaving costs: the hot path of a program in which nothing is selected, and a visit of a hole.
 //!
-//! `cargo run --release -p patchwright-weave --example overhead`
+//! `cargo run --release -p patchwright-weave --example weaving_overhead`
 #![allow(clippy::disallowed_methods)] // A measurement starts compilers and programs.
 
 #[path = "../tests/common/mod.rs"]
