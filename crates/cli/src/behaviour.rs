@@ -446,6 +446,7 @@ impl Look {
                 .map(|word| word.clone().into_bytes())
                 .collect(),
             input: answer.input.clone().into_bytes(),
+            files: Vec::new(),
         };
         let number = self.answers.len() + 1;
         for group in &mut self.groups {

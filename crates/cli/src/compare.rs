@@ -1,5 +1,6 @@
 //! `patchwright compare`.
 
+mod functions;
 mod golden;
 mod interactions;
 mod journal;
@@ -7,8 +8,10 @@ pub(crate) mod named;
 pub(crate) mod native;
 mod paths;
 pub(crate) mod read;
+mod recorded;
 mod replay;
 mod revisions;
+mod rounds;
 pub(crate) mod seen;
 mod several;
 pub(crate) mod symbolic;
@@ -23,7 +26,7 @@ use std::{
 
 use clap::Args;
 use patchwright_compare::Verdict;
-use patchwright_exec::{CancelToken, Scratch, files};
+use patchwright_exec::{CancelToken, Scratch};
 use patchwright_report::{comparison::Comparison, text::Style};
 
 use crate::{
@@ -171,6 +174,10 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
+    /// Pointers to bytes lead to so many, where nobody says how many.
+    #[arg(skip)]
+    pub bytes: Option<u64>,
+
     #[command(flatten)]
     pub resuming: Resuming,
 
@@ -242,11 +249,11 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     }
     let mut exits = Vec::new();
     let functions = match revisions {
-        Some(revisions) => functions(args, &revisions)?,
+        Some(revisions) => functions::functions(args, &revisions)?,
         None => None,
     };
     if let Some(functions) = functions {
-        exits = each_function(args, &functions, &named, &scratch, &cancel)?;
+        exits = functions::each_function(args, &functions, &named, &scratch, &cancel)?;
     } else {
         let mut work = Work {
             args,
@@ -263,7 +270,11 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
                 &named[at - 1]
             };
             let pair = [old, &named[at]];
-            exits.push(work.pair(pair, named.len() > 2)?);
+            let (of_several, mut made) = (named.len() > 2, None);
+            match work.is_of_functions(pair) {
+                true => exits.extend(work.functions(pair)?),
+                false => exits.push(work.pair(pair, of_several, &mut made)?),
+            }
             if cancel.is_cancelled() {
                 break;
             }
@@ -289,73 +300,6 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
         .unwrap_or(Exit::Found))
 }
 
-/// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
-fn functions(
-    args: &CompareArgs,
-    revisions: &revisions::Revisions,
-) -> Result<Option<Vec<String>>, Problem> {
-    let Some(functions) = &revisions.functions else {
-        return Ok(None);
-    };
-    if args.function.is_some() || revisions::has_main(&revisions.versions[1])? {
-        return Ok(None);
-    }
-    if functions.is_empty() {
-        let [old, new] = revisions.versions.each_ref().map(|path| files::read(path));
-        let (old, new) = (old.map_err(Problem::of)?, new.map_err(Problem::of)?);
-        let [shown, _] = &revisions.shown;
-        return match old == new {
-            true => Ok(Some(Vec::new())),
-            false => Err(Problem::Input(format!(
-                "{shown}: no function that both revisions have differs in itself; name one that uses what differs with \
-                 --function"
-            ))),
-        };
-    }
-    Ok(Some(functions.clone()))
-}
-
-/// Compares functions of two files, one after the other. One that cannot be compared does not keep others from it.
-fn each_function(
-    args: &CompareArgs,
-    functions: &[String],
-    named: &[Named],
-    scratch: &Scratch,
-    cancel: &CancelToken,
-) -> Result<Vec<Exit>, Problem> {
-    let (mut exits, mut problem) = (Vec::new(), None);
-    if functions.is_empty() && !args.json {
-        print("Both revisions have the same file.\n")?;
-    }
-    for (at, function) in functions.iter().enumerate() {
-        let own = CompareArgs {
-            function: Some(function.clone()),
-            ..args.clone()
-        };
-        let mut work = Work {
-            args: &own,
-            scratch,
-            cancel,
-            number: at,
-        };
-        match work.pair([&named[0], &named[1]], functions.len() > 1) {
-            Ok(exit) => exits.push(exit),
-            Err(Problem::Input(message)) => {
-                eprintln!("patchwright: warning: `{function}` is not compared: {message}");
-                problem = Some(message);
-            }
-            Err(Problem::Interrupted) => exits.push(Exit::Interrupted),
-        }
-        if cancel.is_cancelled() {
-            break;
-        }
-    }
-    match problem {
-        Some(message) if exits.is_empty() => Err(Problem::Input(message)),
-        _ => Ok(exits),
-    }
-}
-
 /// Comparisons that are to be made.
 struct Work<'a> {
     args: &'a CompareArgs,
@@ -374,8 +318,13 @@ const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
 const EXECUTIONS_AFTER_PROOF: Duration = Duration::from_secs(3);
 
 impl Work<'_> {
-    /// Compares two versions, and prints what is known of them.
-    fn pair(&mut self, pair: [&Named; 2], of_several: bool) -> Result<Exit, Problem> {
+    /// Compares two versions, and prints what is known of them. What was `made` of them before is not made again.
+    fn pair(
+        &mut self,
+        pair: [&Named; 2],
+        of_several: bool,
+        made: &mut Option<Vec<named::Made>>,
+    ) -> Result<Exit, Problem> {
         let args = self.args;
         self.number += 1;
         let begin = Instant::now();
@@ -385,12 +334,11 @@ impl Work<'_> {
         // Whole projects are too much for symbols.
         let symbols = !args.native && (is_file || !is_program);
         let first = is_program && !args.no_native && (!symbols || args.seeds.is_some());
-        let mut made = None;
         let mut seen = None;
-        if first || !is_file {
-            made = Some(self.built(pair)?);
+        if made.is_none() && (first || !is_file) {
+            *made = Some(self.built(pair)?);
         }
-        if first && let Some(made) = &mut made {
+        if first && let Some(made) = made {
             let time = match (symbols, end) {
                 (true, _) => begin + EXECUTIONS_FIRST,
                 (false, Some(end)) => end,
@@ -423,7 +371,9 @@ impl Work<'_> {
             .as_ref()
             .is_some_and(|one| one.any_arguments);
         let same = [Verdict::Equal, Verdict::EqualWithinBound].map(Answer::Symbolic);
-        let is_proved = any_arguments && same.contains(&compared.answer);
+        // Beyond the bound, too, one may do something else, or never end.
+        let is_bounded = compared.answer == Answer::Symbolic(Verdict::EqualWithinBound);
+        let is_proved = is_bounded || any_arguments && same.contains(&compared.answer);
         let open = open || is_proved;
         if seen.is_none() && is_program && !args.no_native && open && !self.cancel.is_cancelled() {
             let mut made = self.built(pair)?;

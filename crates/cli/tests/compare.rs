@@ -815,3 +815,19 @@ fn what_is_too_large_for_one_formula_is_explored_along_inputs() {
     // Not all inputs are known, and nothing is claimed of the others.
     assert_eq!(found["differences_complete"], false);
 }
+
+#[test]
+fn loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound() {
+    let old = "int f(int n)\n{\n  int s = 0;\n  for (int i = 0; i < n; i++)\n    s ^= i * 3;\n  return s;\n}\n";
+    let new = "int f(int n)\n{\n  int s = 0, i = 0;\n  while (n > i) {\n    s = s ^ (i + i + i);\n    i++;\n  }\n  return s;\n}\n";
+    let same = compared(&place(old, new), &["--function", "f"], 0);
+    assert_eq!(same["verdict"], "equal");
+    let note = same["notes"][0].as_str().unwrap();
+    assert!(note.contains("proved by induction"), "{note}");
+    // The bound is 16 rounds.
+    let late = new.replace("i++;", "if (i == 120) s++;\n    i++;");
+    let place = place(old, &late);
+    let report = compared(&place, &["--function", "f", "--budget", "20s"], 1);
+    assert_eq!(report["verdict"], "different", "{report:#}");
+    assert_eq!(report["partitions"][0]["replay"], "agrees");
+}

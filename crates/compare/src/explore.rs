@@ -91,6 +91,8 @@ impl<'a> Explorer<'a> {
                 Input::Unknown | Input::Imagined => break,
             }
         }
+        // What was looked at and is not listed does not cover anything for whoever reads the list.
+        explored.covered &= explored.made == explored.partitions.len();
         explored.partitions.sort_by_key(|partition| partition.kind);
         explored.statistics = self.open.statistics();
         explored.calls = self.calls();

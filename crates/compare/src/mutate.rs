@@ -11,6 +11,8 @@ pub struct Case {
     pub arguments: Vec<Vec<u8>>,
     /// Its standard input.
     pub input: Vec<u8>,
+    /// The files in the folder that it is started in: their names, relative to it, and what they hold.
+    pub files: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Bytes of an input that grows at most.
@@ -43,6 +45,14 @@ impl Mutator {
     pub fn mutated(&mut self, case: &Case, other: &Case) -> Case {
         let mut new = case.clone();
         for _ in 0..1 + self.below(3) {
+            if !new.files.is_empty() && self.below(3) > 0 {
+                let at = self.below(new.files.len());
+                let (name, held) = &new.files[at];
+                let there = other.files.iter().find(|one| one.0 == *name);
+                let there = there.map_or(&[][..], |one| &one.1).to_vec();
+                new.files[at].1 = self.text(&held.clone(), &there, true);
+                continue;
+            }
             if self.below(6) == 0 && self.shared(&mut new) {
                 continue;
             }
@@ -362,14 +372,23 @@ pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -
         new.arguments.remove(at);
         better(new, &mut best);
     }
-    for part in 0..=best.arguments.len() {
+    let mut at = best.files.len();
+    while at > 0 {
+        at -= 1;
+        let mut new = best.clone();
+        new.files.remove(at);
+        better(new, &mut best);
+    }
+    for part in 0..=best.arguments.len() + best.files.len() {
         let mut size = text_of(&best, part).len().div_ceil(2);
         while size > 0 {
             let mut from = 0;
             while from < text_of(&best, part).len() {
                 let mut new = best.clone();
+                let count = new.arguments.len();
                 let text = match part.checked_sub(1) {
-                    Some(argument) => &mut new.arguments[argument],
+                    Some(argument) if argument < count => &mut new.arguments[argument],
+                    Some(file) => &mut new.files[file - count].1,
                     None => &mut new.input,
                 };
                 let to = (from + size).min(text.len());
@@ -384,10 +403,12 @@ pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -
     best
 }
 
-/// Standard input, or an argument, counted from 1.
+/// Standard input, or an argument, counted from 1, or a file behind these.
 fn text_of(case: &Case, part: usize) -> &[u8] {
+    let count = case.arguments.len();
     match part.checked_sub(1) {
-        Some(argument) => &case.arguments[argument],
+        Some(argument) if argument < count => &case.arguments[argument],
+        Some(file) => &case.files[file - count].1,
         None => &case.input,
     }
 }
@@ -408,6 +429,7 @@ mod tests {
         let case = Case {
             arguments: vec![b"12".to_vec()],
             input: b"one\ntwo\n".to_vec(),
+            files: Vec::new(),
         };
         let all = |seed| -> Vec<Case> {
             let mut mutator = Mutator::new(seed, vec![b"word".to_vec()]);
@@ -422,6 +444,7 @@ mod tests {
         let case = Case {
             arguments: vec![b"-v".to_vec(), b"name".to_vec()],
             input: b"some text with a # in it".to_vec(),
+            files: Vec::new(),
         };
         let small = shrunk(&case, 1000, &mut |case| case.input.contains(&b'#'));
         assert_eq!(small.input, b"#");

@@ -140,7 +140,6 @@ pub struct Paths {
     /// It happened that an input did not take the way that it was made for.
     astray: usize,
     too_much: bool,
-    found: Vec<Known>,
     exercised: Exercised,
 }
 
@@ -174,7 +173,6 @@ impl Paths {
             counted: 0,
             astray: 0,
             too_much: false,
-            found: Vec::new(),
             exercised: Exercised::default(),
         }
     }
@@ -216,13 +214,16 @@ impl Paths {
         all
     }
 
-    /// What was found since somebody asked last, for a later exploration of the same programs.
-    pub fn news(&mut self) -> Vec<Known> {
-        std::mem::take(&mut self.found)
+    /// All that can be known is: the paths are those of all inputs and the solver got to the end of each, or as many
+    /// differences were found as were asked for.
+    pub fn is_settled(&self) -> bool {
+        let left = self.waiting.len() + self.queue.len() + self.hard.len();
+        let is_all = left + self.open + self.undecided + self.astray == 0 && !self.too_much;
+        self.explored.more_differ || is_all
     }
 
     /// Explores until all paths are known or somebody interrupts. It can be gone on with. Each partition that differs is told
-    /// as soon as it is known.
+    /// as soon as it is known; `keep` gets what was found, for a later exploration of the same programs.
     ///
     /// # Errors
     /// Those of following a version, interruption aside.
@@ -231,6 +232,7 @@ impl Paths {
         followed: &mut Followed<'_>,
         interrupt: &dyn Fn() -> bool,
         tell: &mut dyn FnMut(&Partition),
+        keep: &mut dyn FnMut(Known),
     ) -> Result<Stop, EncodeError> {
         loop {
             if interrupt() {
@@ -246,7 +248,7 @@ impl Paths {
             }
             if let Some(input) = self.waiting.pop_front() {
                 match self.look(followed, input.clone(), interrupt, tell) {
-                    Ok(true) => {}
+                    Ok(true) => keep(Known::Path(self.values(&input))),
                     Ok(false) => return Ok(Stop::Mixed),
                     Err(EncodeError::Interrupted) => {
                         self.waiting.push_front(input);
@@ -407,7 +409,6 @@ impl Paths {
             Leaf::Void => {}
         }
         self.tree.settle(put.leaf, leaf);
-        self.found.push(Known::Path(self.values(&input)));
         Ok(true)
     }
 

@@ -11,7 +11,7 @@ mod generate;
 
 use std::process::Command;
 
-use common::{Answer, Asked, by_paths, compared};
+use common::{Answer, Asked, by_paths, by_rounds, compared};
 use generate::Random;
 use patchwright_compare::{Columns, Kind, Side, Stop, Verdict};
 use patchwright_solve::Term;
@@ -461,4 +461,104 @@ fn what_is_said_of_paths_is_what_executions_do() {
         counts.equal_inputs > 0 && counts.different_inputs > 0,
         "{counts:?}"
     );
+}
+
+/// A function with a loop over its arguments, and the same with something exchanged: each part is written in one of the ways
+/// that mean the same, or, of some, in another way.
+fn with_loop(random: &mut Random, differs: bool) -> [String; 2] {
+    let parts: [&[&str]; 6] = [
+        &["int i = 0;", "int i = a;", "int i = b;"],
+        &["i < b", "b > i", "i <= b", "i != b", "i < b && x != 3"],
+        &["x += y;", "x = y + x;", "x -= y;", "x = x + y;"],
+        &["y ^= i;", "y = i ^ y;", "y = i | y;", "y = y ^ i;"],
+        &[
+            "if (x & 1) y++;",
+            "if (x % 2 != 0) y = y + 1;",
+            "if (x & 1) y--;",
+            "if (x & 2) y++;",
+        ],
+        &[
+            "if (y == 9) break;",
+            "if (9 == y) break;",
+            "if (x == 9) break;",
+            "",
+        ],
+    ];
+    let mut choose = || parts.map(|part| part[random.below(part.len() as u64) as usize]);
+    let old = choose();
+    let mut new = old;
+    let same = [
+        ("b > i", "i < b"),
+        ("x = y + x;", "x += y;"),
+        ("x = x + y;", "x = y + x;"),
+        ("y = i ^ y;", "y = y ^ i;"),
+        ("y ^= i;", "y = i ^ y;"),
+        ("if (x % 2 != 0) y = y + 1;", "if (x & 1) y++;"),
+        ("if (9 == y) break;", "if (y == 9) break;"),
+    ];
+    for part in &mut new {
+        if let Some((_, other)) = same.iter().find(|one| one.0 == *part) {
+            *part = other;
+        }
+    }
+    if differs {
+        let other = choose();
+        let at = random.below(parts.len() as u64) as usize;
+        new[at] = other[at];
+    }
+    [old, new].map(|[begin, goes, one, two, three, four]| {
+        format!(
+            "struct s {{ int x; char c; unsigned u; char h[4]; }}; int g; unsigned v; int t[4]; struct s r;\n\
+             int f(signed char a, unsigned char b) {{ unsigned x = a, y = b; {begin}\n\
+             for (int n = 0; {goes} && n < 300; i++, n++) {{ {one} {two} {three} {four} }}\n\
+             return (int)(x ^ y); }}\n"
+        )
+    })
+}
+
+/// What is proved by rounds that both versions take together holds when both are executed with all inputs: of the pairs of the
+/// other tests, and of loops that are written in other ways.
+#[test]
+fn what_is_proved_by_rounds_is_what_executions_do() {
+    let first = number("COMPARE_FIRST", 703);
+    let (mut proved, mut equal, mut wrong) = (0, 0, Vec::new());
+    for seed in first..first + number("COMPARE_PAIRS", 6) {
+        let mut random = Random(seed * 7919);
+        let old = generate::program(seed);
+        let new = mutated(&old, &mut random);
+        for [old, new] in [
+            [old, new],
+            with_loop(&mut random, true),
+            with_loop(&mut random, false),
+        ] {
+            let asked = Asked {
+                seconds: Some(number("COMPARE_SECONDS", 3)),
+                ..Asked::function("f")
+            };
+            if by_rounds(&old, &new, &asked).is_none() {
+                continue;
+            }
+            proved += 1;
+            let done = executed(&old, &new);
+            let is_other = |done: &Done| !is_so(Kind::Equal, *done);
+            match done.iter().position(is_other) {
+                None => equal += 1,
+                Some(at) => {
+                    let [a, b] = inputs()[at];
+                    wrong.push(format!(
+                        "seed {seed}, a = {}, b = {b}\n{old}\n{new}",
+                        a as i8
+                    ));
+                }
+            }
+        }
+    }
+    println!("{proved} proved");
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
+    assert!(equal > 0);
 }

@@ -80,7 +80,7 @@ pub struct Reason {
     pub place: Option<String>,
 }
 
-/// How much of the input space the partitions cover.
+/// How much of the input space the partitions cover, or paths that were followed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Covered {
     /// At least; a share of 1.
@@ -89,6 +89,8 @@ pub struct Covered {
     pub to: f64,
     /// Both are the same, and counted; else they are an interval of 95 % confidence.
     pub exact: bool,
+    /// It is the share of the inputs on whose paths all is known, whether a listed partition has them or not.
+    pub by_paths: bool,
 }
 
 /// The report.
@@ -265,7 +267,14 @@ impl Comparison {
                         percent(covered.to)
                     ),
                 };
-                let _ = writeln!(text, "The partitions cover {share} of the inputs.");
+                let _ = match covered.by_paths {
+                    true => writeln!(
+                        text,
+                        "All is known of {share} of the inputs: they take one of the paths that were followed, on which the \
+                         versions differ only as listed."
+                    ),
+                    false => writeln!(text, "The partitions cover {share} of the inputs."),
+                };
             }
             if !self.reasons.is_empty() && self.verdict != "unknown" {
                 let _ = writeln!(text, "Nothing is known where");

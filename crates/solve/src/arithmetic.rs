@@ -288,11 +288,14 @@ impl Terms {
                 0 => return self.constant(width, u128::MAX),
                 1 => return a,
                 _ if k > self.most(a) => return self.constant(width, 0),
-                _ if k.is_power_of_two() => {
-                    let count = self.constant(width, u128::from(k.ilog2()));
-                    return self.lshr(a, count);
-                }
                 _ => {}
+            }
+            if let Some(quotient) = self.quotient_of_parts(a, k, false) {
+                return quotient;
+            }
+            if k.is_power_of_two() {
+                let count = self.constant(width, u128::from(k.ilog2()));
+                return self.lshr(a, count);
             }
             if let Some((a, b)) = self.without_zeros(a, b) {
                 let quotient = self.udiv(a, b);
@@ -322,6 +325,9 @@ impl Terms {
                     return self.zero_extend(rest, width);
                 }
                 _ => {}
+            }
+            if let Some(rest) = self.rest_of_rest(a, k, false) {
+                return rest;
             }
             if let Some((a, b)) = self.without_zeros(a, b) {
                 let rest = self.urem(a, b);
@@ -362,6 +368,11 @@ impl Terms {
             }
             let least = fold::least_signed(width);
             if k != least {
+                if k < least
+                    && let Some(quotient) = self.quotient_of_parts(a, k, true)
+                {
+                    return quotient;
+                }
                 let size = fold::signed(width, k).unsigned_abs();
                 if size.is_power_of_two() {
                     let quotient = self.sdiv_by_power(a, size.ilog2());
@@ -417,6 +428,11 @@ impl Terms {
                 let size = self.constant(width, size);
                 return self.srem(a, size);
             }
+            if k < fold::least_signed(width)
+                && let Some(rest) = self.rest_of_rest(a, k, true)
+            {
+                return rest;
+            }
             if size.is_power_of_two() && k != fold::least_signed(width) {
                 let quotient = self.sdiv_by_power(a, size.ilog2());
                 let count = self.constant(width, u128::from(size.ilog2()));
@@ -431,6 +447,92 @@ impl Terms {
         self.intern(Node::Srem(a, b), Sort::Bits(width))
     }
 
+    /// The quotient of a quotient or a rest by constants, which is one quotient, or the rest of one: `x / c / k` is
+    /// `x / (c * k)`, and `x % (c * k) / k` is `x / k % c`. Of numbers with a sign both constants are positive.
+    fn quotient_of_parts(&mut self, a: Term, k: u128, signed: bool) -> Option<Term> {
+        let width = self.width(a);
+        let inner = self.divided(a, signed)?;
+        let own = self.width(inner.term);
+        let most = mask(if signed { own - 1 } else { own });
+        let new = if inner.is_rest {
+            if !inner.by.is_multiple_of(k) {
+                return None;
+            }
+            let (k, by) = (self.constant(own, k), self.constant(own, inner.by / k));
+            match signed {
+                true => {
+                    let quotient = self.sdiv(inner.of, k);
+                    self.srem(quotient, by)
+                }
+                false => {
+                    let quotient = self.udiv(inner.of, k);
+                    self.urem(quotient, by)
+                }
+            }
+        } else {
+            match inner.by.checked_mul(k).filter(|by| *by <= most) {
+                None => self.constant(own, 0),
+                Some(by) => {
+                    let by = self.constant(own, by);
+                    match signed {
+                        true => self.sdiv(inner.of, by),
+                        false => self.udiv(inner.of, by),
+                    }
+                }
+            }
+        };
+        Some(match signed {
+            true => self.sign_extend(new, width),
+            false => self.zero_extend(new, width),
+        })
+    }
+
+    /// The rest of a rest by constants of which one divides the other: `x % (c * k) % k` is `x % k`.
+    fn rest_of_rest(&mut self, a: Term, k: u128, signed: bool) -> Option<Term> {
+        let width = self.width(a);
+        let inner = self.divided(a, signed)?;
+        if !inner.is_rest || !inner.by.is_multiple_of(k) {
+            return None;
+        }
+        let own = self.width(inner.term);
+        let k = self.constant(own, k);
+        Some(match signed {
+            true => {
+                let rest = self.srem(inner.of, k);
+                self.sign_extend(rest, width)
+            }
+            false => {
+                let rest = self.urem(inner.of, k);
+                self.zero_extend(rest, width)
+            }
+        })
+    }
+
+    /// A quotient or a rest by a constant that is not zero, and of numbers with a sign positive; more bits may stand
+    /// above it.
+    fn divided(&self, a: Term, signed: bool) -> Option<Divided> {
+        let term = match self.node(a) {
+            Node::Concat(high, low) if !signed && self.as_constant(high) == Some(0) => low,
+            Node::SignExtend(low) if signed => low,
+            _ => a,
+        };
+        let (of, by, is_rest) = match self.node(term) {
+            Node::Udiv(of, by) if !signed => (of, by, false),
+            Node::Urem(of, by) if !signed => (of, by, true),
+            Node::Sdiv(of, by) if signed => (of, by, false),
+            Node::Srem(of, by) if signed => (of, by, true),
+            _ => return None,
+        };
+        let by = self.as_constant(by)?;
+        let is_positive = !signed || by < fold::least_signed(self.width(term));
+        (by > 0 && is_positive).then_some(Divided {
+            term,
+            of,
+            by,
+            is_rest,
+        })
+    }
+
     /// Both without the upper bits that only repeat the sign; the divisor is a constant other than 0 and -1.
     fn without_signs(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         let width = self.width(a);
@@ -439,5 +541,66 @@ impl Terms {
             let high = width - copies - 1;
             (self.extract(a, high, 0), self.extract(b, high, 0))
         })
+    }
+}
+
+/// A quotient, or a rest, by a constant.
+struct Divided {
+    term: Term,
+    of: Term,
+    by: u128,
+    is_rest: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Assignment;
+
+    #[test]
+    fn divisions_by_several_constants_are_what_one_after_the_other_gives() {
+        const WIDTH: u32 = 5;
+        let mut one = 0;
+        for first in 1..1 << WIDTH {
+            for second in 1..1 << WIDTH {
+                let mut terms = Terms::new();
+                let x = terms.variable("x", Sort::Bits(WIDTH));
+                let (c, k) = (terms.constant(WIDTH, first), terms.constant(WIDTH, second));
+                let unsigned = [terms.udiv(x, c), terms.urem(x, c)];
+                let signed = [terms.sdiv(x, c), terms.srem(x, c)];
+                let mut all = Vec::new();
+                for (at, inner) in unsigned.into_iter().chain(signed).enumerate() {
+                    all.push((at, false, false, terms.udiv(inner, k)));
+                    all.push((at, false, true, terms.urem(inner, k)));
+                    all.push((at, true, false, terms.sdiv(inner, k)));
+                    all.push((at, true, true, terms.srem(inner, k)));
+                }
+                one += usize::from(matches!(terms.node(all[0].3), Node::Udiv(of, _) if of == x));
+                for value in 0..1 << WIDTH {
+                    let mut assignment = Assignment::new();
+                    assignment.set_bits(&terms, x, value);
+                    for &(at, signed, is_rest, term) in &all {
+                        let inner = match at {
+                            0 => fold::udiv(WIDTH, value, first),
+                            1 => fold::urem(value, first),
+                            2 => fold::sdiv(WIDTH, value, first),
+                            _ => fold::srem(WIDTH, value, first),
+                        };
+                        let expected = match (signed, is_rest) {
+                            (false, false) => fold::udiv(WIDTH, inner, second),
+                            (false, true) => fold::urem(inner, second),
+                            (true, false) => fold::sdiv(WIDTH, inner, second),
+                            (true, true) => fold::srem(WIDTH, inner, second),
+                        };
+                        let found = terms.evaluate(term, &assignment).bits();
+                        assert_eq!(
+                            found, expected,
+                            "{at} {signed} {is_rest}: {value}, {first}, {second}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!(one > 0);
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Polynomials are only looked at, never written back: expanded, a term may need many more multipliers.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 use crate::fold::mask;
@@ -30,6 +30,10 @@ pub struct Rings {
     /// The first term with a polynomial of that width.
     first: FxHashMap<(u32, Rc<Polynomial>), Term>,
     made: FxHashMap<Term, Term>,
+    /// The quotients that belong to rests.
+    quotients: FxHashMap<Term, Term>,
+    /// Terms in whose polynomials rests are said by these.
+    with_rests: FxHashSet<Term>,
 }
 
 impl Rings {
@@ -51,6 +55,18 @@ impl Rings {
 
     /// The same as a term whose parts have been looked at.
     pub fn first_like(&mut self, terms: &mut Terms, term: Term) -> Term {
+        match terms.node(term) {
+            // What is left over is what the quotient times the divisor leaves, also where that is zero.
+            Node::Urem(a, b) => {
+                let quotient = terms.udiv(a, b);
+                self.quotients.insert(term, quotient);
+            }
+            Node::Srem(a, b) => {
+                let quotient = terms.sdiv(a, b);
+                self.quotients.insert(term, quotient);
+            }
+            _ => {}
+        }
         match terms.node(term) {
             Node::Eq(a, b) => self.equation(terms, a, b).unwrap_or(term),
             _ if is_ring(terms, term) => {
@@ -74,6 +90,10 @@ impl Rings {
             [] => return Some(terms.truth(true)),
             [(product, _)] if product.is_empty() => return Some(terms.truth(false)),
             _ => {}
+        }
+        if [a, b].iter().any(|side| self.with_rests.contains(side)) {
+            // A rest is easier to be read than what it is made of.
+            return None;
         }
         if cost(&difference) >= cost(&left) + cost(&right) {
             return None;
@@ -100,11 +120,17 @@ impl Rings {
                 open.pop();
                 continue;
             }
-            let missing: Vec<Term> = operands(terms, term)
+            let missing: Vec<Term> = self
+                .operands(terms, term)
                 .into_iter()
                 .filter(|part| !self.of.contains_key(part))
                 .collect();
             if missing.is_empty() {
+                let is_rest = matches!(terms.node(term), Node::Urem(..) | Node::Srem(..));
+                let mut parts = self.operands(terms, term).into_iter();
+                if is_rest || parts.any(|part| self.with_rests.contains(&part)) {
+                    self.with_rests.insert(term);
+                }
                 let polynomial = self.expanded(terms, term);
                 let polynomial = polynomial.unwrap_or_else(|| vec![(vec![term], 1)]);
                 self.of.insert(term, Rc::new(polynomial));
@@ -114,6 +140,22 @@ impl Rings {
             }
         }
         Rc::clone(&self.of[&root])
+    }
+
+    /// What a term's polynomial is made of.
+    fn operands(&self, terms: &Terms, term: Term) -> Vec<Term> {
+        match terms.node(term) {
+            Node::Neg(a) | Node::BitNot(a) => vec![a],
+            Node::Add(a, b) | Node::Mul(a, b) => vec![a, b],
+            Node::Urem(a, b) | Node::Srem(a, b) => match self.quotients.get(&term) {
+                Some(&quotient) => vec![a, b, quotient],
+                None => Vec::new(),
+            },
+            Node::Concat(..) => {
+                shifted(terms, term).map_or_else(Vec::new, |(whole, ..)| vec![whole])
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The polynomial of a term whose operands have theirs; nothing if it would be too large.
@@ -128,6 +170,11 @@ impl Rings {
             Node::BitNot(a) => sum(&[(Vec::new(), minus_one)], of(a), minus_one, width),
             Node::Add(a, b) => sum(of(a), of(b), 1, width),
             Node::Mul(a, b) => product(of(a), of(b), width),
+            Node::Urem(a, b) | Node::Srem(a, b) => {
+                let quotient = *self.quotients.get(&term)?;
+                let product = product(of(quotient), of(b), width)?;
+                sum(of(a), &product, minus_one, width)
+            }
             Node::Concat(..) => {
                 let (whole, factor, low) = shifted(terms, term)?;
                 sum(&[(Vec::new(), low)], of(whole), factor, width)
@@ -141,17 +188,9 @@ impl Rings {
 fn is_ring(terms: &Terms, term: Term) -> bool {
     match terms.node(term) {
         Node::Add(..) | Node::Mul(..) | Node::Neg(_) | Node::BitNot(_) => true,
+        Node::Urem(..) | Node::Srem(..) => true,
         Node::Concat(..) => shifted(terms, term).is_some(),
         _ => false,
-    }
-}
-
-fn operands(terms: &Terms, term: Term) -> Vec<Term> {
-    match terms.node(term) {
-        Node::Neg(a) | Node::BitNot(a) => vec![a],
-        Node::Add(a, b) | Node::Mul(a, b) => vec![a, b],
-        Node::Concat(..) => shifted(terms, term).map_or_else(Vec::new, |(whole, ..)| vec![whole]),
-        _ => Vec::new(),
     }
 }
 
@@ -260,6 +299,25 @@ mod tests {
 
     fn variables(terms: &mut Terms) -> [Term; 3] {
         ["a", "b", "c"].map(|name| terms.variable(name, Sort::Bits(32)))
+    }
+
+    #[test]
+    fn a_rest_is_what_the_quotient_leaves() {
+        let mut terms = Terms::new();
+        let [a, b, _] = variables(&mut terms);
+        for signed in [false, true] {
+            let (rest, quotient) = match signed {
+                true => (terms.srem(a, b), terms.sdiv(a, b)),
+                false => (terms.urem(a, b), terms.udiv(a, b)),
+            };
+            let product = terms.mul(quotient, b);
+            let left = terms.sub(a, product);
+            let same = terms.eq(rest, left);
+            let [same] = Rings::default().unified(&mut terms, &[same])[..] else {
+                panic!("one root");
+            };
+            assert_eq!(terms.as_truth(same), Some(true));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use patchwright_solve::Term;
 
 use crate::{
     encoder::{Dead, Encoder, Frame, Go, State, World},
-    encoding::{InputKind, Place},
+    encoding::{InputKind, Piece, Place},
     library, meaning,
     memory::Kind,
     run::Returned,
@@ -166,6 +166,15 @@ impl<'p> Encoder<'p> {
         result_address: Option<Term>,
     ) -> Go<Returned> {
         let written = self.terms.truth(true);
+        if self.options.opaque.contains(call.name)
+            && let Some(value) = self.opaque(routine, call, &world)
+        {
+            return Ok(Returned {
+                world,
+                value,
+                written,
+            });
+        }
         let of_library = self.is_of_library(routine);
         if let Some(model) = library::model(call.name)
             && (model.always || of_library)
@@ -187,6 +196,46 @@ impl<'p> Encoder<'p> {
             value,
             written,
         })
+    }
+
+    /// What a function gives that only calculates, of which nothing else is said; nothing where it is not called as it is
+    /// defined.
+    fn opaque(
+        &mut self,
+        routine: RoutineId,
+        call: &Call<'_>,
+        world: &World,
+    ) -> Option<Option<Term>> {
+        let function = self.program.body(routine)?;
+        let types = function.parameters.iter().map(|parameter| parameter.ty);
+        if !types.eq(call.arguments.iter().map(|argument| argument.0))
+            || function.result != call.result
+        {
+            return None;
+        }
+        let values = call.arguments.iter().map(|&(ty, value)| Some((ty, value?)));
+        let values: Vec<(Type, Term)> = values.collect::<Option<_>>()?;
+        let name = format!("call {}", call.name);
+        let sort = match call.result {
+            Type::Void => None,
+            ty => Some(meaning::sort(ty)?),
+        };
+        if values.is_empty() {
+            self.print(world, false, Piece::Text(name.clone().into_bytes()));
+        }
+        for (number, &(ty, value)) in values.iter().enumerate() {
+            let spelled = format!("{name}: {number}");
+            self.print(world, false, Piece::Value(spelled, ty, value));
+        }
+        let Some(sort) = sort else {
+            return Some(None);
+        };
+        let arguments: Vec<Term> = values.into_iter().map(|(_, value)| value).collect();
+        let value = match arguments.as_slice() {
+            [] => self.terms.variable(&name, sort),
+            arguments => self.terms.apply(&name, arguments, sort),
+        };
+        Some(Some(self.narrowed(call.result, value)))
     }
 
     /// No body was given, or it is one of our models.

@@ -32,6 +32,7 @@ mod encoding;
 mod facts;
 mod instruction;
 mod library;
+mod loops;
 pub mod meaning;
 mod memory;
 mod options;
@@ -46,6 +47,7 @@ pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
+pub use loops::{Head, heads};
 pub use options::{Check, Entry, Options, ParameterShape, Shape};
 
 use patchwright_ir::{Module, Program, read_module};

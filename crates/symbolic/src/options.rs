@@ -190,6 +190,10 @@ pub struct Options {
     pub argument_numbers: bool,
     /// Asks a solver whether another round of a loop is possible at all.
     pub lazy: bool,
+    /// Calls of these functions are not followed: each gives what the same arguments gave before, whatever that is. That one
+    /// is called, and with which arguments, is part of the [`Outcome::output`](crate::Outcome::output), as if it were
+    /// printed. Whoever names one knows that it does nothing but calculate.
+    pub opaque: BTreeSet<String>,
 }
 
 impl Default for Options {
@@ -210,6 +214,7 @@ impl Default for Options {
             prefix: String::new(),
             argument_numbers: false,
             lazy: true,
+            opaque: BTreeSet::new(),
         }
     }
 }

@@ -143,5 +143,6 @@ fn case(partition: &Partition) -> Case {
     Case {
         arguments: arguments(&partition.samples[0]),
         input: inputs.max_by_key(Vec::len).unwrap_or_default(),
+        files: Vec::new(),
     }
 }

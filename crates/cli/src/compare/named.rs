@@ -330,6 +330,46 @@ impl Builder<'_> {
     }
 }
 
+/// The functions that both versions compile and that differ in themselves, those of one file after the other.
+pub fn changed_functions([old, new]: [&Made; 2]) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut seen = Vec::new();
+    for command in &old.commands {
+        let Ok(relative) = command.source().strip_prefix(&old.folder) else {
+            continue;
+        };
+        let texts = [command.source(), &new.folder.join(relative)].map(files::read);
+        if let [Ok(a), Ok(b)] = texts
+            && a != b
+            && !seen.contains(&relative.to_path_buf())
+        {
+            seen.push(relative.to_path_buf());
+            let source = |text| {
+                Some(patchwright_changes::Source {
+                    path: relative.display().to_string(),
+                    text,
+                })
+            };
+            files.push(patchwright_changes::FileChange {
+                old: source(a),
+                new: source(b),
+            });
+        }
+    }
+    let change = patchwright_changes::Change {
+        files,
+        rest: Some(Vec::new()),
+        definitions: patchwright_changes::Definitions::default(),
+        versions: None,
+    };
+    let measured = patchwright_changes::measure(&change);
+    let changed = measured.functions.into_iter();
+    changed
+        .filter(|function| function.status == patchwright_changes::Status::Changed)
+        .map(|function| function.name)
+        .collect()
+}
+
 /// The program that a project's tests run.
 pub fn program_of(project: &Project) -> Option<PathBuf> {
     project

@@ -3,15 +3,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     os::unix::ffi::{OsStrExt, OsStringExt},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use patchwright_compare::{Case, Mutator, shrunk};
 use patchwright_exec::{
-    Ending, Limits, Outcome, Request, RunError, Runner, Worker,
+    Ending, Limits, Outcome, Request, RunError, Runner, Worker, files,
     runner::{Overflow, Stdin},
 };
 
@@ -38,6 +38,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     /// Standard error.
     pub errors: Vec<u8>,
+    /// Files that it has written, of a case that has files: their names and what they hold; nothing for one that is gone.
+    pub written: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 /// An input for which versions do different things.
@@ -94,15 +96,21 @@ impl Built {
     /// When it cannot be executed.
     pub fn run(&mut self, case: &Case, wall: Duration) -> Result<Ran, Problem> {
         let root = self.worker.sandbox.run_root().to_path_buf();
-        let program = match self.program.components().count() {
+        let mut program = match self.program.components().count() {
             1 => PathBuf::from(".").join(&self.program),
             _ => self.program.clone(),
         };
+        let mut folder = root.clone();
+        if !case.files.is_empty() {
+            self.lay(case)?;
+            program = root.join(&self.program);
+            folder = root.join(OWN);
+        }
         let words = case
             .arguments
             .iter()
             .map(|word| OsString::from_vec(word.clone()));
-        let mut request = Request::new(program, root.clone())
+        let mut request = Request::new(program, folder)
             .args(words)
             .stdin(Stdin::Bytes(case.input.clone()));
         request.repeated = true;
@@ -123,8 +131,73 @@ impl Built {
             endless: matches!(outcome.ending, Ending::TimedOut(_)),
             output: shown(outcome.stdout),
             errors: shown(outcome.stderr),
+            written: match case.files.is_empty() {
+                true => BTreeMap::new(),
+                false => self.written(case)?,
+            },
         })
     }
+
+    /// Puts the files of a case where the program is started.
+    fn lay(&self, case: &Case) -> Result<(), Problem> {
+        let folder = self.worker.sandbox.folder().join(OWN);
+        if folder.exists() {
+            files::remove_tree(&folder).map_err(Problem::of)?;
+        }
+        files::create_folder(&folder).map_err(Problem::of)?;
+        for (name, held) in &case.files {
+            let path = folder.join(Path::new(OsStr::from_bytes(name)));
+            if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
+                files::create_output_folder(parent).map_err(Problem::of)?;
+            }
+            files::write_atomic(&path, held).map_err(Problem::of)?;
+        }
+        Ok(())
+    }
+
+    /// What has become of them, and what is new.
+    fn written(&self, case: &Case) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, Problem> {
+        let folder = self.worker.sandbox.folder().join(OWN);
+        let mut all: BTreeMap<Vec<u8>, Option<Vec<u8>>> = BTreeMap::new();
+        for (name, held) in files_in(&folder) {
+            all.insert(name, Some(held));
+        }
+        for (name, held) in &case.files {
+            match all.get(name) {
+                Some(Some(now)) if now == held => {
+                    all.remove(name);
+                }
+                Some(_) => {}
+                None => {
+                    all.insert(name.clone(), None);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The folder that a program is started in whose case has files, within the copy.
+const OWN: &str = ".patchwright-case";
+/// Bytes of a file that are looked at, and files of a folder, at most.
+const MOST_BYTES: u64 = 1 << 20;
+const MOST_FILES: usize = 256;
+
+/// The regular files below a folder, their names relative to it, and what they hold; not those that are too large.
+pub fn files_in(folder: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut paths = files::regular_files_below(folder).unwrap_or_default();
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths.into_iter().take(MOST_FILES) {
+        let is_small = path.metadata().is_ok_and(|one| one.len() <= MOST_BYTES);
+        let Ok(name) = path.strip_prefix(folder) else {
+            continue;
+        };
+        if let (true, Ok(held)) = (is_small, files::read(&path)) {
+            all.push((name.as_os_str().as_bytes().to_vec(), held));
+        }
+    }
+    all
 }
 
 fn execute(runner: &mut Runner, request: &Request) -> Result<Outcome, Problem> {
@@ -173,6 +246,7 @@ fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
     }
     match () {
         () if steady.output.differ(&a.output, &b.output) => Some("the output"),
+        () if steady.written && a.written != b.written => Some("what it writes to files"),
         () if steady.errors.differ(&a.errors, &b.errors) => Some("the output to standard error"),
         () => None,
     }
@@ -181,6 +255,7 @@ fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
 /// What is the same each time a version is executed with an input.
 struct Steady {
     ending: bool,
+    written: bool,
     output: Lines,
     errors: Lines,
 }
@@ -243,6 +318,7 @@ impl Lines {
 impl Steady {
     const ALL: Steady = Steady {
         ending: true,
+        written: true,
         output: Lines::All,
         errors: Lines::All,
     };
@@ -255,6 +331,9 @@ impl Steady {
             ending: runs.windows(2).all(|pair| {
                 (&pair[0].ending, pair[0].endless) == (&pair[1].ending, pair[1].endless)
             }),
+            written: runs
+                .windows(2)
+                .all(|pair| pair[0].written == pair[1].written),
             output: Lines::of(&output),
             errors: Lines::of(&errors),
         }
@@ -263,13 +342,14 @@ impl Steady {
     fn and(self, other: Steady) -> Steady {
         Steady {
             ending: self.ending && other.ending,
+            written: self.written && other.written,
             output: self.output.and(other.output),
             errors: self.errors.and(other.errors),
         }
     }
 
     fn is_all(&self) -> bool {
-        self.ending && self.output.is_all() && self.errors.is_all()
+        self.ending && self.written && self.output.is_all() && self.errors.is_all()
     }
 }
 
@@ -453,7 +533,8 @@ fn shape(ran: &Ran) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
     ran.ending.hash(&mut hasher);
-    for text in [&ran.output, &ran.errors] {
+    let written = ran.written.values().flatten();
+    for text in [&ran.output, &ran.errors].into_iter().chain(written) {
         let mut was_digit = false;
         for byte in text.iter().take(512) {
             let is_digit = byte.is_ascii_digit();

@@ -2,6 +2,7 @@
 //! path, and the first difference does not wait until everything is written as terms.
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -11,8 +12,8 @@ use std::{
 
 use patchwright_compare::{Case, Extent, Followed, Found, Known, Paths, Side, Stop, Turning};
 use patchwright_exec::CancelToken;
-use patchwright_ir::{Module, Program};
-use patchwright_symbolic::{Entry, Options, encode_along};
+use patchwright_ir::{Module, Program, Value};
+use patchwright_symbolic::{Entry, Options, Shape, encode_along};
 
 use super::read::Versions;
 use crate::{encoded::Problem, signals};
@@ -25,6 +26,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LAST: Duration = Duration::from_secs(5);
 /// Instructions of one execution at most.
 const MOST_INSTRUCTIONS: u64 = 400_000;
+/// Numbers of the versions that inputs are made of at most, and how large they are at most.
+const MOST_NUMBERS: usize = 24;
+const MOST_NUMBER: u128 = 100_000;
 /// Calls of one function within each other at most.
 const MOST_RECURSION: u32 = 400;
 
@@ -87,6 +91,8 @@ pub struct Shared {
     pub is_over: AtomicBool,
     /// All paths are known, or as many differences as were asked for.
     pub is_done: AtomicBool,
+    /// Everything is the same as far as the bound of loops goes: only what is beyond counts.
+    pub is_beyond: AtomicBool,
     /// Seconds to the first difference.
     pub first: Mutex<Option<f64>>,
     /// What was found, to be kept.
@@ -167,29 +173,92 @@ pub fn explore(
         for case in &setup.cases {
             paths.seed(&values(case, &setup.entries[0]));
         }
-        let stop = paths
-            .explore(&mut followed, &interrupt, &mut |_| {
-                let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert_with(|| started.elapsed().as_secs_f64());
-            })
+        let mut tell = |_: &_| {
+            let mut first = shared.first.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert_with(|| started.elapsed().as_secs_f64());
+        };
+        let mut keep = |known: Known| {
+            let mut all = shared.news.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(known);
+        };
+        let now_beyond = || interrupt() || shared.is_beyond.load(Ordering::Relaxed);
+        let mut stop = paths
+            .explore(&mut followed, &now_beyond, &mut tell, &mut keep)
             .map_err(Problem::of)?;
+        if stop == Stop::Interrupted && !interrupt() && !paths.differs() {
+            // Numbers that the versions know may be those of the rounds that count.
+            for values in known_numbers(setup) {
+                paths.seed(&values);
+            }
+            stop = paths
+                .explore(&mut followed, &interrupt, &mut tell, &mut keep)
+                .map_err(Problem::of)?;
+        }
         if cancel.is_cancelled() {
             // What was found is looked at once more, and shown.
             signals::give_time(LAST);
         }
-        let news = paths.news();
-        let mut all = shared.news.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend(news);
-        drop(all);
         if stop == Stop::Mixed && argument_numbers {
             continue;
         }
-        shared.is_done.store(true, Ordering::Relaxed);
+        shared.is_done.store(paths.is_settled(), Ordering::Relaxed);
+        if shared.is_beyond.load(Ordering::Relaxed) && !paths.differs() && !paths.is_settled() {
+            // It says less than what is known within the bound.
+            return Ok(None);
+        }
         // Whoever waits for this wants it soon.
-        let found = paths.finish(&mut followed, &|| cancel.is_cancelled());
+        let last = Instant::now() + LAST / 2;
+        let is_late = || cancel.is_cancelled() || Instant::now() >= last;
+        let found = paths.finish(&mut followed, &is_late);
         return found.map(Some).map_err(Problem::of);
     }
     Ok(None)
+}
+
+/// Inputs of numbers alone that stand in the versions, and of those next to them: each for all parameters that are numbers, and
+/// for one alone.
+fn known_numbers(setup: &Setup) -> Vec<Vec<(String, u32, u128)>> {
+    let Entry::Function { parameters, .. } = &setup.entries[1] else {
+        return Vec::new();
+    };
+    let numbers: Vec<(String, u32)> = parameters
+        .iter()
+        .filter_map(|parameter| match parameter.shape {
+            Shape::Scalar(ty) if ty.is_integer() => {
+                Some((format!("input.{}", parameter.name), ty.size() as u32 * 8))
+            }
+            _ => None,
+        })
+        .collect();
+    let mut known: BTreeSet<u128> = BTreeSet::new();
+    for modules in &setup.modules {
+        let own = modules.first().into_iter().flat_map(|one| &one.functions);
+        for block in own.flat_map(|function| &function.blocks) {
+            let instructions = block.instructions.iter();
+            let operands = instructions.flat_map(|instruction| instruction.operands());
+            for operand in operands.chain(block.terminator.operand()) {
+                if let Value::Constant { ty, bits } = operand.value
+                    && ty.is_integer()
+                    && bits > 1
+                    && bits < MOST_NUMBER
+                {
+                    known.extend([bits - 1, bits, bits + 1]);
+                }
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for bits in known.into_iter().take(MOST_NUMBERS) {
+        let of = |(name, width): &(String, u32)| {
+            let mask = u128::MAX >> (128 - width);
+            (name.clone(), *width, bits & mask)
+        };
+        all.push(numbers.iter().map(of).collect());
+        if numbers.len() > 1 {
+            all.extend(numbers.iter().map(|one| vec![of(one)]));
+        }
+    }
+    all
 }
 
 /// Waits until a thread is done, and looks at what it finds meanwhile.

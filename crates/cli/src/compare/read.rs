@@ -8,7 +8,7 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, arguments_read, find, parameters};
 use patchwright_report::comparison::PageSource;
-use patchwright_symbolic::{Entry, ParameterShape, library};
+use patchwright_symbolic::{Entry, ParameterShape, Shape, library};
 
 use super::{
     CompareArgs,
@@ -247,6 +247,11 @@ pub fn defines(text: &[u8], name: &str) -> bool {
     })
 }
 
+/// A pointer that may be one to a text.
+fn leads_to_bytes(shape: &Shape) -> bool {
+    matches!(shape, Shape::Pointer { to: Some(to), .. } if matches!(to.as_ref(), Shape::Scalar(ty) if ty.size() == 1))
+}
+
 fn version(
     args: &CompareArgs,
     reader: &mut Reader,
@@ -308,12 +313,20 @@ fn version(
                     .map(|&id| unit.variable(id).name.as_str());
                 let own: Vec<&str> = own.collect();
                 // A parameter may be missing in one of the versions.
-                let lengths: BTreeMap<String, u64> = lengths
+                let mut lengths: BTreeMap<String, u64> = lengths
                     .iter()
                     .filter(|(name, _)| own.contains(&name.as_str()))
                     .map(|(name, &count)| (name.clone(), count))
                     .collect();
-                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                let mut shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                if let Some(count) = args.bytes {
+                    let to_bytes = shapes.iter().filter(|one| leads_to_bytes(&one.shape));
+                    let names: Vec<String> = to_bytes.map(|one| one.name.clone()).collect();
+                    for name in names {
+                        lengths.entry(name).or_insert(count);
+                    }
+                    shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                }
                 let entry = Entry::Function {
                     name: function.clone(),
                     parameters: shapes.clone(),

@@ -13,6 +13,7 @@ use super::{
     CompareArgs,
     named::{Made, Named, What},
     native::{Built, Extent, Ran, Search, Tally},
+    recorded,
     symbolic::Compared,
 };
 use crate::encoded::Problem;
@@ -34,6 +35,11 @@ pub fn search(
 ) -> Result<Tally, Problem> {
     let words = words_of(pair, made);
     let mut seeds = seeds(args, pair[0])?;
+    if let (true, What::Project(project, _)) = (seeds.is_empty(), &pair[0].what) {
+        let now = Instant::now();
+        let half = now + end.saturating_duration_since(now) / 2;
+        seeds = recorded::calls(project, &mut made[0], half, cancel)?;
+    }
     let has_tests = !seeds.is_empty();
     if !has_tests {
         seeds = nothing_known(args);
@@ -134,6 +140,7 @@ fn nothing_known(args: &CompareArgs) -> Vec<(String, Case)> {
         let case = |word: &[u8], input: &[u8]| Case {
             arguments: vec![word.to_vec(); count],
             input: input.to_vec(),
+            files: Vec::new(),
         };
         let name = |text: &str| match count {
             0 => text.to_owned(),
@@ -166,6 +173,7 @@ pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
             Case {
                 arguments: arguments.map(|word| word.as_bytes().to_vec()).collect(),
                 input,
+                files: Vec::new(),
             },
         ));
     }
@@ -274,6 +282,10 @@ pub fn tell(compared: &mut Compared, tally: &Tally) {
         report.seen.push(comparison::Seen {
             arguments: seen.case.arguments.iter().map(|word| text(word)).collect(),
             input: text(&seen.case.input),
+            files: {
+                let files = seen.case.files.iter();
+                files.map(|(name, held)| (text(name), text(held))).collect()
+            },
             of: seen.of.clone(),
             old: ran(&seen.ran[0]),
             new: ran(&seen.ran[seen.ran.len() - 1]),
@@ -302,5 +314,11 @@ pub fn ran(ran: &Ran) -> comparison::Ran {
         ending: ran.ending.clone(),
         output: text(&ran.output),
         errors: text(&ran.errors),
+        written: {
+            let written = ran.written.iter();
+            written
+                .map(|(name, held)| (text(name), held.as_deref().map(text)))
+                .collect()
+        },
     }
 }

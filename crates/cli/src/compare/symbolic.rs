@@ -1,6 +1,7 @@
 //! Two versions, compared by their bounded encodings.
 
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     sync::atomic::Ordering,
     time::{Duration, Instant},
@@ -101,9 +102,17 @@ impl Whole {
         !open.contains(&self.answer)
     }
 
+    /// It answers the question for all inputs with which no loop has more rounds than the bound.
+    fn is_within_bound(&self) -> bool {
+        self.answer == Answer::Symbolic(Verdict::EqualWithinBound)
+    }
+
     /// Paths show more.
     fn is_worse_than(&self, found: &Found) -> bool {
         let is_first = self.explored.made == 0 && found.explored.made > 0;
+        if self.is_within_bound() {
+            return matches!(found.verdict, Verdict::Different | Verdict::Equal);
+        }
         !self.is_enough()
             && match found.verdict {
                 Verdict::Different | Verdict::Equal => true,
@@ -117,6 +126,10 @@ impl Whole {
 const FIRST: &str = "first difference";
 /// Time for paths after all inputs at once were looked at as far as that goes; the time which that took comes to it.
 const MORE: Duration = Duration::from_secs(1);
+/// The same, where nothing differs as far as the bound goes.
+const BEYOND: Duration = Duration::from_secs(4);
+/// How long what paths have shown is not kept at most.
+const LOOK: Duration = Duration::from_millis(200);
 /// The stack of the thread that follows executions, whose calls nest on it.
 const STACK: usize = 1 << 30;
 
@@ -187,8 +200,13 @@ impl Job<'_> {
                 .map_err(Problem::of)?;
             let whole = self.whole(report, &checks, known, &keep, &shared);
             let is_enough = whole.as_ref().map_or(true, |whole| whole.is_enough());
+            // Beyond the bound there may be more, which is found by some rounds more than that.
+            let is_within = whole.as_ref().is_ok_and(|whole| whole.is_within_bound());
+            shared.is_beyond.store(is_within, Ordering::Relaxed);
+            let is_enough = is_enough && !is_within;
             // What is not known of all inputs at once may be known of some paths soon.
-            let more = Instant::now() + started.elapsed() + MORE;
+            let usual = if is_within { BEYOND } else { MORE };
+            let more = Instant::now() + started.elapsed() + usual;
             paths::wait(&thread, || {
                 shared.news().into_iter().for_each(&keep);
                 if is_enough || Instant::now() >= more {
@@ -286,7 +304,10 @@ impl Job<'_> {
         let is_all = found.explored.differences_complete;
         whole.answer = Answer::Symbolic(found.verdict);
         whole.explored = found.explored;
-        report.covered = Some(share(found.share));
+        report.covered = Some(comparison::Covered {
+            by_paths: true,
+            ..share(found.share)
+        });
         if self.args.interactions {
             let note = (!is_all).then_some("not all paths were looked at");
             report.interactions = Some(told(plan(&self.versions), found.sequences, note));
@@ -316,14 +337,34 @@ impl Job<'_> {
         let (cancel, end) = (self.cancel, self.end);
         let begin = Instant::now();
         let quarter = end.map(|end| begin + end.saturating_duration_since(begin) / 4);
-        let interrupt = move || {
+        let looked = Cell::new(begin);
+        let interrupt = || {
             let now = Instant::now();
+            if now >= looked.get() + LOOK {
+                // What paths have shown is not lost, whatever ends this.
+                looked.set(now);
+                shared.news().into_iter().for_each(keep);
+            }
             let is_late = quarter.is_some_and(|end| now >= end);
             cancel.is_cancelled()
                 || end.is_some_and(|end| now >= end)
                 // Path by path it is known already.
                 || is_late && shared.is_done.load(Ordering::Relaxed)
         };
+        if let Some(together) = self.together(checks, &|| interrupt() || is_late(quarter)) {
+            report.verdict = Verdict::Equal.code().to_owned();
+            report.covered = Some(share(Share::Exact(1.0)));
+            report.notes.push(together);
+            report
+                .seconds
+                .push(("rounds".to_owned(), begin.elapsed().as_secs_f64()));
+            return Ok(Whole {
+                report,
+                answer: Answer::Symbolic(Verdict::Equal),
+                explored: Explored::default(),
+                bug: None,
+            });
+        }
         let mut terms = Terms::new();
         let is_program = args.function.is_none();
         // What takes so long to be written as terms takes longer to be solved.
@@ -608,7 +649,7 @@ pub struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    fn options(&self, prefix: String, argument_numbers: bool) -> Options {
+    pub(super) fn options(&self, prefix: String, argument_numbers: bool) -> Options {
         Options {
             bound: self.args.bound,
             recursion: self.args.bound,
@@ -656,17 +697,24 @@ pub fn watch(versions: &Versions, function: Option<String>, checks: BTreeSet<Che
     }
 }
 
+/// The time for something is over.
+fn is_late(end: Option<Instant>) -> bool {
+    end.is_some_and(|end| Instant::now() >= end)
+}
+
 fn share(share: Share) -> comparison::Covered {
     match share {
         Share::Exact(share) => comparison::Covered {
             from: share,
             to: share,
             exact: true,
+            by_paths: false,
         },
         Share::Between(from, to) => comparison::Covered {
             from,
             to,
             exact: false,
+            by_paths: false,
         },
     }
 }

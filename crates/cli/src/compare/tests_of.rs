@@ -1,6 +1,6 @@
 //! A test for each partition: a case for `patchwright repair`, and a C file where a function is compared.
 
-use std::path::Path;
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
 use patchwright_exec::files;
 use patchwright_prove::{For, arguments, harness, standard_input};
@@ -153,6 +153,15 @@ fn write_seen(folder: &Path, number: usize, seen: &Seen) -> Result<(), Problem> 
     };
     write("in", &seen.case.input)?;
     write("args", &joined(&seen.case.arguments)?)?;
+    for (name, held) in &seen.case.files {
+        let path = folder
+            .join(format!("seen-{number}.files"))
+            .join(Path::new(OsStr::from_bytes(name)));
+        if let Some(parent) = path.parent() {
+            files::create_output_folder(parent).map_err(Problem::of)?;
+        }
+        files::write_atomic(&path, held).map_err(Problem::of)?;
+    }
     let (Some(old), Some(new)) = (seen.ran.first(), seen.ran.last()) else {
         return Ok(());
     };

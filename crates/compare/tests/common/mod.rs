@@ -10,8 +10,8 @@ use std::{
 };
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Followed, Found, Kind, Known, Pair, Partition, Paths, Reason, Side,
-    Stop, Strategy, Turning, Verdict, holds_pointer, reasons, verdict,
+    Explored, Explorer, Extent, Followed, Found, Kind, Known, Pair, Partition, Paths, Reason,
+    Rounds, Side, Stop, Strategy, Together, Turning, Verdict, holds_pointer, reasons, verdict,
 };
 use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
@@ -19,7 +19,7 @@ use patchwright_ir::{Module, Program};
 use patchwright_lower::lower;
 use patchwright_prove::{Source, Trusted, parameters};
 use patchwright_solve::{Assignment, Budget, Term, Terms};
-use patchwright_symbolic::{Check, Entry, Options, encode, encode_along, library};
+use patchwright_symbolic::{Check, Entry, Options, ParameterShape, encode, encode_along, library};
 
 struct Reader {
     runner: Runner,
@@ -271,9 +271,10 @@ pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> By
                         paths.seed(values);
                     }
                 }
-                let stop = paths.explore(&mut followed, &interrupt, &mut |_| {});
+                let mut known = Vec::new();
+                let mut keep = |one: Known| known.push(one);
+                let stop = paths.explore(&mut followed, &interrupt, &mut |_| {}, &mut keep);
                 let looked_at = paths.looked_at();
-                let known = paths.news();
                 let mut found = paths.finish(&mut followed, &|| false).expect("follows");
                 let names = ["a", "b"].map(str::to_owned);
                 let mut variables = Vec::new();
@@ -290,6 +291,39 @@ pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> By
                     variables,
                     stop: stop.expect("follows"),
                 }
+            })
+            .expect("a thread")
+            .join()
+            .expect("no panic")
+    })
+}
+
+/// How many pairs of loops a proof by rounds needs, if there is one: see [`Rounds`].
+pub fn by_rounds(old: &str, new: &str, asked: &Asked) -> Option<Together> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, || {
+                let both = both(old, new, asked);
+                let [(old, ..), (new, ..)] = both.programs.as_slice() else {
+                    panic!("two");
+                };
+                let shapes = both.programs.iter().map(|(_, entry, _)| match entry {
+                    Entry::Function { parameters, .. } => parameters.as_slice(),
+                    Entry::Main { .. } => &[],
+                });
+                let shapes: Vec<&[ParameterShape]> = shapes.collect();
+                let begin = Instant::now();
+                let rounds = Rounds {
+                    modules: [&old.modules[0], &new.modules[0]],
+                    library: &old.modules[1],
+                    shapes: [shapes[0], shapes[1]],
+                    options: &both.programs[0].2,
+                    interrupt: &|| {
+                        (asked.seconds).is_some_and(|most| begin.elapsed().as_secs() >= most)
+                    },
+                };
+                rounds.together(asked.function.expect("a function"))
             })
             .expect("a thread")
             .join()

@@ -16,6 +16,8 @@ pub struct Ran {
     pub output: String,
     /// Standard error.
     pub errors: String,
+    /// Files that it has written, by name; nothing for one that it has removed.
+    pub written: Vec<(String, Option<String>)>,
 }
 
 /// An input for which executions differ.
@@ -25,6 +27,8 @@ pub struct Seen {
     pub arguments: Vec<String>,
     /// Its standard input.
     pub input: String,
+    /// The files in the folder that it was started in, by name.
+    pub files: Vec<(String, String)>,
     /// The test that the input was made of.
     pub of: String,
     /// The version before the change.
@@ -67,12 +71,25 @@ impl Comparison {
             if !seen.input.is_empty() || seen.arguments.is_empty() {
                 let _ = writeln!(text, "     standard input  {}", quoted(&seen.input));
             }
+            for (name, held) in &seen.files {
+                let _ = writeln!(text, "     file {name}  {}", quoted(held));
+            }
             for (name, ran) in [("OLD", &seen.old), ("NEW", &seen.new)] {
                 let _ = writeln!(
                     text,
                     "     {name}  {}",
                     ran.text(seen.old.errors != seen.new.errors)
                 );
+                if seen.old.written != seen.new.written {
+                    for (file, held) in &ran.written {
+                        let _ = match held {
+                            Some(held) => {
+                                writeln!(text, "          writes {file}: {}", quoted(held))
+                            }
+                            None => writeln!(text, "          removes {file}"),
+                        };
+                    }
+                }
             }
             let _ = writeln!(
                 text,
@@ -111,6 +128,9 @@ impl Seen {
         }
         if self.old.output != self.new.output {
             parts.push("the output");
+        }
+        if self.old.written != self.new.written {
+            parts.push("what it writes to files");
         }
         if self.old.errors != self.new.errors {
             parts.push("the output to standard error");

@@ -1,0 +1,147 @@
+//! Functions that differ, compared one after the other: of a file of two revisions, or of projects of which nobody says what to
+//! execute.
+
+use std::time::Instant;
+
+use patchwright_exec::{CancelToken, Scratch, files};
+
+use super::{
+    CompareArgs, USUAL_TIME, Work,
+    named::{self, Named, What},
+    print, revisions, two,
+};
+use crate::{Exit, encoded::Problem};
+
+/// Bytes that pointers of functions lead to that nobody has named.
+const BYTES: u64 = 8;
+
+/// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
+pub(super) fn functions(
+    args: &CompareArgs,
+    revisions: &revisions::Revisions,
+) -> Result<Option<Vec<String>>, Problem> {
+    let Some(functions) = &revisions.functions else {
+        return Ok(None);
+    };
+    if args.function.is_some() || revisions::has_main(&revisions.versions[1])? {
+        return Ok(None);
+    }
+    if functions.is_empty() {
+        let [old, new] = revisions.versions.each_ref().map(|path| files::read(path));
+        let (old, new) = (old.map_err(Problem::of)?, new.map_err(Problem::of)?);
+        let [shown, _] = &revisions.shown;
+        return match old == new {
+            true => Ok(Some(Vec::new())),
+            false => Err(Problem::Input(format!(
+                "{shown}: no function that both revisions have differs in itself; name one that uses what differs with \
+                 --function"
+            ))),
+        };
+    }
+    Ok(Some(functions.clone()))
+}
+
+/// Compares functions of two files, one after the other. One that cannot be compared does not keep others from it.
+pub(super) fn each_function(
+    args: &CompareArgs,
+    functions: &[String],
+    named: &[Named],
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Result<Vec<Exit>, Problem> {
+    let (mut exits, mut problem) = (Vec::new(), None);
+    if functions.is_empty() && !args.json {
+        print("Both revisions have the same file.\n")?;
+    }
+    for (at, function) in functions.iter().enumerate() {
+        let own = CompareArgs {
+            function: Some(function.clone()),
+            ..args.clone()
+        };
+        let mut work = Work {
+            args: &own,
+            scratch,
+            cancel,
+            number: at,
+        };
+        match work.pair([&named[0], &named[1]], functions.len() > 1, &mut None) {
+            Ok(exit) => exits.push(exit),
+            Err(Problem::Input(message)) => {
+                eprintln!("patchwright: warning: `{function}` is not compared: {message}");
+                problem = Some(message);
+            }
+            Err(Problem::Interrupted) => exits.push(Exit::Interrupted),
+        }
+        if cancel.is_cancelled() {
+            break;
+        }
+    }
+    match problem {
+        Some(message) if exits.is_empty() => Err(Problem::Input(message)),
+        _ => Ok(exits),
+    }
+}
+
+impl Work<'_> {
+    /// Nobody says which program of two projects is executed, nor which function is compared.
+    pub(super) fn is_of_functions(&self, pair: [&Named; 2]) -> bool {
+        let args = self.args;
+        let has_program = match &pair[0].what {
+            What::Project(project, _) => {
+                args.description.program.is_some() || named::program_of(project).is_some()
+            }
+            What::File(..) => true,
+        };
+        !has_program && args.function.is_none() && !args.native && args.seeds.is_none()
+    }
+
+    /// Compares the functions of two projects that differ, one by one.
+    pub(super) fn functions(&mut self, pair: [&Named; 2]) -> Result<Vec<Exit>, Problem> {
+        let args = self.args;
+        let mut made = Some(self.built(pair)?);
+        let all = match made.as_deref().and_then(two) {
+            Some(made) => named::changed_functions(made),
+            None => Vec::new(),
+        };
+        if all.is_empty() {
+            return Err(Problem::Input(format!(
+                "no function that {} and {} both compile differs in itself; name the program to execute with --program, \
+                 relative to the projects' folder, or a function that uses what differs with --function",
+                pair[0].shown, pair[1].shown
+            )));
+        }
+        let end = Instant::now() + args.budget.unwrap_or(USUAL_TIME);
+        let (mut exits, mut problem) = (Vec::new(), None);
+        for (at, function) in all.iter().enumerate() {
+            let left = end.saturating_duration_since(Instant::now());
+            let own = CompareArgs {
+                function: Some(function.clone()),
+                bytes: Some(BYTES),
+                budget: Some(left / (all.len() - at) as u32),
+                ..args.clone()
+            };
+            let mut work = Work {
+                args: &own,
+                number: self.number,
+                ..*self
+            };
+            let found = work.pair(pair, true, &mut made);
+            self.number = work.number;
+            match found {
+                Ok(exit) => exits.push(exit),
+                Err(Problem::Input(message)) => {
+                    eprintln!("patchwright: warning: `{function}` is not compared: {message}");
+                    problem = Some(message);
+                }
+                Err(Problem::Interrupted) => exits.push(Exit::Interrupted),
+            }
+            if self.cancel.is_cancelled() {
+                break;
+            }
+        }
+        match problem {
+            Some(message) if exits.is_empty() => Err(Problem::Input(message)),
+            _ => Ok(exits),
+        }
+    }
+}

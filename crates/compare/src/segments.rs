@@ -1,0 +1,417 @@
+//! Functions cut where their loops begin: what is left between two beginnings is a function without loops, which the encoding
+//! knows from its start to its end.
+
+use patchwright_ir::{
+    Block, BlockId, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
+    InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Operand, Origin, OriginId,
+    Parameter, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
+};
+use patchwright_symbolic::{Entry, Head, ParameterShape, Shape, heads};
+
+/// The global that says at which beginning a segment ends, counted from 1; zero if the function returns.
+pub(crate) const AT: &str = "segment's end";
+/// How the names of globals begin that hold what goes into the next round.
+pub(crate) const KEPT: &str = "segment's variable ";
+/// Bytes of globals at most whose values at the beginning of a round may be any.
+const MOST_BYTES: u64 = 1024;
+
+/// A value that goes into a round.
+#[derive(Clone, Debug)]
+pub(crate) struct Carried {
+    /// The input that stands for it.
+    pub(crate) name: String,
+    /// The variable's name in the source.
+    pub(crate) variable: String,
+    /// The global that holds it where a segment ends.
+    pub(crate) kept: String,
+    pub(crate) ty: Type,
+}
+
+/// A function of a module, and where its loops begin.
+pub(crate) struct Segments<'m> {
+    module: &'m Module,
+    id: FunctionId,
+    shapes: &'m [ParameterShape],
+    heads: Vec<Head>,
+    side: &'static str,
+}
+
+impl<'m> Segments<'m> {
+    /// Nothing where more goes from round to round than numbers in variables, and memory behind arguments.
+    pub(crate) fn of(
+        module: &'m Module,
+        name: &str,
+        shapes: &'m [ParameterShape],
+        side: &'static str,
+    ) -> Option<Segments<'m>> {
+        let mut found = module.functions.iter().enumerate();
+        let (index, function) = found.find(|(_, one)| one.name == name && one.is_defined())?;
+        let heads = heads(function)?;
+        let is_plain = function.parameters.len() == shapes.len()
+            && !function.variadic
+            && !matches!(
+                function.result,
+                Type::Ptr | Type::Aggregate { .. } | Type::F80
+            );
+        if !is_plain {
+            return None;
+        }
+        let all = Segments {
+            module,
+            id: FunctionId(index as u32),
+            shapes,
+            heads,
+            side,
+        };
+        let mut live = all.heads.iter().flat_map(|head| &head.live);
+        let goes_on = all.heads.is_empty() || live.all(|&local| all.can_be_carried(local));
+        let is_known = all.heads.is_empty() || all.memory_is_plain();
+        (goes_on && is_known).then_some(all)
+    }
+
+    fn function(&self) -> &'m Function {
+        self.module.function(self.id)
+    }
+
+    /// How many loops there are.
+    pub(crate) fn count(&self) -> usize {
+        self.heads.len()
+    }
+
+    fn register(&self, local: LocalId) -> Option<Type> {
+        match self.function().local(local).kind {
+            LocalKind::Register(ty) => Some(ty),
+            LocalKind::Memory { .. } => None,
+        }
+    }
+
+    /// Numbers are; pointers only where they are what the caller gave.
+    fn can_be_carried(&self, local: LocalId) -> bool {
+        match self.register(local) {
+            Some(Type::Ptr) => self.is_as_given(local),
+            Some(Type::F80 | Type::I128 | Type::U128 | Type::Aggregate { .. } | Type::Void) => {
+                false
+            }
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    /// A parameter that nothing writes to.
+    fn is_as_given(&self, local: LocalId) -> bool {
+        let function = self.function();
+        let instructions = function.blocks.iter().flat_map(|block| &block.instructions);
+        local.index() < function.parameters.len()
+            && !instructions.into_iter().any(|instruction| {
+                matches!(&instruction.kind, InstructionKind::Write { local: to, .. } if *to == local)
+            })
+    }
+
+    /// No pointers lie in memory that outlives the function, it is not much, and all of it is looked at where a segment ends.
+    fn memory_is_plain(&self) -> bool {
+        let mut size = 0;
+        for global in self.module.globals.iter().filter(|one| is_variable(one)) {
+            size += global.size;
+            let data = global.data.as_ref();
+            let has_pointers = data.is_some_and(|data| !data.relocations.is_empty());
+            if has_pointers || !is_seen(&global.name) {
+                return false;
+            }
+        }
+        let functions = self.module.functions.iter();
+        let blocks = functions.flat_map(|function| &function.blocks);
+        let mut instructions = blocks.flat_map(|block| &block.instructions);
+        let moves_pointers = instructions.any(|instruction| {
+            matches!(
+                instruction.kind,
+                InstructionKind::Store { ty: Type::Ptr, .. } | InstructionKind::Copy { .. }
+            )
+        });
+        size <= MOST_BYTES
+            && !moves_pointers
+            && self.shapes.iter().all(|shape| match &shape.shape {
+                Shape::Scalar(_) => true,
+                Shape::Pointer {
+                    to: Some(to),
+                    count,
+                    ..
+                } => is_numbers(to) && to.size().saturating_mul(*count) <= MOST_BYTES,
+                _ => false,
+            })
+    }
+
+    /// The variables that outlive the function, and their sizes.
+    pub(crate) fn globals(&self) -> Vec<(&'m str, u64)> {
+        let globals = self.module.globals.iter().filter(|one| is_variable(one));
+        let mut all: Vec<(&str, u64)> = globals.map(|one| (one.name.as_str(), one.size)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// What goes into a round of the loop of this number.
+    pub(crate) fn carried(&self, head: usize) -> Vec<Carried> {
+        let live = self.heads[head].live.iter();
+        let numbers = live.filter_map(|&local| match self.register(local)? {
+            Type::Ptr => None,
+            ty => Some((local, ty)),
+        });
+        let carried = numbers.map(|(local, ty)| Carried {
+            name: self.name(local),
+            variable: self.function().local(local).name.clone(),
+            kept: kept_name(local),
+            ty,
+        });
+        carried.collect()
+    }
+
+    fn name(&self, local: LocalId) -> String {
+        let name = &self.function().local(local).name;
+        format!("{} {name} {}", self.side, local.0)
+    }
+
+    /// The segment that begins with the function, or with a round of the loop of this number: a module in which the function
+    /// is that segment, and how it begins.
+    pub(crate) fn segment(&self, from: Option<usize>) -> (Module, Entry) {
+        let mut module = self.module.clone();
+        if from.is_some() {
+            // Nothing is known of what they hold.
+            for global in module.globals.iter_mut().filter(|one| is_variable(one)) {
+                global.data = Some(Data::default());
+            }
+        }
+        let at = add_global(&mut module, AT, Type::I32);
+        let registers: Vec<(LocalId, Type)> = (0..self.function().locals.len() as u32)
+            .map(LocalId)
+            .filter_map(|local| Some((local, self.register(local)?)))
+            .collect();
+        let mut kept: Vec<(LocalId, GlobalId)> = Vec::new();
+        for (local, ty) in registers {
+            if self.heads.iter().any(|head| head.live.contains(&local)) && ty != Type::Ptr {
+                kept.push((local, add_global(&mut module, &kept_name(local), ty)));
+            }
+        }
+        let mut function = self.function().clone();
+        for head in 0..self.heads.len() {
+            self.end_at(&mut function, head, at, &kept);
+        }
+        let parameters = match from {
+            None => self.shapes.to_vec(),
+            Some(head) => self.begin_at(&mut function, head),
+        };
+        let entry = Entry::Function {
+            name: function.name.clone(),
+            parameters,
+        };
+        module.functions[self.id.index()] = function;
+        (module, entry)
+    }
+
+    /// All ways to the beginning of a loop keep what goes into the round, and return.
+    fn end_at(
+        &self,
+        function: &mut Function,
+        head: usize,
+        at: GlobalId,
+        kept: &[(LocalId, GlobalId)],
+    ) {
+        let own = &self.heads[head];
+        let origin = function.block(own.block).terminator.origin;
+        let end = BlockId(function.blocks.len() as u32);
+        // What begins with it gets to it by another way, which is added later.
+        for block in &mut function.blocks {
+            block.terminator.for_each_edge_mut(&mut |edge| {
+                if edge.target == own.block {
+                    edge.target = end;
+                }
+            });
+        }
+        let mut instructions = Vec::new();
+        for &local in &own.live {
+            let Some(&(_, global)) = kept.iter().find(|(other, _)| *other == local) else {
+                continue;
+            };
+            let Some(ty) = self.register(local) else {
+                continue;
+            };
+            let dst = temporary(function, ty);
+            let read = InstructionKind::Read { dst, local };
+            instructions.push(Instruction { kind: read, origin });
+            instructions.push(store(global, ty, Value::Temp(dst), origin));
+        }
+        let number = Value::Constant {
+            ty: Type::I32,
+            bits: head as u128 + 1,
+        };
+        instructions.push(store(at, Type::I32, number, origin));
+        let kind = match function.result {
+            Type::Void => TerminatorKind::ReturnNothing,
+            ty => TerminatorKind::Return(Some(Operand {
+                value: Value::Constant { ty, bits: 0 },
+                origin,
+            })),
+        };
+        function.blocks.push(Block {
+            instructions,
+            terminator: Terminator { kind, origin },
+        });
+    }
+
+    /// The function begins with a round, and what goes into it are its arguments, whose shapes are returned.
+    fn begin_at(&self, function: &mut Function, head: usize) -> Vec<ParameterShape> {
+        let own = &self.heads[head];
+        let origin = function.block(own.block).terminator.origin;
+        let added = own.live.len() as u32;
+        let mut shapes = Vec::new();
+        let mut locals = Vec::new();
+        function.parameters.clear();
+        for &local in &own.live {
+            let Some(ty) = self.register(local) else {
+                continue;
+            };
+            function.parameters.push(Parameter { ty });
+            locals.push(Local::clone(function.local(local)));
+            shapes.push(match ty {
+                Type::Ptr => self.shapes[local.index()].clone(),
+                ty => ParameterShape {
+                    name: self.name(local),
+                    shape: Shape::Scalar(ty),
+                },
+            });
+        }
+        // Parameters are the first locals.
+        locals.append(&mut function.locals);
+        function.locals = locals;
+        let moved = |local: &mut LocalId| local.0 += added;
+        for instruction in function
+            .blocks
+            .iter_mut()
+            .flat_map(|one| &mut one.instructions)
+        {
+            match &mut instruction.kind {
+                InstructionKind::Read { local, .. }
+                | InstructionKind::Write { local, .. }
+                | InstructionKind::Live { local }
+                | InstructionKind::Dead { local }
+                | InstructionKind::LocalAddress { local, .. } => moved(local),
+                InstructionKind::Allocate { scope, .. } => scope.iter_mut().for_each(moved),
+                _ => {}
+            }
+        }
+        let mut instructions = Vec::new();
+        for (index, &local) in own.live.iter().enumerate() {
+            let Some(ty) = self.register(local) else {
+                continue;
+            };
+            let dst = temporary(function, ty);
+            let given = LocalId(index as u32);
+            let mut to = local;
+            moved(&mut to);
+            let read = InstructionKind::Read { dst, local: given };
+            let value = Operand {
+                value: Value::Temp(dst),
+                origin,
+            };
+            let write = InstructionKind::Write { local: to, value };
+            instructions.extend([read, write].map(|kind| Instruction { kind, origin }));
+        }
+        // The entry is the first block; what stood there moves to the end.
+        let last = BlockId(function.blocks.len() as u32);
+        let first = function.blocks[0].clone();
+        function.blocks.push(first);
+        for block in &mut function.blocks {
+            block.terminator.for_each_edge_mut(&mut |edge| {
+                if edge.target == BlockId(0) {
+                    edge.target = last;
+                }
+            });
+        }
+        let target = match own.block {
+            BlockId(0) => last,
+            block => block,
+        };
+        function.blocks[0] = Block {
+            instructions,
+            terminator: Terminator {
+                kind: TerminatorKind::Goto(Edge { target, origin }),
+                origin,
+            },
+        };
+        shapes
+    }
+}
+
+/// What a value is kept in where a segment ends.
+fn kept_name(local: LocalId) -> String {
+    format!("{KEPT}{}", local.0)
+}
+
+/// It has a name in the source, also if it is static within a function.
+fn is_seen(name: &str) -> bool {
+    match name.split_once('.') {
+        Some((base, number)) => !base.is_empty() && number.bytes().all(|one| one.is_ascii_digit()),
+        None => true,
+    }
+}
+
+/// The program can write to it.
+fn is_variable(global: &Global) -> bool {
+    !global.constant && global.data.is_some()
+}
+
+/// Numbers alone, none in the place of another.
+fn is_numbers(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar(ty) => *ty != Type::Ptr,
+        Shape::Array { element, .. } => is_numbers(element),
+        Shape::Record { members, .. } => {
+            let mut end = 0;
+            members.iter().all(|(offset, _, shape)| {
+                let is_behind = *offset >= end;
+                end = offset + shape.size();
+                is_behind && is_numbers(shape)
+            })
+        }
+        Shape::Pointer { .. } => false,
+    }
+}
+
+fn add_global(module: &mut Module, name: &str, ty: Type) -> GlobalId {
+    let size = ty.size();
+    module.globals.push(Global {
+        name: name.to_owned(),
+        linkage: Linkage::Internal,
+        size,
+        align: size.max(1),
+        constant: false,
+        thread_local: false,
+        tentative: false,
+        data: Some(Data {
+            bytes: vec![0; size as usize],
+            relocations: Vec::new(),
+        }),
+        unsupported: None,
+        origin: Origin::default(),
+    });
+    GlobalId(module.globals.len() as u32 - 1)
+}
+
+fn temporary(function: &mut Function, ty: Type) -> TempId {
+    function.temporaries.push(Temporary { ty });
+    TempId(function.temporaries.len() as u32 - 1)
+}
+
+fn store(global: GlobalId, ty: Type, value: Value, origin: OriginId) -> Instruction {
+    let operand = |value| Operand { value, origin };
+    Instruction {
+        kind: InstructionKind::Store {
+            ty,
+            address: operand(Value::Address {
+                target: patchwright_ir::Target::Global(global),
+                addend: 0,
+            }),
+            value: operand(value),
+            volatile: false,
+        },
+        origin,
+    }
+}
