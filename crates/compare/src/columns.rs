@@ -90,22 +90,29 @@ impl<'t> Columns<'t> {
     /// or zero. The values of one root for all inputs follow each other.
     pub fn evaluate(&self, inputs: &[Vec<u128>]) -> Vec<Vec<u128>> {
         let mut found = vec![Vec::with_capacity(inputs.len()); self.roots.len()];
-        let mut values = vec![0; self.steps.len() * BLOCK];
-        for block in inputs.chunks(BLOCK) {
+        let width = inputs.len().clamp(1, BLOCK);
+        let mut values = vec![0; self.steps.len() * width];
+        for block in inputs.chunks(width) {
             for (at, step) in self.steps.iter().enumerate() {
-                let (done, rest) = values.split_at_mut(at * BLOCK);
+                let (done, rest) = values.split_at_mut(at * width);
                 let own = &mut rest[..block.len()];
-                self.fill(step, done, block, own);
+                self.fill(step, (done, width), block, own);
             }
             for (root, found) in self.roots.iter().zip(&mut found) {
-                found.extend(&values[root * BLOCK..][..block.len()]);
+                found.extend(&values[root * width..][..block.len()]);
             }
         }
         found
     }
 
-    fn fill(&self, step: &Step, done: &[u128], block: &[Vec<u128>], own: &mut [u128]) {
-        let of = |step: usize, input: usize| done[step * BLOCK + input];
+    fn fill(
+        &self,
+        step: &Step,
+        (done, width): (&[u128], usize),
+        block: &[Vec<u128>],
+        own: &mut [u128],
+    ) {
+        let of = |step: usize, input: usize| done[step * width + input];
         for (at, value) in own.iter_mut().enumerate() {
             *value = match step {
                 Step::Node(term, parts) => {

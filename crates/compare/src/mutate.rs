@@ -25,6 +25,8 @@ const MOST_WORDS: usize = 512;
 pub struct Mutator {
     random: Random,
     words: Vec<Vec<u8>>,
+    /// So many of them, the first ones, stand near what has changed.
+    near: usize,
 }
 
 impl Mutator {
@@ -33,7 +35,26 @@ impl Mutator {
         Mutator {
             random: Random::new(seed),
             words,
+            near: 0,
         }
+    }
+
+    /// It is told how many of its words, the first ones, stand near what has changed.
+    pub fn with_near(self, near: usize) -> Mutator {
+        Mutator { near, ..self }
+    }
+
+    /// How many words that stand near what has changed a case has: names and the like, not numbers.
+    pub fn relevance(&self, case: &Case) -> usize {
+        let is_name = |word: &&Vec<u8>| word.len() > 2 && word.iter().any(u8::is_ascii_alphabetic);
+        let has = |text: &[u8], word: &[u8]| text.windows(word.len()).any(|part| part == word);
+        let near = self.words.iter().take(self.near).filter(is_name);
+        near.filter(|word| {
+            has(&case.input, word)
+                || case.arguments.iter().any(|text| has(text, word))
+                || case.files.iter().any(|(_, text)| has(text, word))
+        })
+        .count()
     }
 
     /// A number below `bound`, which is not zero.
@@ -217,7 +238,7 @@ impl Mutator {
         self.words[at].clone()
     }
 
-    /// Takes a line out, puts one in twice, exchanges two, or takes one of another text.
+    /// Takes out a line or some that follow each other, puts one in twice, exchanges two, or takes one of another text.
     fn lines(&mut self, text: &mut Vec<u8>, other: &[u8]) {
         let mut lines: Vec<Vec<u8>> = text
             .split_inclusive(|byte| *byte == b'\n')
@@ -227,9 +248,13 @@ impl Mutator {
             lines.push(b"\n".to_vec());
         }
         let at = self.below(lines.len());
-        match self.below(4) {
+        match self.below(5) {
             0 => {
                 lines.remove(at);
+            }
+            4 => {
+                let count = 1 + self.below((lines.len() - at).min(6));
+                lines.drain(at..at + count);
             }
             1 => {
                 let again = lines[at].clone();
@@ -437,6 +462,23 @@ mod tests {
         };
         assert_eq!(all(3), all(3));
         assert_ne!(all(3), all(4));
+    }
+
+    #[test]
+    fn cases_with_words_of_what_has_changed_are_relevant() {
+        let words = words(
+            b"x == 7 || is(\"rename\", 'r') || is(\"copy\")",
+            &[b"\"other\""],
+        );
+        let near = words.len() - 1;
+        let mutator = Mutator::new(1, words).with_near(near);
+        let case = |input: &str, file: &str| Case {
+            input: input.into(),
+            files: vec![(b"name".to_vec(), file.into())],
+            ..Case::default()
+        };
+        assert_eq!(mutator.relevance(&case("rename a to b, 7 r", "copy")), 2);
+        assert_eq!(mutator.relevance(&case("other 7 r", "")), 0);
     }
 
     #[test]

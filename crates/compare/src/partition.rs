@@ -8,7 +8,7 @@
 
 use patchwright_prove::{Given, given, simple};
 use patchwright_solve::{
-    Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
+    Answer, Assignment, Backend, Budget, Node, Solver, Sort, Statistics, Term, Terms,
 };
 use patchwright_symbolic::{InputKind, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -151,6 +151,10 @@ pub enum Strategy {
 const MINOR: u64 = 20_000;
 /// The same where many inputs are looked at one by one, since one question about all of them is too hard.
 const LEAST: u64 = 500;
+
+/// Values that are put into a sample without a question at most, and terms that are calculated for each.
+const MOST_PLAIN: usize = 96;
+const MOST_EVALUATED: usize = 20_000;
 
 /// Literals of one path that are tried to be left out.
 const MOST_TRIES: usize = 32;
@@ -363,7 +367,7 @@ impl<'a> Explorer<'a> {
     /// A simple input of a partition.
     pub(crate) fn sample(&mut self, condition: Term, model: Assignment) -> Assignment {
         if self.one_by_one {
-            return model;
+            return self.plain_sample(condition, model);
         }
         let budget = self.minor();
         let simpler = simple(
@@ -383,6 +387,43 @@ impl<'a> Explorer<'a> {
             true => simpler,
             false => model,
         }
+    }
+
+    /// As [`Self::sample`], without a question: values that a person likes better are put in one by one, as long as the
+    /// condition holds.
+    fn plain_sample(&mut self, condition: Term, mut model: Assignment) -> Assignment {
+        const LIKED: [u128; 5] = [0, b'0' as u128, b'a' as u128, b' ' as u128, 1];
+        let roots = [condition, self.left];
+        if self.terms.within(&roots).len() > MOST_EVALUATED {
+            return model;
+        }
+        let inputs: Vec<Term> = self.pair.inputs().iter().map(|input| input.term).collect();
+        let mut left = MOST_PLAIN;
+        for input in inputs {
+            let Sort::Bits(width) = self.terms.sort(input) else {
+                continue;
+            };
+            let now = self.terms.evaluate(input, &model).bits();
+            let liked = match width {
+                8 => &LIKED[..],
+                _ => &[0, 1][..],
+            };
+            for &bits in liked.iter().take_while(|bits| **bits != now) {
+                if left == 0 {
+                    return model;
+                }
+                left -= 1;
+                let mut new = model.clone();
+                new.set_bits(self.terms, input, bits);
+                let new = self.real.truthful(self.terms, &new);
+                let values = self.terms.evaluate_all(&roots, &new);
+                if values.iter().all(|value| value.truth()) {
+                    model = new;
+                    break;
+                }
+            }
+        }
+        model
     }
 
     /// What decides that NEW takes its path.

@@ -35,8 +35,10 @@ const MOST_TERMS: usize = 12_000_000;
 const MOST_GATES: u64 = 3_000_000;
 /// What one more question at a place counts against it, in decisions between a node and what has changed.
 const PER_QUESTION: u64 = 12;
-/// Random inputs that are looked at to say how much is covered.
-const SAMPLES: u32 = 1024;
+/// Random inputs that are looked at to say how much is covered, at most, and values that are calculated for that, and at once.
+const SAMPLES: usize = 1024;
+const MOST_VALUES: usize = 50_000_000;
+const AT_ONCE: usize = 4_000_000;
 
 /// In which order decisions are turned around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -670,25 +672,29 @@ impl Paths {
         if is_all {
             return Share::Exact(1.0);
         }
+        let size = self.tree.size(&self.terms).max(1);
+        let count = (MOST_VALUES / size).min(SAMPLES);
+        let scalars = self.inputs.iter();
+        let scalars =
+            scalars.filter(|one| !matches!(self.terms.sort(one.term), Sort::Array { .. }));
+        let variables: Vec<&Input> = scalars.collect();
         let mut random = Random::new(1);
-        let (mut tried, mut inside) = (0, 0);
-        for _ in 0..SAMPLES {
-            let mut input = Assignment::new();
-            for one in &self.inputs {
-                let bits = random.wide();
-                let bits = match (self.terms.sort(one.term), &one.kind) {
-                    (Sort::Bits(_), InputKind::Length) => {
-                        (bits >> 64) % (u128::from(self.longest) + 1)
-                    }
-                    (Sort::Bits(width), _) => bits >> (128 - width),
-                    (Sort::Bool, _) => bits >> 64 & 1,
-                    (Sort::Array { .. }, _) => continue,
-                };
-                input.set_bits(&self.terms, one.term, bits);
+        let mut value = |one: &&Input| {
+            let bits = random.wide();
+            match (self.terms.sort(one.term), &one.kind) {
+                (Sort::Bits(_), InputKind::Length) => (bits >> 64) % (u128::from(self.longest) + 1),
+                (Sort::Bits(width), _) => bits >> (128 - width),
+                _ => bits >> 64 & 1,
             }
-            match self.tree.find(&self.terms, &input) {
-                Some(Leaf::Void) => {}
-                found => {
+        };
+        let inputs = (0..count).map(|_| variables.iter().map(&mut value).collect());
+        let inputs: Vec<Vec<u128>> = inputs.collect();
+        let variables: Vec<Term> = variables.iter().map(|one| one.term).collect();
+        let (mut tried, mut inside) = (0, 0);
+        // Not too many at once: all terms have a value for each.
+        for some in inputs.chunks((AT_ONCE / size).max(1)) {
+            for found in self.tree.find(&self.terms, &variables, some) {
+                if found != Some(Leaf::Void) {
                     tried += 1;
                     inside += u32::from(found == Some(Leaf::Known));
                 }

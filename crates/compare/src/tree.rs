@@ -8,6 +8,8 @@
 use patchwright_solve::{Assignment, Term, Terms};
 use rustc_hash::FxHashMap;
 
+use crate::columns::Columns;
+
 /// A node, by its number; the root is 0.
 pub(crate) type NodeId = usize;
 
@@ -182,23 +184,41 @@ impl Tree {
         all.filter_map(|(node, one)| Some((node, one.leaf?)))
     }
 
-    /// What is known of an input; nothing if its path was not seen.
-    pub(crate) fn find(&self, terms: &Terms, input: &Assignment) -> Option<Leaf> {
-        let mut at = ROOT;
-        loop {
-            let node = &self.nodes[at];
-            if node.below.is_empty() {
-                return node.leaf;
+    /// What is known of each input; nothing where its path was not seen. All are values of the `variables`.
+    pub(crate) fn find(
+        &self,
+        terms: &Terms,
+        variables: &[Term],
+        inputs: &[Vec<u128>],
+    ) -> Vec<Option<Leaf>> {
+        let conditions: Vec<Term> = self.nodes.iter().filter_map(|one| one.condition).collect();
+        let columns = Columns::new(terms, &conditions, variables).evaluate(inputs);
+        let place: FxHashMap<Term, usize> = conditions
+            .iter()
+            .enumerate()
+            .map(|(at, &condition)| (condition, at))
+            .collect();
+        let of = |input: usize| {
+            let mut at = ROOT;
+            loop {
+                let node = &self.nodes[at];
+                if node.below.is_empty() {
+                    return node.leaf;
+                }
+                let holds = |below: &&NodeId| {
+                    let condition = self.nodes[**below].condition;
+                    condition.is_some_and(|condition| columns[place[&condition]][input] != 0)
+                };
+                at = *node.below.iter().find(holds)?;
             }
-            let conditions: Vec<Term> = node
-                .below
-                .iter()
-                .filter_map(|&below| self.nodes[below].condition)
-                .collect();
-            let values = terms.evaluate_all(&conditions, input);
-            let taken = values.iter().position(|value| value.truth())?;
-            at = node.below[taken];
-        }
+        };
+        (0..inputs.len()).map(of).collect()
+    }
+
+    /// How many terms the conditions consist of.
+    pub(crate) fn size(&self, terms: &Terms) -> usize {
+        let conditions = self.nodes.iter().filter_map(|one| one.condition);
+        terms.within(&conditions.collect::<Vec<Term>>()).len()
     }
 }
 

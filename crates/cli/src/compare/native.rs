@@ -86,6 +86,8 @@ pub struct Extent<'a> {
 
 /// Wall-clock time of an execution at most, until it is known what one takes.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Cases with the most words of what has changed that others are made of more often.
+const MOST_RELEVANT: usize = 12;
 /// Bytes that are printed at most.
 const OUTPUT: u64 = 4 << 20;
 
@@ -375,6 +377,8 @@ impl Search<'_> {
         let started = Instant::now();
         let mut tally = Tally::default();
         let mut corpus: Vec<(String, Case)> = Vec::new();
+        // How many words of what has changed they have, the most first, and which they are.
+        let mut relevant: Vec<(usize, usize)> = Vec::new();
         let mut done: HashSet<Case> = HashSet::new();
         let mut shapes: HashSet<u64> = HashSet::new();
         let mut kinds: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
@@ -401,9 +405,13 @@ impl Search<'_> {
                     if tally.of_tests == 0 {
                         tally.of_tests = tally.inputs;
                     }
-                    // What was found last leads further.
-                    let from = match self.mutator.below(3) {
+                    // What was found last leads further, and what has to do with the change.
+                    let from = match self.mutator.below(4) {
                         0 => self.mutator.below(corpus.len()),
+                        1 | 2 if !relevant.is_empty() => {
+                            let best = relevant.len().min(MOST_RELEVANT);
+                            relevant[self.mutator.below(best)].1
+                        }
                         _ => {
                             let last = corpus.len().div_ceil(3);
                             corpus.len() - 1 - self.mutator.below(last)
@@ -433,6 +441,11 @@ impl Search<'_> {
             each(&of, &case, &ran);
             let is_new = shapes.insert(shape(&ran[0]));
             if (is_seed || is_new) && !ran[0].endless {
+                let relevance = self.mutator.relevance(&case);
+                if relevance > 0 {
+                    let place = relevant.partition_point(|(other, _)| *other >= relevance);
+                    relevant.insert(place, (relevance, corpus.len()));
+                }
                 corpus.push((of.clone(), case.clone()));
             }
             let mut differs = false;

@@ -33,7 +33,7 @@ pub fn search(
     cancel: &CancelToken,
     end: Instant,
 ) -> Result<Tally, Problem> {
-    let words = words_of(pair, made);
+    let (words, near) = words_of(pair, made);
     let mut seeds = seeds(args, pair[0])?;
     if let (true, What::Project(project, _)) = (seeds.is_empty(), &pair[0].what) {
         let now = Instant::now();
@@ -60,7 +60,7 @@ pub fn search(
     let search = Search {
         versions: &mut versions,
         seeds,
-        mutator: Mutator::new(1, words),
+        mutator: Mutator::new(1, words).with_near(near),
         shrinks: true,
     };
     let extent = Extent {
@@ -77,8 +77,8 @@ pub fn search(
     Ok(tally)
 }
 
-/// Words of what differs between both versions, then of the rest.
-pub fn words_of(pair: [&Named; 2], made: &[Made]) -> Vec<Vec<u8>> {
+/// Words of what differs between both versions, then of the rest; and how many of the former there are.
+fn words_of(pair: [&Named; 2], made: &[Made]) -> (Vec<Vec<u8>>, usize) {
     let mut changed: Vec<u8> = Vec::new();
     let mut rest: Vec<Vec<u8>> = Vec::new();
     let mut total = 0;
@@ -124,7 +124,8 @@ pub fn words_of(pair: [&Named; 2], made: &[Made]) -> Vec<Vec<u8>> {
         }
     }
     let rest: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
-    words(&changed, &rest)
+    let near = words(&changed, &[]).len();
+    (words(&changed, &rest), near)
 }
 
 /// Inputs where nobody gives any.
