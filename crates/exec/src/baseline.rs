@@ -309,7 +309,11 @@ impl Baseline {
                     let wanted = wall(&first, index);
                     (wanted, computing(wanted))
                 }
-                None if is_first => (first_wall, None),
+                // As long as one that hangs beside others, if it computes all the time.
+                None if is_first => {
+                    let first = options.patience.first.min(first_wall);
+                    (first_wall, suite.timeout.is_none().then_some(first))
+                }
                 // What is true of one that has got all its time is taken for true of the others.
                 None => break,
             };

@@ -94,11 +94,19 @@ impl Way {
         index: usize,
         function: &Function,
         schemas: Schemas,
-        callees: &Callees<'_>,
+        (callees, shown): (&Callees<'_>, &Shown),
     ) -> Choices {
         let scope_map = scopes(&self.unit, function);
         let mut builder = self.builder();
-        let mut found = choices(&mut builder, index, function, &scope_map, schemas, callees);
+        let mut found = choices(
+            &mut builder,
+            index,
+            function,
+            &scope_map,
+            schemas,
+            callees,
+            shown,
+        );
         found.holes.retain(|hole| match &hole.kind {
             HoleKind::Choice(choice) => {
                 let mut texts = choice.alternatives.iter().map(|one| one.woven.as_bytes());
@@ -233,7 +241,7 @@ pub fn locate(
                 defined: &defined[number],
                 linked,
             };
-            let mut found = ways[number].choices(index, function, schemas, &callees);
+            let mut found = ways[number].choices(index, function, schemas, (&callees, shown));
             for (reason, n) in std::mem::take(&mut found.refused) {
                 *refused_changes.entry(reason).or_default() += n;
             }
@@ -500,7 +508,8 @@ fn twins<'f>(
             defined: &sought.defined[number],
             linked: sought.linked,
         };
-        let changes = way.choices(0, twin, sought.schemas, &callees).holes;
+        let known = (&callees, sought.shown);
+        let changes = way.choices(0, twin, sought.schemas, known).holes;
         for mut hole in way.holes(0, twin).into_iter().chain(changes) {
             let terms = way.leaves(twin, mentions, (sought.shown, &demands), &mut hole, more);
             holes.push((hole, terms));

@@ -39,6 +39,8 @@ pub(crate) struct Proposal<'a> {
     repeats: bool,
     /// See [`is_early_step`].
     is_early_step: bool,
+    /// See [`is_new_number`].
+    is_new_number: bool,
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
@@ -152,7 +154,7 @@ const NEAR_CRASH: f64 = 0.45;
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
-/// comparisons before others; steps at the end of a block before others; fewer bytes of text before more; kind of change; the order of the search.
+/// comparisons before others; steps at the end of a block before others; a number of the function, or the next one, before others in the place of a number; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
@@ -193,6 +195,11 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats(source, &edit),
                     is_early_step: is_early_step(source, &edit),
+                    is_new_number: is_new_number(
+                        &unit.source[unit.functions[entry.hole.function].span.range()],
+                        before,
+                        &edit.text,
+                    ),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
@@ -224,6 +231,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             proposal.is_calculated(),
             proposal.strangeness,
             proposal.is_early_step,
+            proposal.is_new_number,
             proposal.text_change,
             proposal.schema,
             proposal.class,
@@ -245,6 +253,17 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     }
     proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
     proposals
+}
+
+/// Whether a number stands in the place of another one that the function mentions nowhere, and that is not one more or less.
+fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.trim().parse::<i64>().ok();
+    let (Some(old), Some(new)) = (number(before), number(after)) else {
+        return false;
+    };
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
+    let mut words = function.split(|byte| !is_word(byte));
+    old.abs_diff(new) > 1 && !words.any(|word| number(word) == Some(new.saturating_abs()))
 }
 
 /// The statement that an edit changes taken out, if it can be.
@@ -469,5 +488,26 @@ impl<'f> Selection<'f> {
             }
         }
         Ok(codes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_new_if_the_function_does_not_mention_it_or_the_one_beside() {
+        let function = b"{ if (n == 0) n = -5; return n / 10 + x7; }";
+        for (before, after, is_new) in [
+            ("5", "9", true),
+            ("5", "10", false),
+            ("-5", "-10", false),
+            ("5", "6", false),
+            ("5", "7", true),
+            ("n", "7", false),
+        ] {
+            let found = is_new_number(function, before.as_bytes(), after.as_bytes());
+            assert_eq!(found, is_new, "{before} {after}");
+        }
     }
 }

@@ -349,7 +349,7 @@ pub(crate) fn read_sources(
     Ok((plans, entries, considered))
 }
 
-/// The numbers and characters of these tests, as far as they run a program themselves: their arguments, what they are given to read, what they
+/// The numbers, characters and expected lines of these tests, as far as they run a program themselves: their arguments, what they are given to read, what they
 /// have to print.
 fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
     let mut shown = Shown::default();
@@ -364,7 +364,7 @@ fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
         if let Some(text) = case.stdin.as_ref().and_then(|path| files::read(path).ok()) {
             shown.add(&text);
         }
-        shown.add(&case.expected_stdout);
+        shown.expect(&case.expected_stdout);
     }
     shown
 }

@@ -12,7 +12,7 @@ use patchwright_csource::{
     Expr, ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId,
     types::{TypeId, TypeKind},
 };
-use patchwright_space::changed_argument;
+use patchwright_space::{HoleKind, changed_argument};
 use patchwright_text::{LineMap, Span};
 use rustc_hash::FxHashSet;
 
@@ -21,11 +21,11 @@ use crate::instrument::{HoleEntry, SourceFile};
 /// Something that is in the program and that no schema changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnchangeableKind {
-    /// The value of a `case`.
+    /// The value of a `case` that is no plain number or name.
     CaseLabel,
     /// The value with which a variable begins that is not local, or `static`; tables of functions are some.
     StaticInitializer,
-    /// The characters of a string literal.
+    /// The characters of a string literal that are not like a line that tests expect.
     StringLiteral,
     /// An expression that comes from the body of a macro of the project.
     MacroBody,
@@ -106,6 +106,17 @@ pub(crate) fn find(
     roots: &[&Path],
     found: &mut UnchangeableThings,
 ) {
+    // What alternatives change.
+    let choices = entries.iter().filter_map(|entry| match &entry.hole.kind {
+        HoleKind::Choice(choice) => Some((entry.file, choice)),
+        _ => None,
+    });
+    let changed: FxHashSet<(usize, Span)> = choices
+        .flat_map(|(file, choice)| {
+            let spans = choice.alternatives.iter().map(|one| one.edit.span);
+            spans.map(move |span| (file, span))
+        })
+        .collect();
     let searched: BTreeSet<(usize, usize)> = entries
         .iter()
         .map(|entry| (entry.file, entry.hole.function))
@@ -118,7 +129,9 @@ pub(crate) fn find(
         found,
     };
     for (file, function) in searched {
-        searcher.function(&files[file], &files[file].unit.functions[function]);
+        let is_changed = |span: Span| changed.contains(&(file, span));
+        let function = &files[file].unit.functions[function];
+        searcher.function(&files[file], function, &is_changed);
     }
 }
 
@@ -157,7 +170,12 @@ impl Searcher<'_> {
         }
     }
 
-    fn function(&mut self, file: &SourceFile, function: &Function) {
+    fn function(
+        &mut self,
+        file: &SourceFile,
+        function: &Function,
+        is_changed: &dyn Fn(Span) -> bool,
+    ) {
         let unit = &file.unit;
         let lines = LineMap::new(&unit.source);
         let wanted = self.wanted;
@@ -165,6 +183,10 @@ impl Searcher<'_> {
         // The file in which the function's own text is.
         let main = function.details.stmt_lines[function.body.0 as usize].0;
         for (label, _) in function.details.cases.values() {
+            let place = function.expr(function.stripped(*label)).place;
+            if place.editable().is_some_and(is_changed) {
+                continue;
+            }
             let (in_file, line) = function.details.expr_lines[label.0 as usize];
             let at = match in_file == main {
                 true if !is_wanted(line) => continue,
@@ -194,6 +216,7 @@ impl Searcher<'_> {
                         ExprKind::String
                             if expr.evaluated
                                 && unit.text(span).ends_with('"')
+                                && !is_changed(Span::new(span.start + 1, span.end - 1))
                                 && !formats.contains(&ExprId(number as u32)) =>
                         {
                             let at = (file.relative.clone(), line);

@@ -307,7 +307,7 @@ impl Planner<'_, '_, '_> {
         let outermost = self.outermost();
         self.find_paths(&paths, &unique, &outermost);
         let by_mentions: Vec<VarId> = variables.iter().map(|&(_, id)| id).collect();
-        self.find_members(&by_mentions);
+        self.find_members(&by_mentions, &outermost);
         self.find_elements(&by_mentions, &outermost);
     }
 

@@ -59,6 +59,10 @@ pub(crate) struct Argument {
     /// Its type as it stands; `None` for what only equal types take.
     operand: Option<Operand>,
     pub(crate) ty: TypeId,
+    /// It names an object whose address can be taken.
+    pub(crate) is_object: bool,
+    /// It, converted.
+    pub(crate) id: ExprId,
 }
 
 /// A call that can be changed.
@@ -220,9 +224,21 @@ fn argument(finder: &mut Finder<'_, '_, '_>, id: ExprId) -> Option<Argument> {
     Some(Argument {
         span,
         text: finder.text(span),
+        is_object: is_object(finder, outer),
+        id,
         operand: operand.filter(|operand| !is_function_pointer(finder, operand.ctype)),
         ty,
     })
+}
+
+fn is_object(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
+    let expr = finder.function.expr(finder.function.stripped(id));
+    let is_named = match expr.kind {
+        ExprKind::Variable(_) | ExprKind::Subscript { .. } => true,
+        ExprKind::Member { bit_field, .. } => !bit_field,
+        _ => false,
+    };
+    is_named && expr.lvalue
 }
 
 /// Pointers to functions do not tell what those take.

@@ -12,17 +12,19 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    calls, else_assigned,
+    calls,
+    distant::Shown,
+    else_assigned, else_joined,
     endings::last_statements,
     exits, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, loops, moves, negative_remainders, operators, own_calls, predicates,
-    remainders, renames, repetitions, resets, results, second_calls, sizes,
+    initialization, jumps, labels, loops, moves, negative_remainders, operators, others, own_calls,
+    predicates, remainders, renames, repetitions, resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
     term::{CType, Context},
-    widenings, wraps,
+    widenings, wording, wraps,
 };
 
 /// A change whose text is woven in.
@@ -134,10 +136,12 @@ pub(crate) struct Finder<'b, 'a, 'f> {
     pub(crate) function_index: usize,
     pub(crate) function: &'f Function,
     pub(crate) statements: Vec<Standing>,
+    /// What the tests show.
+    pub(crate) shown: &'f Shown,
     pub(crate) found: Choices,
 }
 
-/// Finds the locations of `function` for the changes among `schemas` that are no terms.
+/// Finds the locations of `function` for the changes among `schemas` that are no terms. `shown` is what the tests show.
 pub fn choices(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,
@@ -145,6 +149,7 @@ pub fn choices(
     scopes: &ScopeMap,
     schemas: Schemas,
     callees: &Callees<'_>,
+    shown: &Shown,
 ) -> Choices {
     let mut statements = Vec::new();
     let last = last_statements(builder.unit, function);
@@ -160,6 +165,7 @@ pub fn choices(
         function_index,
         function,
         statements,
+        shown,
         found: Choices::default(),
     };
     if schemas.initialization {
@@ -176,6 +182,9 @@ pub fn choices(
         second_calls::find(&mut finder, callees);
         strings::find(&mut finder);
     }
+    if schemas.format {
+        wording::find(&mut finder);
+    }
     if schemas.swap {
         subscripts::find(&mut finder);
     }
@@ -190,10 +199,13 @@ pub fn choices(
         widenings::find(&mut finder);
         renames::find(&mut finder);
         sizes::find(&mut finder);
+        labels::find(&mut finder);
+        others::find(&mut finder);
     }
     negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {
         else_assigned::find(&mut finder);
+        else_joined::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);

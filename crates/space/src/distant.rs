@@ -51,17 +51,32 @@ impl Leaves {
 /// The numbers and characters that tests give to a program or expect from it, in the order in which they come.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    integers: Vec<i64>,
+    pub(crate) integers: Vec<i64>,
     floats: Vec<f64>,
-    characters: Vec<u8>,
+    pub(crate) characters: Vec<u8>,
+    /// The lines that are expected, each once.
+    pub(crate) lines: Vec<String>,
 }
 
 impl Shown {
     const INTEGERS: usize = 24;
     const FLOATS: usize = 8;
     const CHARACTERS: usize = 40;
+    const LINES: usize = 40;
     /// Texts beyond this length tell no more.
     const LENGTH: usize = 4096;
+
+    /// Adds what a text shows that is expected.
+    pub fn expect(&mut self, text: &[u8]) {
+        self.add(text);
+        let text = &text[..text.len().min(Self::LENGTH)];
+        for line in String::from_utf8_lossy(text).lines() {
+            let is_known = line.trim().is_empty() || self.lines.iter().any(|known| known == line);
+            if !is_known && self.lines.len() < Self::LINES {
+                self.lines.push(line.to_owned());
+            }
+        }
+    }
 
     /// Adds what a text shows.
     pub fn add(&mut self, text: &[u8]) {
@@ -280,7 +295,7 @@ fn constants(
 }
 
 /// A character as C writes it.
-fn character(byte: u8) -> String {
+pub(crate) fn character(byte: u8) -> String {
     match byte {
         b'\n' => "'\\n'".to_owned(),
         b'\t' => "'\\t'".to_owned(),

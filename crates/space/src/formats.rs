@@ -13,7 +13,9 @@ use crate::{
     calls::Call,
     choices::{Alternative, Finder},
     operators::within,
+    passed,
     space::Schema,
+    wording,
 };
 
 /// Most forms of one format.
@@ -64,11 +66,21 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, call: &Call, found: &mut Vec
             edit,
         });
     }
+    for (cost, form) in wording::texts(text, use_, &finder.shown.lines) {
+        let edit = Edit::replace(span, form);
+        found.push(Alternative {
+            schema: Schema::Format,
+            cost,
+            woven: within(finder, call.span, &edit),
+            edit,
+        });
+    }
+    passed::find(finder, call, (number, use_), (text, span), found);
 }
 
 /// Whether this stands between the quotation marks of one literal, not of several or of their names, and can be written
 /// again: of other encodings than UTF-8 not all characters are known.
-fn is_one_literal(text: &str) -> bool {
+pub(crate) fn is_one_literal(text: &str) -> bool {
     let mut is_escaped = false;
     text.chars().all(|character| {
         let is_unknown = character == char::REPLACEMENT_CHARACTER;
@@ -104,7 +116,7 @@ pub fn fitted_format(
 
 /// What a function does with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+pub(crate) enum Use {
     /// It prints what the conversions say.
     Output,
     /// It reads what the conversions say.
@@ -128,7 +140,7 @@ fn text_argument(function: &str) -> Option<(usize, Use)> {
 
 /// What a conversion is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+pub(crate) enum Value {
     /// An integer: the modifier of its length, and whether it has a sign.
     Integer(&'static str, bool),
     /// A floating number, with the modifier of its length.
@@ -140,7 +152,7 @@ enum Value {
 }
 
 /// What an argument of this type is, to be printed or to be read into.
-fn value(types: &TypeTable, ty: TypeId, is_input: bool) -> Value {
+pub(crate) fn value(types: &TypeTable, ty: TypeId, is_input: bool) -> Value {
     let is_character = |ty: TypeId| {
         use IntegerKind::{Char, SignedChar, UnsignedChar};
         matches!(
@@ -184,15 +196,15 @@ fn value(types: &TypeTable, ty: TypeId, is_input: bool) -> Value {
 
 /// A conversion of a format: places in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Conversion {
-    start: usize,
+pub(crate) struct Conversion {
+    pub(crate) start: usize,
     /// Where the modifier of the length begins.
     length: usize,
     /// Where the letter stands that says what it is.
-    letter: usize,
-    end: usize,
+    pub(crate) letter: usize,
+    pub(crate) end: usize,
     /// The number of its argument, if it has one.
-    argument: Option<usize>,
+    pub(crate) argument: Option<usize>,
 }
 
 /// The other forms of a text, which stands between quotation marks as C writes it, each with its cost. `values` are those
@@ -206,7 +218,14 @@ fn forms(text: &str, use_: Use, values: &[Value]) -> Vec<(u32, String)> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    found.extend(fitted(text, use_, &conversions, values).map(|form| (FITTED_COST, form)));
+    if let Some(form) = fitted(text, use_, &conversions, values) {
+        // What becomes a floating number has the digits that others have.
+        for digits in precisions(text, &conversions) {
+            let more = with_precision(text, &conversions, &form, &digits);
+            found.extend(more.map(|form| (FITTED_COST + 1, form)));
+        }
+        found.insert(0, (FITTED_COST, form));
+    }
     blanks(text, use_, &conversions, &mut found);
     if use_ != Use::Input {
         digits(text, &conversions, &mut found);
@@ -220,7 +239,7 @@ fn forms(text: &str, use_: Use, values: &[Value]) -> Vec<(u32, String)> {
 }
 
 /// The conversions of a format; `None` if it has some that are not usual.
-fn conversions(text: &str, use_: Use) -> Option<Vec<Conversion>> {
+pub(crate) fn conversions(text: &str, use_: Use) -> Option<Vec<Conversion>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut arguments = 0..;
@@ -329,6 +348,39 @@ fn fitted(text: &str, use_: Use, conversions: &[Conversion], values: &[Value]) -
     (form != text).then_some(form)
 }
 
+/// The numbers of digits behind the point that a format has, else the usual ones.
+fn precisions(text: &str, conversions: &[Conversion]) -> Vec<String> {
+    let flags = conversions
+        .iter()
+        .map(|one| &text[one.start + 1..one.length]);
+    let own = flags.filter_map(|flags| Some(flags.get(flags.find('.')?..)?.to_owned()));
+    let mut own: Vec<String> = own.collect();
+    own.dedup();
+    match own.is_empty() {
+        true => [".1", ".2", ".3"].map(str::to_owned).to_vec(),
+        false => own,
+    }
+}
+
+/// A fitted form of a format with so many digits behind the points of those numbers that had none; `None` if there are no such.
+fn with_precision(
+    text: &str,
+    conversions: &[Conversion],
+    form: &str,
+    digits: &str,
+) -> Option<String> {
+    let fitted = self::conversions(form, Use::Output)?;
+    let mut found = form.to_owned();
+    for (old, new) in conversions.iter().zip(&fitted).rev() {
+        let was_floating = "fFeEgG".contains(&text[old.letter..old.end]);
+        let has_digits = text[old.start..old.length].contains('.');
+        if !was_floating && !has_digits && form[new.letter..new.end].ends_with('f') {
+            found.insert_str(new.length, digits);
+        }
+    }
+    (found != form).then_some(found)
+}
+
 /// Whether the text ends with a backslash that the next character belongs to.
 fn is_open(text: &str) -> bool {
     let backslashes = text.len() - text.trim_end_matches('\\').len();
@@ -348,6 +400,7 @@ fn blanks(text: &str, use_: Use, conversions: &[Conversion], found: &mut Vec<(u3
                 found.push((BLANK_COST, form));
             }
         }
+        lines(text, conversions, found);
         return;
     }
     for blank in ["\\n", " "] {
@@ -360,6 +413,22 @@ fn blanks(text: &str, use_: Use, conversions: &[Conversion], found: &mut Vec<(u3
     match text.strip_prefix(' ') {
         Some(rest) => found.push((BLANK_COST, rest.to_owned())),
         None => found.push((BLANK_COST, format!(" {text}"))),
+    }
+}
+
+/// A line where a word is read.
+fn lines(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>) {
+    for one in conversions {
+        if &text[one.letter..one.end] != "s" {
+            continue;
+        }
+        let (before, after) = (&text[..one.letter], &text[one.end..]);
+        found.push((BLANK_COST, format!("{before}[^\\n]{after}")));
+        // What is left of the line before is no line.
+        if !text[..one.start].ends_with([' ', 'n']) {
+            let (before, flags) = (&text[..one.start], &text[one.start..one.letter]);
+            found.push((BLANK_COST, format!("{before} {flags}[^\\n]{after}")));
+        }
     }
 }
 
@@ -544,7 +613,19 @@ mod tests {
             input("%d %*d %f", &[LONG_LONG, Value::Floating("l")]),
             fitted("%lld %*d %lf")
         );
-        assert_eq!(input("%d%9s", &[INT, Value::Text]), None);
+        let line = "%d%9[^\\n]".to_owned();
+        assert_eq!(
+            input("%d%9s", &[INT, Value::Text]),
+            Some((BLANK_COST, line))
+        );
+    }
+
+    #[test]
+    fn what_becomes_a_floating_number_has_the_digits_of_others() {
+        let values = [Value::Floating(""), Value::Floating("")];
+        let found = texts("%.1f is %d", Use::Output, &values);
+        assert_eq!(found[..2], ["%.1f is %f", "%.1f is %.1f"]);
+        assert_eq!(texts("%d", Use::Output, &values)[2], "%.2f");
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
 }
 
 /// The type of what an expression gives; `None` if the glue cannot name it.
-fn value_type(finder: &mut Finder<'_, '_, '_>, id: ExprId) -> Option<CType> {
+pub(crate) fn value_type(finder: &mut Finder<'_, '_, '_>, id: ExprId) -> Option<CType> {
     let ctype = finder.builder.ctype(finder.function.expr(id).ty)?;
     match ctype.is_arithmetic() {
         true => Some(promote(ctype)),

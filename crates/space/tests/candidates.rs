@@ -73,15 +73,26 @@ fn candidates_against(
         .map(|function| mentions(&mut builder, function))
         .collect();
     let mut found = holes(&mut builder, 0, function, &scope_map);
+    let shown = Shown::default();
     let schemas = Schemas::ALL;
-    found.extend(choices(&mut builder, 0, function, &scope_map, schemas, &callees).holes);
+    found.extend(
+        choices(
+            &mut builder,
+            0,
+            function,
+            &scope_map,
+            schemas,
+            &callees,
+            &shown,
+        )
+        .holes,
+    );
     found.retain(|hole| wanted(&hole.kind) && &source[hole.span.range()] == text);
     let with_leaves: Vec<_> = found
         .into_iter()
         .map(|mut hole| {
             let limits = LeafLimits::default();
             let near = leaves(&mut builder, function, &mentioned[own], &mut hole, limits);
-            let shown = Shown::default();
             let distant = distant(
                 &mut builder,
                 &mentioned,
@@ -355,6 +366,41 @@ fn what_a_call_may_change_is_not_read_in_front_of_it() {
     let found = candidates(source, "g()", is_expression);
     assert_eq!(cost(&found, "g() - n"), Some(2));
     assert_eq!(cost(&found, "n - g()"), None);
+}
+
+#[test]
+fn one_more_of_several_comparisons_with_constants_costs_little() {
+    let source = "int f(int c, int d) { return c == 'a' || c == 'e' || d == 'x'; }";
+    let text = "c == 'a' || c == 'e' || d == 'x'";
+    let found = candidates(source, text, is_expression);
+    let least = |added: &str| {
+        let all = found.iter().filter(|(_, put)| put.ends_with(added));
+        all.map(|(cost, _)| *cost).min()
+    };
+    assert_eq!(least("d == 'x' || c == 'x'"), Some(2));
+    assert_eq!(least("d == 'x' || d == 'a'"), Some(4));
+    // A character is no small number.
+    assert_eq!(least("d == 1"), Some(3));
+}
+
+#[test]
+fn a_member_that_the_function_does_not_mention_is_set_behind_its_pointers() {
+    let source = "\
+struct s { int used; int most; const int fixed; unsigned bits : 3; };
+void f(struct s *s, const struct s *t)
+{
+    while (s->used > t->used)
+        s->used--;
+}
+";
+    let found = candidates(source, "s->used--;", is_assignment);
+    assert_eq!(cost(&found, "{ s->most = 0; s->used--; }"), Some(3));
+    let set = |name: &str| {
+        found
+            .iter()
+            .any(|(_, text)| text.contains(&format!("{name} = ")))
+    };
+    assert!(!set("t->most") && !set("s->fixed") && !set("s->bits"));
 }
 
 #[test]

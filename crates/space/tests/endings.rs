@@ -3,7 +3,9 @@
 mod common;
 
 use patchwright_csource::scopes;
-use patchwright_space::{AtomBuilder, Callees, Form, HoleKind, Schemas, TermTypes, choices, holes};
+use patchwright_space::{
+    AtomBuilder, Callees, Form, HoleKind, Schemas, Shown, TermTypes, choices, holes,
+};
 
 /// What can be done about the statements of a function, by their text.
 #[derive(Debug, Default)]
@@ -44,7 +46,19 @@ fn open(source: &str) -> Open {
     };
     let mut found = holes(&mut builder, 0, function, &scope_map);
     let schemas = Schemas::ALL;
-    found.extend(choices(&mut builder, 0, function, &scope_map, schemas, &callees).holes);
+    let shown = Shown::default();
+    found.extend(
+        choices(
+            &mut builder,
+            0,
+            function,
+            &scope_map,
+            schemas,
+            &callees,
+            &shown,
+        )
+        .holes,
+    );
     for hole in found {
         let text = text_of_lines(&source[hole.span.range()]);
         match hole.kind {

@@ -3,7 +3,7 @@
 // case 4 5 x => 20
 // case 4 5 - => -1
 // case 4 5 ? => 0
-// schemas: guard,declaration
+// schemas: guard,expression
 // patch in: calculate
 // added:   case 'x': return a * b;
 #include <stdio.h>

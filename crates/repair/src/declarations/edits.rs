@@ -9,7 +9,6 @@ use patchwright_text::{Edit, Span};
 
 use super::{
     follow::{Changed, formats, merged, returned},
-    labels::labels,
     tables::elements,
 };
 
@@ -160,7 +159,6 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
         };
         add_types(&mut found, &returns, &changed, 0);
     }
-    found.extend(labels(unit, function));
     found
 }
 

@@ -19,6 +19,9 @@ use crate::{
 /// So much less costs a comparison in the form of one that is there.
 const KNOWN_FORM: u32 = 2;
 
+/// So much less costs a comparison of what several others compare with constants: one more of a list.
+const ONE_MORE: u32 = 3;
+
 impl SpaceBuilder<'_> {
     /// Conditions that can be added or put under a statement, by number of nodes.
     pub(super) fn additions(&mut self, level: u32) -> Vec<PoolId> {
@@ -52,6 +55,7 @@ impl SpaceBuilder<'_> {
         pools.extend(self.binary_pools(&RELATIONAL, &distant, &leaves));
         pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
         pools.extend(self.sibling_pools());
+        pools.extend(self.listed_pools());
         pools.extend(self.pools_of_same_two());
         self.relations = Some(pools.clone());
         pools
@@ -106,6 +110,42 @@ impl SpaceBuilder<'_> {
             let calculated = self.binary_pools(&[op], &leaves, &leaves);
             for pool in self.binary_pools(&[compared], &calculated, &leaves) {
                 self.space.pools.discount(pool, KNOWN_FORM);
+                found.push(pool);
+            }
+        }
+        found
+    }
+
+    /// One more of several comparisons of one thing with constants: beside `c == ' '` and `c == '\t'`, `c == '\n'`.
+    fn listed_pools(&mut self) -> Vec<PoolId> {
+        if self.space.hole.captured.is_some() {
+            return Vec::new();
+        }
+        let mut compared: Vec<(BinaryOp, Term, usize)> = Vec::new();
+        for site in &self.space.sites {
+            if let Kind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), left, right) = site.term.kind()
+                && matches!(right.kind(), Kind::Constant(..))
+                && !matches!(left.kind(), Kind::Constant(..))
+            {
+                let known = compared
+                    .iter_mut()
+                    .find(|one| one.0 == *op && one.1 == *left);
+                match known {
+                    Some(one) => one.2 += 1,
+                    None => compared.push((*op, left.clone(), 1)),
+                }
+            }
+        }
+        let is_constant = |pool: &PoolId| self.space.pools.get(*pool).has_constants();
+        let constants = self.leaves.iter().copied().filter(is_constant);
+        let constants: Vec<PoolId> = constants.chain(self.distant_constants.clone()).collect();
+        let mut found = Vec::new();
+        for (op, left, _) in compared.into_iter().filter(|one| one.2 > 1) {
+            let Some(left) = self.fixed(&left) else {
+                continue;
+            };
+            for pool in self.binary_pools(&[op], &[left], &constants) {
+                self.space.pools.discount(pool, ONE_MORE);
                 found.push(pool);
             }
         }

@@ -9,6 +9,9 @@ use crate::{
 /// What it costs beyond its node to put what is no size in place of `sizeof`.
 const NO_SIZE: u32 = 2;
 
+/// What it costs beyond its node to put 0 or 1 in place of a character: `c == 1` for `c == '+'` is never true.
+const NO_CHARACTER: u32 = 2;
+
 /// For what reason a leaf is filled in.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LeafKind {
@@ -45,6 +48,7 @@ impl SpaceBuilder<'_> {
         let is_size = LeafKind::of(term, &self.space.hole.atoms.table) == LeafKind::Size;
         match self.leaf_kind(leaf) {
             Some(kind) if is_size && kind != LeafKind::Size => NO_SIZE,
+            Some(LeafKind::Usual) if is_character(term) => NO_CHARACTER,
             Some(LeafKind::Usual) if varied => {
                 let is_calculated =
                     matches!(self.beside(site), Some((op, ..)) if !op.is_comparison());
@@ -60,4 +64,9 @@ impl SpaceBuilder<'_> {
         let first = self.space.part(leaf, 0)?;
         Some(LeafKind::of(first, &self.space.hole.atoms.table))
     }
+}
+
+/// Whether it is a character as C writes it.
+fn is_character(term: &Term) -> bool {
+    matches!(term.kind(), Kind::Constant(_, spelling) if spelling.starts_with('\''))
 }
