@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// A plausible candidate, ready to be verified.
+#[derive(Clone)]
 pub(crate) struct Proposal<'a> {
     pub(crate) class: usize,
     pub(crate) found: &'a FoundClass,
@@ -123,6 +124,12 @@ impl Proposal<'_> {
         }
     }
 
+    /// How many characters the text gains, blanks aside.
+    fn growth(&self) -> isize {
+        let removed = self.edit.span.len() as isize;
+        without_blanks(&self.edit.text).len() as isize - removed
+    }
+
     /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
     /// or the greater of what was there and something else is no such thing.
     fn is_calculated(&self) -> bool {
@@ -136,6 +143,9 @@ const MEMBERS_COMPILED: usize = 6;
 
 /// So many texts are compiled at most for that, over all classes.
 const MOST_COMPILED: usize = 300;
+
+/// So many later candidates with a shorter text are compiled for each that is proposed.
+const SHORTER_COMPILED: usize = 4;
 
 /// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
 /// they would leave no room for anything else.
@@ -359,11 +369,11 @@ impl<'f> Selection<'f> {
     /// # Errors
     /// When texts cannot be compiled.
     pub(crate) fn next(&mut self) -> Result<Option<Proposed<'f>>, RepairError> {
-        while let Some(proposal) = self.proposals.next() {
+        while let Some(mut proposal) = self.proposals.next() {
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
             }
-            let Some((_, text, diff)) = proposal.applied(self.instrumented.places()) else {
+            let Some((_, mut text, mut diff)) = proposal.applied(self.instrumented.places()) else {
                 continue;
             };
             if !self.seen.insert(diff.clone()) {
@@ -384,6 +394,16 @@ impl<'f> Selection<'f> {
                     continue;
                 }
                 known.proposed.push(code.clone());
+                if let Some(shorter) = self.shorter(&proposal, code)? {
+                    let applied = shorter.applied(self.instrumented.places());
+                    let applied = applied.map(|(_, text, diff)| (text, diff));
+                    if let Some(applied) = applied {
+                        proposal = shorter;
+                        (text, diff) = applied;
+                        self.seen.insert(diff.clone());
+                        self.duplicates += 1;
+                    }
+                }
             }
             let distinct = self.distinct(&proposal, code.as_ref())?;
             self.represented.insert(proposal.class);
@@ -396,6 +416,40 @@ impl<'f> Selection<'f> {
             }));
         }
         Ok(None)
+    }
+
+    /// Of the candidates that come later, cost at most one more and have the same code, that which leaves the least text: `n = a;` for
+    /// `n += a - n;`.
+    fn shorter(
+        &mut self,
+        proposal: &Proposal<'f>,
+        code: &Code,
+    ) -> Result<Option<Proposal<'f>>, RepairError> {
+        if self.all {
+            return Ok(None);
+        }
+        let holes = &self.instrumented.holes;
+        let place = |proposal: &Proposal<'_>| {
+            let entry = &holes[proposal.found.entry];
+            (entry.file, entry.hole.function)
+        };
+        let later = self.proposals.as_slice().iter().filter(|other| {
+            other.found.is_local
+                && other.found.cost <= proposal.found.cost + 1
+                && place(other) == place(proposal)
+                && other.growth() < proposal.growth()
+        });
+        let later: Vec<Proposal<'f>> = later.take(SHORTER_COMPILED).cloned().collect();
+        let mut found: Option<Proposal<'f>> = None;
+        for other in later {
+            let is_shortest = found
+                .as_ref()
+                .is_none_or(|best| other.growth() < best.growth());
+            if is_shortest && self.code(other.found.entry, &other.edit)?.as_ref() == Some(code) {
+                found = Some(other);
+            }
+        }
+        Ok(found)
     }
 
     /// Removes the copy; how many candidates were the same as the untouched program or as another one.

@@ -7,6 +7,7 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form},
+    operators::within,
     space::Schema,
 };
 
@@ -23,13 +24,12 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut places = 0;
     for standing in finder.statements.clone() {
         let function = finder.function;
-        let stmt = function.stmt(standing.id);
-        if !matches!(stmt.kind, StmtKind::If { .. }) || standing.is_body {
-            continue;
-        }
-        let joined = joined(finder, standing.id, standing.span, standing.block);
-        let parted = parted(finder, standing.id, standing.span);
-        for (span, alternatives) in joined.into_iter().chain(parted) {
+        let found = match &function.stmt(standing.id).kind {
+            StmtKind::Compound(inner) => joined(finder, inner),
+            StmtKind::If { .. } if !standing.is_body => parted(finder, standing.id, standing.span),
+            _ => continue,
+        };
+        for (span, alternatives) in found {
             if places == MOST_PLACES {
                 finder.found.refuse("GUARD by `else` in further places");
                 return;
@@ -40,35 +40,59 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// The statement behind this one as its `else`.
-fn joined(
-    finder: &Finder<'_, '_, '_>,
-    id: StmtId,
-    span: Span,
-    block: Option<(StmtId, usize)>,
-) -> Option<(Span, Vec<Alternative>)> {
+/// What is woven in the place of which text.
+type Change = (Span, Vec<Alternative>);
+
+/// Statements of a block as the `else` of those before them. Several in a row are one location, for texts that are woven do not overlap.
+fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
     let function = finder.function;
-    let (block, place) = block?;
-    let StmtKind::Compound(inner) = &function.stmt(block).kind else {
-        return None;
-    };
-    let next = function.stmt(*inner.get(place + 1)?);
-    let (StmtKind::If { .. }, Place::Written(next)) = (&next.kind, next.place) else {
-        return None;
-    };
-    let whole = Span::new(span.start, next.end);
-    if !takes_else(function, id) || whole.len() > LONGEST || next.start < span.end {
-        return None;
+    let is_if = |id: &StmtId| matches!(function.stmt(*id).kind, StmtKind::If { .. });
+    let mut found = Vec::new();
+    for run in inner.chunk_by(|one, other| is_if(one) && is_if(other)) {
+        let spans = run.iter().map(|&id| match function.stmt(id).place {
+            Place::Written(span) => Some(span),
+            _ => None,
+        });
+        let Some(spans) = spans.collect::<Option<Vec<Span>>>() else {
+            continue;
+        };
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+            continue;
+        };
+        let is_in_order = spans.windows(2).all(|two| two[0].end <= two[1].start);
+        let whole = Span::new(first.start, last.end.max(first.end));
+        if whole.len() > LONGEST || !is_in_order || !is_repeatable(function, whole) {
+            continue;
+        }
+        let alternatives = run.iter().zip(&spans[1..]);
+        let alternatives = alternatives.filter(|(id, _)| takes_else(function, **id));
+        let alternatives: Vec<Alternative> = alternatives
+            .map(|(_, next)| {
+                let edit = Edit::insert(next.start, "else ");
+                Alternative {
+                    schema: Schema::Guard,
+                    cost: ELSE_COST,
+                    woven: within(finder, whole, &edit),
+                    edit,
+                }
+            })
+            .collect();
+        if !alternatives.is_empty() {
+            found.push((whole, alternatives));
+        }
     }
-    let (own, other) = (finder.text(span), finder.text(next));
-    let between = finder.text(Span::new(span.end, next.start));
-    let alternative = Alternative {
-        schema: Schema::Guard,
-        cost: ELSE_COST,
-        woven: format!("{own}{between}else {other}"),
-        edit: Edit::insert(next.start, "else "),
-    };
-    Some((whole, vec![alternative]))
+    found
+}
+
+/// Whether a text may stand twice in a function: it has no labels, and nothing unusual.
+fn is_repeatable(function: &Function, span: Span) -> bool {
+    function.stmts.iter().all(|stmt| {
+        let is_unusual = matches!(stmt.kind, StmtKind::Label { .. } | StmtKind::Other { .. });
+        match stmt.place {
+            Place::Written(own) => !is_unusual || !span.contains_span(own),
+            _ => !is_unusual,
+        }
+    })
 }
 
 /// Whether an `else` behind a statement is that of its last `if`, which has none.
@@ -94,7 +118,7 @@ fn takes_else(function: &Function, id: StmtId) -> bool {
 }
 
 /// The `else if` of a statement as a statement of its own.
-fn parted(finder: &Finder<'_, '_, '_>, id: StmtId, span: Span) -> Vec<(Span, Vec<Alternative>)> {
+fn parted(finder: &Finder<'_, '_, '_>, id: StmtId, span: Span) -> Vec<Change> {
     let function = finder.function;
     let mut found = Vec::new();
     let mut at = id;
@@ -112,11 +136,11 @@ fn parted(finder: &Finder<'_, '_, '_>, id: StmtId, span: Span) -> Vec<(Span, Vec
         };
         let gap = Span::new(before.end, behind.start);
         let text = finder.text(gap);
-        // Of `if (a) if (b) x; else y;` another `if` would get the `else`.
-        if let Some(word) = text.rfind("else").filter(|_| span.len() <= LONGEST) {
+        let can_be = span.len() <= LONGEST && is_repeatable(function, span);
+        if let Some(word) = text.rfind("else").filter(|_| can_be) {
             let start = gap.start + word as u32;
             let edit = Edit::replace(Span::new(start, gap.end), "");
-            let woven = crate::operators::within(finder, span, &edit);
+            let woven = within(finder, span, &edit);
             found.push(Alternative {
                 schema: Schema::Guard,
                 cost: ELSE_COST,

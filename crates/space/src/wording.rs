@@ -34,6 +34,9 @@ const LEAST_OF_PART: usize = 4;
 /// Most places in which a text and a line differ.
 const MOST_PLACES: usize = 3;
 
+/// Differences with fewer pieces between them are in one place.
+const SAME_PLACE: usize = 3;
+
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
@@ -418,7 +421,9 @@ impl Table {
     fn read(&self, part: &[Piece], line: &[char], last: usize, use_: Use) -> Aligned {
         let (mut i, mut j) = (part.len(), last);
         let mut texts: Vec<String> = Vec::new();
-        let (mut places, mut differences, mut was_different) = (0, 0, false);
+        let (mut places, mut differences) = (0, 0);
+        // How many pieces have been the same since the last difference: a word is one place.
+        let mut same = SAME_PLACE;
         loop {
             let step = self.steps[i * self.width + j];
             let own = |i: usize| match &part[i - 1] {
@@ -466,8 +471,8 @@ impl Table {
                 }
             };
             differences += usize::from(is_different);
-            places += usize::from(is_different && !was_different);
-            was_different = is_different;
+            places += usize::from(is_different && same >= SAME_PLACE);
+            same = if is_different { 0 } else { same + 1 };
         }
         texts.reverse();
         Aligned {
