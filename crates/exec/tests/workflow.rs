@@ -532,6 +532,7 @@ fn where_no_test_ends_only_the_first_one_gets_all_its_time() {
     let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
     let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
     let lost = baseline.tests.iter().map(|test| test.lost_patience);
+    // It sleeps, so that it gets all its time.
     assert_eq!(lost.collect::<Vec<_>>(), [false, true, true]);
     let runs = fs::read_to_string(worker.sandbox.folder().join("runs")).unwrap();
     let runs: Vec<&str> = runs.lines().collect();
@@ -539,9 +540,29 @@ fn where_no_test_ends_only_the_first_one_gets_all_its_time() {
     assert_eq!(runs, ["a", "b", "c", "a", "a", "b", "c"]);
     let told: Vec<String> = baseline.impatience().collect();
     assert!(
-        told[0].contains("as another one did not end in all its time"),
+        told[0].contains("as none of the tests has ended"),
         "{told:?}"
     );
+}
+
+#[test]
+fn where_all_tests_compute_without_end_the_first_one_does_not_get_all_its_time() {
+    let fixture = Fixture::new();
+    let driver = "#!/bin/sh\nwhile :; do :; done\n";
+    fixture.project.script("driver", driver);
+    let project = fixture.load(&driver_flags("driver", &["a", "b"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.limits.wall = Duration::from_secs(3600);
+    options.rule.floor = Duration::from_millis(100);
+    options.rule.slack = Duration::ZERO;
+    options.patience.next = Duration::from_millis(100);
+    options.patience.first = Duration::from_millis(300);
+    let suite = project.require_tests().unwrap();
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
+    assert!(baseline.tests.iter().all(|test| test.lost_patience));
+    assert!(baseline.tests[0].durations[0] >= options.patience.first);
 }
 
 #[test]

@@ -124,10 +124,9 @@ impl Proposal<'_> {
         }
     }
 
-    /// How many characters the text gains, blanks aside.
+    /// How many characters the text gains.
     fn growth(&self) -> isize {
-        let removed = self.edit.span.len() as isize;
-        without_blanks(&self.edit.text).len() as isize - removed
+        self.edit.text.len() as isize - self.edit.span.len() as isize
     }
 
     /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
@@ -145,7 +144,7 @@ const MEMBERS_COMPILED: usize = 6;
 const MOST_COMPILED: usize = 300;
 
 /// So many later candidates with a shorter text are compiled for each that is proposed.
-const SHORTER_COMPILED: usize = 4;
+const SHORTER_COMPILED: usize = 6;
 
 /// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
 /// they would leave no room for anything else.
@@ -439,7 +438,9 @@ impl<'f> Selection<'f> {
                 && place(other) == place(proposal)
                 && other.growth() < proposal.growth()
         });
-        let later: Vec<Proposal<'f>> = later.take(SHORTER_COMPILED).cloned().collect();
+        let mut later: Vec<Proposal<'f>> = later.cloned().collect();
+        later.sort_by_key(|other| (other.class != proposal.class, other.growth()));
+        later.truncate(SHORTER_COMPILED);
         let mut found: Option<Proposal<'f>> = None;
         for other in later {
             let is_shortest = found
