@@ -5,7 +5,10 @@ use patchwright_lower::alternatives::{Alternative, Choice};
 use patchwright_text::{LineMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mutation::{Mutation, Mutations, Piece, Site, Text};
+use crate::{
+    mutation::{Mutation, Mutations, Site},
+    pieces::{Piece, Text},
+};
 
 /// A number in the code that the definition of a macro writes.
 pub(crate) struct Use {

@@ -1,11 +1,8 @@
 //! The expressions of a source file that can be changed, and what they can be changed to.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind,
-    Storage, TranslationUnit, UnaryOperator, VarId,
-    detail::Detail,
-    scopes,
-    types::{IntegerKind, TypeKind},
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Scope, ScopeMap, StmtId, StmtKind,
+    Storage, TranslationUnit, UnaryOperator, VarId, scopes,
 };
 use patchwright_lower::alternatives::{Alternative, Atom, Choice};
 use patchwright_text::{LineMap, Span};
@@ -13,9 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     defines,
-    level::{Level, Operands, others},
-    mutation::{Mutation, Mutations, Piece, Site, Text, literal},
-    syntax::{Binding, binding, needs_parentheses, operator_between, written},
+    level::Level,
+    mutation::{Mutation, Mutations, Site},
+    operators::is_comparison,
     trusted::{self, Trusted},
 };
 
@@ -184,9 +181,9 @@ fn closed(alternative: &Alternative) -> Alternative {
 pub(crate) struct Walker<'a> {
     pub(crate) unit: &'a TranslationUnit,
     pub(crate) function: &'a Function,
-    level: Level,
+    pub(crate) level: Level,
     scopes: ScopeMap,
-    spans: &'a [Span],
+    pub(crate) spans: &'a [Span],
     roots: Vec<Root>,
     /// The written expression around each one.
     pub(crate) parents: FxHashMap<ExprId, ExprId>,
@@ -194,9 +191,9 @@ pub(crate) struct Walker<'a> {
     found: Vec<Found>,
     /// Variables that the function mentions.
     pub(crate) mentioned: Vec<VarId>,
-    out_of_reach: usize,
+    pub(crate) out_of_reach: usize,
     /// Numbers that macros write.
-    uses: Vec<defines::Use>,
+    pub(crate) uses: Vec<defines::Use>,
     pub(crate) next: &'a mut u32,
 }
 
@@ -463,349 +460,7 @@ impl Walker<'_> {
         }
     }
 
-    fn operands(&self, left: ExprId, right: ExprId) -> Operands {
-        let types = &self.unit.types;
-        let kind = |id: ExprId| types.kind(self.function.expr(id).ty);
-        let is_integer = |id: ExprId| types.integer_kind(self.function.expr(id).ty).is_some();
-        let is_float = |id: ExprId| matches!(kind(id), TypeKind::Float(_));
-        let is_pointer = |id: ExprId| matches!(kind(id), TypeKind::Pointer(_));
-        match (is_pointer(left), is_pointer(right)) {
-            (true, true) => Operands::Pointers,
-            (true, false) if is_integer(right) => Operands::PointerAndInteger,
-            (false, false) if is_integer(left) && is_integer(right) => Operands::Integers,
-            (false, false)
-                if (is_float(left) || is_integer(left))
-                    && (is_float(right) || is_integer(right)) =>
-            {
-                Operands::Floats
-            }
-            _ => Operands::Others,
-        }
-    }
-
-    fn binary(
-        &mut self,
-        id: ExprId,
-        parent: Option<ExprId>,
-        operator: BinaryOperator,
-        left: ExprId,
-        right: ExprId,
-        role: Role,
-    ) {
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let (Some(first), Some(second)) = (self.place(left), self.place(right)) else {
-            return;
-        };
-        let Some(token) = operator_between(self.unit, first.end, second.start, operator.spelling())
-        else {
-            self.out_of_reach += 1;
-            return;
-        };
-        let mut found = Vec::new();
-        let mut operands = self.operands(left, right);
-        if is_pointer_difference(operator, operands) {
-            operands = Operands::Others;
-        }
-        for other in others(operator, self.level, operands) {
-            let mut pieces = vec![replace(token, other.spelling())];
-            let new = Binding::of(other);
-            for (operand, place, is_right) in [(left, first, false), (right, second, true)] {
-                let own = binding(self.function, operand);
-                let weaker = own < new || own == new && is_right;
-                let cautious = !weaker || Binding::of(operator) == new;
-                if own < Binding::PRIMARY {
-                    pieces.extend(parentheses(place, cautious));
-                }
-            }
-            let cautious =
-                Binding::of(operator) == new || !needs_parentheses(self.function, id, parent, new);
-            pieces.extend(parentheses(span, cautious));
-            found.push((Alternative::Operator(other), Mutation::new(pieces)));
-        }
-        let logical = matches!(
-            operator,
-            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
-        );
-        if self.level == Level::Three {
-            found.extend(self.other_way_round(operator, (left, first), (right, second)));
-        }
-        if logical && self.level == Level::Three {
-            for (alternative, kept, place) in [
-                (Alternative::Left, left, first),
-                (Alternative::Right, right, second),
-            ] {
-                let mut pieces = vec![
-                    replace(Span::new(span.start, place.start), ""),
-                    replace(Span::new(place.end, span.end), ""),
-                ];
-                pieces.retain(|piece| !piece.span.is_empty());
-                if role != Role::Condition && !self.is_truth_value(kept) {
-                    let weak = binding(self.function, kept) < Binding::of(BinaryOperator::Ne);
-                    pieces.extend(parentheses(place, !weak));
-                    pieces.push(behind(place, " != 0", place.len() + 1));
-                    let whole = needs_parentheses(
-                        self.function,
-                        id,
-                        parent,
-                        Binding::of(BinaryOperator::Ne),
-                    );
-                    let mut outer = parentheses(place, !whole);
-                    outer.iter_mut().for_each(|piece| piece.extent += 2);
-                    pieces.extend(outer);
-                }
-                found.push((alternative, Mutation::new(pieces)));
-            }
-        }
-        self.add(id, span, found);
-    }
-
-    /// Its value is 0 or 1, an `int`.
-    pub(crate) fn is_truth_value(&self, id: ExprId) -> bool {
-        let id = self.function.without_parens(written(self.function, id));
-        match &self.function.expr(id).kind {
-            ExprKind::Binary { operator, .. } => {
-                is_comparison(*operator)
-                    || matches!(
-                        operator,
-                        BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr
-                    )
-            }
-            ExprKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
-            _ => false,
-        }
-    }
-
     pub(crate) fn place(&self, id: ExprId) -> Option<Span> {
         self.function.expr(id).place.editable()
-    }
-
-    fn compound(&mut self, id: ExprId, operator: BinaryOperator, target: ExprId, value: ExprId) {
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let (Some(first), Some(second)) = (self.place(target), self.place(value)) else {
-            return;
-        };
-        let spelling = format!("{}=", operator.spelling());
-        let Some(token) = operator_between(self.unit, first.end, second.start, &spelling) else {
-            self.out_of_reach += 1;
-            return;
-        };
-        let operands = self.operands(target, value);
-        let found = others(operator, self.level, operands)
-            .into_iter()
-            .map(|other| {
-                let text = format!("{}=", other.spelling());
-                let pieces = vec![replace(token, &text)];
-                (Alternative::Operator(other), Mutation::new(pieces))
-            })
-            .collect();
-        self.add(id, span, found);
-    }
-
-    fn step(&mut self, id: ExprId, operand: ExprId, role: Role) {
-        let Some(&Detail::Step { increment, prefix }) = self.function.details.of.get(&id) else {
-            return;
-        };
-        let (Some(span), Some(place)) = (self.editable(id), self.place(operand)) else {
-            return;
-        };
-        let own: i64 = if increment { 1 } else { -1 };
-        let token = match prefix {
-            true => Span::new(span.start, place.start),
-            false => Span::new(place.end, span.end),
-        };
-        let turned = if increment { "--" } else { "++" };
-        let mut found = vec![(
-            Alternative::Step(-own),
-            Mutation::new(vec![replace(token, turned)]),
-        )];
-        if self.level >= Level::Two && role == Role::Effect {
-            for by in [2 * own, 0] {
-                let operator = if increment { "+=" } else { "-=" };
-                let mut pieces = vec![
-                    replace(token, ""),
-                    behind(place, &format!(" {operator} {}", by.abs()), span.len()),
-                ];
-                if !prefix {
-                    pieces = vec![replace(token, &format!(" {operator} {}", by.abs()))];
-                }
-                found.push((Alternative::Step(by), Mutation::new(pieces)));
-            }
-        }
-        self.add(id, span, found);
-    }
-
-    /// Keeps a number that the definition of a macro may be the text of.
-    fn written_by_macro(&mut self, id: ExprId, value: i128, kind: IntegerKind) {
-        let (invocation, replaceable) = match self.function.expr(id).place {
-            Place::Written(span) => (span, true),
-            Place::MacroBody { invocation } => (invocation, false),
-            _ => return,
-        };
-        let text = self.unit.text(invocation);
-        let is_allowed = !self.spans.iter().any(|one| one.overlaps(invocation));
-        if is_allowed
-            && text
-                .bytes()
-                .next()
-                .is_some_and(|byte| !byte.is_ascii_digit())
-        {
-            self.uses.push(defines::Use {
-                function: self.function.name.clone(),
-                id,
-                invocation,
-                value,
-                kind,
-                replaceable,
-            });
-        }
-    }
-
-    fn integer(
-        &mut self,
-        id: ExprId,
-        parent: Option<ExprId>,
-        (value, character): (i128, bool),
-        root: &Root,
-    ) {
-        let Some(kind) = self.unit.types.integer_kind(self.function.expr(id).ty) else {
-            return;
-        };
-        let Some((low, high)) = range(kind) else {
-            return;
-        };
-        if self.level == Level::Three {
-            self.written_by_macro(id, value, kind);
-        }
-        let Some(span) = self.editable(id) else {
-            return;
-        };
-        let is_unsigned = low == 0;
-        let tight = matches!(
-            parent.map(|parent| &self.function.expr(parent).kind),
-            Some(ExprKind::Binary { .. } | ExprKind::Unary { .. } | ExprKind::Cast { .. })
-        );
-        // `2[a]`
-        if let Some(parent) = parent
-            && let ExprKind::Other { kind, .. } = &self.function.expr(parent).kind
-            && kind == "ArraySubscriptExpr"
-        {
-            return;
-        }
-        if self.level == Level::Three {
-            let number = *self.next;
-            *self.next += 1;
-            let text = Text::Open {
-                number,
-                kind,
-                parenthesised: tight,
-            };
-            let piece = Piece {
-                span,
-                text,
-                extent: span.len(),
-                closing: false,
-                cautious: false,
-            };
-            let mut mutation = Mutation::new(vec![piece]);
-            mutation.near = value as u64 as i64;
-            self.add(id, span, vec![(Alternative::Open(number), mutation)]);
-            self.variable_for_number(id, span, root);
-            return;
-        }
-        let mut values: Vec<i128> = Vec::new();
-        for other in [value + 1, value - 1, -value, 0] {
-            let wrapped = match is_unsigned {
-                true => other.rem_euclid(high + 1),
-                false => other,
-            };
-            if wrapped != value && (low..=high).contains(&wrapped) && !values.contains(&wrapped) {
-                values.push(wrapped);
-            }
-        }
-        let source_text = self.unit.text(span).into_owned();
-        let found = values
-            .into_iter()
-            .map(|other| {
-                let text = match character && source_text.starts_with('\'') {
-                    true => character_literal(other),
-                    false => None,
-                };
-                let text = text.unwrap_or_else(|| literal(other, kind, tight));
-                let mutation = Mutation::new(vec![replace(span, &text)]);
-                // The canonical form of crate `semantics`: sign-extended for signed types.
-                (Alternative::Constant(other as u64), mutation)
-            })
-            .collect();
-        self.add(id, span, found);
-    }
-}
-
-fn is_comparison(operator: BinaryOperator) -> bool {
-    use BinaryOperator::*;
-    matches!(operator, Lt | Le | Gt | Ge | Eq | Ne)
-}
-
-fn is_pointer_difference(operator: BinaryOperator, operands: Operands) -> bool {
-    operator == BinaryOperator::Sub && operands == Operands::Pointers
-}
-
-pub(crate) fn replace(span: Span, text: &str) -> Piece {
-    Piece {
-        span,
-        text: Text::Is(text.to_owned()),
-        extent: span.len(),
-        closing: false,
-        cautious: false,
-    }
-}
-
-/// Text behind an expression.
-pub(crate) fn behind(place: Span, text: &str, extent: u32) -> Piece {
-    Piece {
-        span: Span::empty(place.end),
-        text: Text::Is(text.to_owned()),
-        extent,
-        closing: true,
-        cautious: false,
-    }
-}
-
-pub(crate) fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
-    let piece = |at: u32, text: &str, closing: bool| Piece {
-        span: Span::empty(at),
-        text: Text::Is(text.to_owned()),
-        extent: place.len(),
-        closing,
-        cautious,
-    };
-    [piece(place.start, "(", false), piece(place.end, ")", true)]
-}
-
-pub(crate) fn size_of(kind: IntegerKind) -> Option<u64> {
-    (kind.size() <= 8).then(|| kind.size())
-}
-
-/// The values of a type that literals can have.
-pub(crate) fn range(kind: IntegerKind) -> Option<(i128, i128)> {
-    use IntegerKind::*;
-    Some(match kind {
-        Int => (i128::from(i32::MIN), i128::from(i32::MAX)),
-        UnsignedInt => (0, i128::from(u32::MAX)),
-        Long | LongLong => (i128::from(i64::MIN), i128::from(i64::MAX)),
-        UnsignedLong | UnsignedLongLong => (0, i128::from(u64::MAX)),
-        _ => return None,
-    })
-}
-
-fn character_literal(value: i128) -> Option<String> {
-    let byte = u8::try_from(value).ok()?;
-    match byte {
-        b'\'' | b'\\' => Some(format!("'\\{}'", byte as char)),
-        b' '..=b'~' => Some(format!("'{}'", byte as char)),
-        _ => None,
     }
 }

@@ -5,8 +5,9 @@ use patchwright_lower::alternatives::Alternative;
 use patchwright_text::Span;
 
 use crate::{
-    enumerate::{Walker, parentheses, replace},
-    mutation::{Mutation, Parentheses, Piece, Text},
+    enumerate::Walker,
+    mutation::Mutation,
+    pieces::{Parentheses, Piece, Text, parentheses, replace},
     syntax::{Binding, binding, needs_parentheses},
 };
 

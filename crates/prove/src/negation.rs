@@ -5,8 +5,9 @@ use patchwright_lower::alternatives::Alternative;
 use patchwright_text::Span;
 
 use crate::{
-    enumerate::{Role, Walker, parentheses, replace},
-    mutation::{Mutation, Piece, Text},
+    enumerate::{Role, Walker},
+    mutation::Mutation,
+    pieces::{Piece, Text, parentheses, replace},
     syntax::{Binding, binding},
 };
 

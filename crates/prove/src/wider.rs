@@ -9,8 +9,10 @@ use patchwright_text::Span;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    enumerate::{Role, Root, Walker, behind, parentheses, range, replace, size_of},
-    mutation::{Mutation, Piece, Text},
+    enumerate::{Role, Root, Walker},
+    mutation::Mutation,
+    numbers::{range, size_of},
+    pieces::{Piece, Text, behind, parentheses, replace},
     syntax::{Binding, binding, needs_parentheses},
 };
 
