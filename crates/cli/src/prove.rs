@@ -1,5 +1,6 @@
 //! `patchwright prove`.
 
+mod deeper;
 mod flags;
 mod read;
 mod show;
@@ -150,11 +151,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn options(&self) -> Result<Options, Problem> {
+    fn options(&self, bound: u32) -> Result<Options, Problem> {
         let args = self.args;
         Ok(Options {
-            bound: args.bound,
-            recursion: args.bound,
+            bound,
+            recursion: bound,
             checks: checks(args.check.as_deref(), Check::usual())?,
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
@@ -250,9 +251,40 @@ impl<'a> Job<'a> {
         self.encode(&linked, &entry, &options).map(Some)
     }
 
-    /// Decides about the program, and executes what is found.
+    /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
+    /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
     fn decided(&mut self) -> Result<Decided, Problem> {
-        let mut options = self.options()?;
+        if let Some(bound) = self.args.bound {
+            return self.decided_within(bound, self.args.budget);
+        }
+        let mut bound = deeper::FIRST;
+        let mut known = self.decided_within(bound, self.args.budget)?;
+        let mut before = (0, 0);
+        loop {
+            let all = (self.stats.instructions, self.stats.conflicts);
+            let work = (all.0 - before.0, all.1 - before.1);
+            let goes_on = matches!(known.verdict, Verdict::Bounded(_));
+            if !goes_on || !deeper::is_little(work) || bound >= deeper::LAST {
+                return Ok(known);
+            }
+            (before, bound) = (all, bound * 2);
+            self.like = None;
+            let budget = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+            match self.decided_within(bound, Some(budget)) {
+                Ok(next) if matches!(next.verdict, Verdict::Budget | Verdict::Unknown(_)) => {
+                    return Ok(known);
+                }
+                Ok(next) => known = next,
+                // What is known stays known.
+                Err(Problem::Interrupted) => return Ok(known),
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// Decides as far as so many rounds of each loop, with so many conflicts of each question at most.
+    fn decided_within(&mut self, bound: u32, conflicts: Option<u64>) -> Result<Decided, Problem> {
+        let mut options = self.options(bound)?;
         self.doing("encoding");
         let started = Instant::now();
         let Asked { encoding, spec } = self.asked(None, &mut options)?;
@@ -272,7 +304,7 @@ impl<'a> Job<'a> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {
-            conflicts: self.args.budget,
+            conflicts,
             interrupt: Some(&interrupt),
         };
         self.doing("deciding");
@@ -296,7 +328,7 @@ impl<'a> Job<'a> {
             }
         }
         self.count(&statistics);
-        self.stats.seconds.push(("decide".to_owned(), seconds));
+        self.took("decide", seconds);
         let mut report = self.report(&verdict, &encoding, &options);
         let mut bug = None;
         let mut expected = None;
@@ -372,8 +404,16 @@ impl<'a> Job<'a> {
     }
 
     fn phase(&mut self, name: &str, started: Instant) {
-        let seconds = started.elapsed().as_secs_f64();
-        self.stats.seconds.push((name.to_owned(), seconds));
+        self.took(name, started.elapsed().as_secs_f64());
+    }
+
+    /// A phase took so long, once more where it has been before.
+    fn took(&mut self, name: &str, seconds: f64) {
+        let mut phases = self.stats.seconds.iter_mut();
+        match phases.find(|(known, _)| known == name) {
+            Some((_, all)) => *all += seconds,
+            None => self.stats.seconds.push((name.to_owned(), seconds)),
+        }
     }
 
     fn count(&mut self, statistics: &Statistics) {

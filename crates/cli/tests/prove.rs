@@ -791,3 +791,21 @@ fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
     assert_eq!(status, Some(5), "{text}{errors}");
     assert!(text.starts_with("Unknown: "), "{text}");
 }
+
+#[test]
+fn without_a_bound_loops_are_followed_further_as_long_as_that_is_little_work() {
+    let place = Place::new();
+    let program = "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int n = nondet_int(), i = 0, s = 0;\n    \
+                   while (i < n) {\n        s += 3;\n        i++;\n    }\n    assert(s != 120);\n    return 0;\n}\n";
+    place.write("deep.c", program);
+    let (status, text, errors) = prove(&place, &["project/deep.c"]);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert!(text.contains("nondet_int = 40\n"), "{text}");
+    let (status, text, errors) = prove(&place, &["project/deep.c", "--bound", "16"]);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("as far as 16 rounds of each loop"), "{text}");
+    place.write("deep.c", program.replace("s != 120", "s != 121"));
+    let (status, text, errors) = prove(&place, &["project/deep.c"]);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("as far as 256 rounds of each loop"), "{text}");
+}

@@ -62,9 +62,10 @@ pub struct ProveArgs {
     )]
     pub input: u32,
 
-    /// Rounds of each loop, and calls of a function within itself
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
-    pub bound: u32,
+    /// Rounds of each loop, and calls of a function within itself [default: 16; where executions go on beyond that, twice as
+    /// many, again and again, as long as that is little work]
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    pub bound: Option<u32>,
 
     /// Conflicts of one question to the solver at most
     #[arg(long, value_name = "N", help_heading = "How far")]
@@ -150,7 +151,7 @@ pub fn usual(function: Option<String>, like: Option<String>, bound: u32) -> Prov
     ProveArgs {
         function,
         like,
-        bound,
+        bound: Some(bound),
         ..args
     }
 }
