@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     congruence::Congruence,
     pair::Pair,
-    segments::{AT, Carried, KEPT, Segments},
+    segments::{AT, Carried, KEPT, Segments, keeps_state},
 };
 
 /// Conflicts that a question may cost.
@@ -64,6 +64,10 @@ impl Rounds<'_> {
     /// Whether two functions of this name are the same for all inputs, by rounds that they take together. Nothing if they
     /// have no loops and do not call themselves, or if that is not known.
     pub fn together(&self, name: &str) -> Option<Together> {
+        let mut modules = self.modules.iter();
+        if modules.any(|module| keeps_state(module, self.library, name)) {
+            return None;
+        }
         let opaque = self.opaque(name);
         let calls_itself = opaque.contains(name);
         let own = [0, 1].map(|at| {

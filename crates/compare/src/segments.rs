@@ -1,10 +1,12 @@
 //! Functions cut where their loops begin: what is left between two beginnings is a function without loops, which the encoding
 //! knows from its start to its end.
 
+use std::collections::BTreeSet;
+
 use patchwright_ir::{
-    Block, BlockId, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
+    Block, BlockId, Callee, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
     InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Operand, Origin, OriginId,
-    Parameter, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
+    Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
 };
 use patchwright_symbolic::{Entry, Head, ParameterShape, Shape, heads};
 
@@ -340,6 +342,62 @@ impl<'m> Segments<'m> {
     }
 }
 
+/// Whether a function, or one that it may call, keeps something of one call for the next one where nobody looks: in variables
+/// of the library (`strtok`), or in `errno`. What that holds at the beginning of a round is not known.
+pub(crate) fn keeps_state(module: &Module, library: &Module, name: &str) -> bool {
+    let defined = |wanted: &str| {
+        let of = |module: &'_ Module| {
+            let mut all = module.functions.iter();
+            all.position(|one| one.name == wanted && one.is_defined())
+        };
+        match of(module) {
+            Some(index) => Some((module, index, false)),
+            None => of(library).map(|index| (library, index, true)),
+        }
+    };
+    let mut seen = BTreeSet::new();
+    let mut open = vec![name.to_owned()];
+    while let Some(next) = open.pop() {
+        if next == "__errno_location" {
+            return true;
+        }
+        let Some((of, index, is_library)) = defined(&next) else {
+            continue;
+        };
+        let blocks = of.functions[index].blocks.iter();
+        for instruction in blocks.flat_map(|block| &block.instructions) {
+            let mut called = Vec::new();
+            if let InstructionKind::Call {
+                callee: Callee::Direct(id),
+                ..
+            } = &instruction.kind
+            {
+                called.push(*id);
+            }
+            for operand in instruction.operands() {
+                match operand.value {
+                    Value::Address {
+                        target: Target::Function(id),
+                        ..
+                    } => called.push(id),
+                    Value::Address {
+                        target: Target::Global(id),
+                        ..
+                    } if is_library && !of.globals[id.index()].constant => return true,
+                    _ => {}
+                }
+            }
+            for id in called {
+                let name = &of.function(id).name;
+                if seen.insert(name.clone()) {
+                    open.push(name.clone());
+                }
+            }
+        }
+    }
+    false
+}
+
 /// What a value is kept in where a segment ends.
 fn kept_name(local: LocalId) -> String {
     format!("{KEPT}{}", local.0)
@@ -406,7 +464,7 @@ fn store(global: GlobalId, ty: Type, value: Value, origin: OriginId) -> Instruct
         kind: InstructionKind::Store {
             ty,
             address: operand(Value::Address {
-                target: patchwright_ir::Target::Global(global),
+                target: Target::Global(global),
                 addend: 0,
             }),
             value: operand(value),

@@ -103,3 +103,20 @@ fn what_is_no_number_in_a_variable_is_left_to_others() {
     let reads = "int getchar(void); int f(int n) { int s = 0; for (int i = 0; i < n; i++) s ^= getchar(); return s; }\n";
     assert_eq!(loops(reads, reads), None, "an input that goes on");
 }
+
+#[test]
+fn what_the_library_keeps_from_round_to_round_is_not_taken_for_what_it_is_at_first() {
+    let head = "#include <errno.h>\n#include <string.h>\n#include <stdlib.h>\n";
+    let old = format!(
+        "{head}int f(int n) {{ int c = 0; for (int i = 0; i < n; i++) {{ if (errno) c += 1; errno = i; }} return c; }}\n"
+    );
+    let new = old.replace("c += 1", "c += 2");
+    assert_eq!(loops(&old, &new), None);
+    let old = format!(
+        "{head}int f(char *s, int n) {{ int c = 0; strtok(s, \",\"); for (int i = 0; i < n; i++) c += strtok(NULL, \",\") != NULL; return c; }}\n"
+    );
+    let new = old
+        .replace("c += strtok", "c += 2 * (strtok")
+        .replace("NULL; return", "NULL); return");
+    assert_eq!(loops(&old, &new), None);
+}
