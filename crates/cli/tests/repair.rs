@@ -289,6 +289,27 @@ fn a_macro_that_another_function_of_the_file_names_is_a_constant() {
 }
 
 #[test]
+fn of_candidates_with_equal_code_the_shortest_is_shown() {
+    let place = Place::new();
+    place.write_program(
+        "// case 3 5 => 3\n// case 5 3 => 3\n// case 4 4 => 4\n\
+         #include <stdio.h>\n#include <stdlib.h>\n\
+         static int slice_of(int left, int slice) {\n  if (left < slice)\n\
+         slice = left - slice;\n  return slice;\n}\n\
+         int main(int n, char **v) {\n\
+         if (n > 2) printf(\"%d\\n\", slice_of(atoi(v[1]), atoi(v[2])));\n  return 0;\n}\n",
+    );
+    let mut arguments = vec!["repair", "project/program.c", "--max-cost", "2"];
+    arguments.extend(["--schemas", "operator,expression", "--files", "program.c:8"]);
+    let output = place.run(arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    // `slice += left - slice;` costs less.
+    assert!(text.contains("+slice = left;"), "{text}");
+    assert!(!text.contains("+="), "{text}");
+}
+
+#[test]
 fn where_a_class_does_not_keep_its_promise_the_search_goes_on() {
     let place = Place::with_max2();
     fs::remove_dir_all(place.project().join("cases")).unwrap();

@@ -99,4 +99,5 @@ programs! {
     uninitialized_array
     value_given_elsewhere
     variable_of_its_own_condition
+    words_of_an_expected_line
 }
