@@ -29,8 +29,14 @@ pub(crate) struct Congruence {
 }
 
 impl Congruence {
-    /// Tells `solver` of the operations within `roots` that it does not know yet.
-    pub(crate) fn tell(&mut self, terms: &mut Terms, solver: &mut Solver, roots: &[Term]) {
+    /// Tells `solver` of the operations within `roots` that it does not know yet; less, if somebody interrupts.
+    pub(crate) fn tell(
+        &mut self,
+        terms: &mut Terms,
+        solver: &mut Solver,
+        roots: &[Term],
+        interrupt: &dyn Fn() -> bool,
+    ) {
         for term in terms.within(roots) {
             let node = terms.node(term);
             let (of, commutes) = match node {
@@ -61,6 +67,10 @@ impl Congruence {
                 .take(MOST)
                 .collect();
             for other in alike {
+                // Circuits of floats take their time.
+                if interrupt() {
+                    return;
+                }
                 let law = law(terms, &other, &new);
                 if terms.as_truth(law) != Some(true) {
                     solver.assert(terms, law);

@@ -205,9 +205,9 @@ impl<'a> Explorer<'a> {
         let left = terms.and(pair.domain, within);
         let names = names(pair);
         let roots = [pair.different, pair.limited, pair.domain];
-        Congruence::default().tell(terms, &mut open, &roots);
+        Congruence::default().tell(terms, &mut open, &roots, interrupt);
         let mut told = Congruence::default();
-        told.tell(terms, &mut judge, &roots);
+        told.tell(terms, &mut judge, &roots, interrupt);
         let real = Real::of(terms, &pair.roots());
         Explorer {
             terms,
@@ -237,8 +237,9 @@ impl<'a> Explorer<'a> {
         self.judge.assert(self.terms, pair.domain);
         self.left = self.terms.and(self.left, counts);
         let roots = [pair.different, pair.limited, pair.domain];
-        Congruence::default().tell(self.terms, &mut self.open, &roots);
-        self.told.tell(self.terms, &mut self.judge, &roots);
+        Congruence::default().tell(self.terms, &mut self.open, &roots, self.interrupt);
+        self.told
+            .tell(self.terms, &mut self.judge, &roots, self.interrupt);
     }
 
     pub(crate) fn budget(&self) -> Budget<'a> {
@@ -539,7 +540,8 @@ impl<'a> Explorer<'a> {
         let not = self.terms.not(property);
         let mut assumptions = vec![not];
         assumptions.extend(literals);
-        self.told.tell(self.terms, &mut self.judge, &assumptions);
+        self.told
+            .tell(self.terms, &mut self.judge, &assumptions, self.interrupt);
         let budget = self.minor();
         // Those that say nothing of single bits are enough most of the time, and can be read.
         let mut plain = vec![not];
@@ -581,8 +583,12 @@ impl<'a> Explorer<'a> {
     /// Whether one condition implies another one, as far as the budget shows.
     fn implies(&mut self, condition: Term, conclusion: Term) -> bool {
         let not = self.terms.not(conclusion);
-        self.told
-            .tell(self.terms, &mut self.judge, &[condition, not]);
+        self.told.tell(
+            self.terms,
+            &mut self.judge,
+            &[condition, not],
+            self.interrupt,
+        );
         let budget = self.minor();
         self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
     }

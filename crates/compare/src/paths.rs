@@ -12,7 +12,7 @@ use std::{
 };
 
 use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Sort, Term, Terms};
-use patchwright_symbolic::{EncodeError, Encoding, Input, InputKind};
+use patchwright_symbolic::{EncodeError, Encoding, Input, InputKind, UnwindingKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -142,6 +142,7 @@ pub struct Paths {
     /// It happened that an input did not take the way that it was made for.
     astray: usize,
     too_much: bool,
+    cut_off: bool,
     exercised: Exercised,
 }
 
@@ -175,6 +176,7 @@ impl Paths {
             counted: 0,
             astray: 0,
             too_much: false,
+            cut_off: false,
             exercised: Exercised::default(),
         }
     }
@@ -196,6 +198,11 @@ impl Paths {
             input.set_bits(&self.terms, variable, *bits);
         }
         self.waiting.push_back(input);
+    }
+
+    /// Whether an execution took more instructions than are followed.
+    pub fn is_cut_off(&self) -> bool {
+        self.cut_off
     }
 
     /// Whether a difference was found.
@@ -372,6 +379,8 @@ impl Paths {
     ) -> Result<bool, EncodeError> {
         let old = (followed.follow)(&mut self.terms, Side::Old, &input)?;
         let new = (followed.follow)(&mut self.terms, Side::New, &input)?;
+        let mut ends = old.unwinding.iter().chain(&new.unwinding);
+        self.cut_off |= ends.any(|end| end.kind == UnwindingKind::Instructions);
         self.notice(&old, &new, followed.input);
         let path = self.decisions(&old, &new, followed.changed);
         let pair = followed.pair(&mut self.terms, [old, new]);

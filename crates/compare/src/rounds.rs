@@ -12,13 +12,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_ir::{Callee, InstructionKind, Module, Program, Type};
-use patchwright_solve::{Answer, Backend, Budget, Rings, Solver, Term, Terms};
+use patchwright_solve::{Answer, Backend, Budget, Rings, Solver, Sort, Term, Terms};
 use patchwright_symbolic::{Encoding, InputKind, Options, ParameterShape, encode};
 use rustc_hash::FxHashMap;
 
 use crate::{
+    columns::Columns,
     congruence::Congruence,
     pair::Pair,
+    random::Random,
     segments::{AT, Carried, KEPT, Segments, keeps_state},
 };
 
@@ -26,6 +28,9 @@ use crate::{
 const EFFORT: u64 = 20_000;
 /// Questions at most.
 const MOST_QUESTIONS: usize = 2_000;
+/// Inputs that guesses are tried with before a question is asked, and terms that are evaluated for each at most.
+const INPUTS: usize = 256;
+const MOST_EVALUATED: usize = 20_000;
 /// Guesses at one pair of beginnings at most.
 const MOST_GUESSES: usize = 4_000;
 
@@ -320,6 +325,7 @@ impl Proof<'_> {
         let then = Rings::default().unified(&mut self.terms, &then);
         let mut left: Vec<(Guess, Term)> = guesses.into_iter().zip(then).collect();
         let before = left.len();
+        self.drop_seldom_right(asked, here, &mut left);
         loop {
             let fails: Vec<Term> = left.iter().map(|one| self.terms.not(one.1)).collect();
             let fails = self.terms.or_all(fails);
@@ -339,6 +345,54 @@ impl Proof<'_> {
         let left = left.into_iter().map(|one| one.0).collect();
         self.holds.insert(pair, left);
         Ok(is_new || is_less)
+    }
+
+    /// Drops guesses that fail for one of some inputs, which costs less than a question each.
+    fn drop_seldom_right(&self, asked: &Asked<'_>, here: Term, left: &mut Vec<(Guess, Term)>) {
+        let mut roots = asked.told.clone();
+        roots.push(here);
+        let count = roots.len();
+        roots.extend(left.iter().map(|one| one.1));
+        let terms = &self.terms;
+        if terms.within(&roots).len() > MOST_EVALUATED {
+            return;
+        }
+        let mut variables: Vec<Term> = roots
+            .iter()
+            .flat_map(|&one| terms.variables_of(one))
+            .collect();
+        variables.sort_unstable();
+        variables.dedup();
+        variables.retain(|&one| !matches!(terms.sort(one), Sort::Array { .. }));
+        let mut random = Random::new(1);
+        let mut value = |variable: &Term| {
+            let width = match terms.sort(*variable) {
+                Sort::Bits(width) => width,
+                _ => 1,
+            };
+            let small = random.below(12) as u128;
+            let bits = match random.below(8) {
+                0..=3 => small,
+                4 => small.wrapping_neg(),
+                // Floats that are whole numbers.
+                5 if width == 64 => u128::from((small as f64).to_bits()),
+                5 if width == 32 => u128::from((small as f32).to_bits()),
+                _ => random.wide(),
+            };
+            bits & u128::MAX >> (128 - width)
+        };
+        let inputs = (0..INPUTS).map(|_| variables.iter().map(&mut value).collect());
+        let inputs: Vec<Vec<u128>> = inputs.collect();
+        let columns = Columns::new(terms, &roots, &variables).evaluate(&inputs);
+        let (holding, then) = columns.split_at(count);
+        let counts: Vec<usize> = (0..inputs.len())
+            .filter(|&at| holding.iter().all(|column| column[at] != 0))
+            .collect();
+        let mut columns = then.iter();
+        left.retain(|_| {
+            let column = columns.next();
+            column.is_none_or(|column| counts.iter().all(|&at| column[at] != 0))
+        });
     }
 
     fn is_possible(&mut self, asked: &mut Asked<'_>, condition: Term) -> Proved<bool> {
@@ -595,6 +649,7 @@ fn fitted(terms: &mut Terms, variable: &Variable, width: u32) -> Option<Term> {
 /// A solver, and what it was told.
 struct Asked<'a> {
     solver: Solver,
+    told: Vec<Term>,
     congruence: Congruence,
     interrupt: &'a dyn Fn() -> bool,
 }
@@ -603,18 +658,22 @@ impl<'a> Asked<'a> {
     fn new(interrupt: &'a dyn Fn() -> bool) -> Asked<'a> {
         Asked {
             solver: Solver::new(Backend::default()),
+            told: Vec::new(),
             congruence: Congruence::default(),
             interrupt,
         }
     }
 
     fn assert(&mut self, terms: &mut Terms, term: Term) {
-        self.congruence.tell(terms, &mut self.solver, &[term]);
+        self.congruence
+            .tell(terms, &mut self.solver, &[term], self.interrupt);
         self.solver.assert(terms, term);
+        self.told.push(term);
     }
 
     fn check(&mut self, terms: &mut Terms, condition: Term) -> Answer {
-        self.congruence.tell(terms, &mut self.solver, &[condition]);
+        self.congruence
+            .tell(terms, &mut self.solver, &[condition], self.interrupt);
         let budget = Budget {
             conflicts: Some(EFFORT),
             interrupt: Some(self.interrupt),

@@ -103,8 +103,13 @@ pub fn verdict(
     if solver.check(terms, &[pair.domain], budget) == Answer::Unsatisfiable {
         return Verdict::Void;
     }
-    match reasons.is_empty() {
-        true => Verdict::Equal,
-        false => Verdict::EqualWithinBound,
+    if reasons.is_empty() {
+        return Verdict::Equal;
+    }
+    // It has to be within the bound for somebody.
+    let within = terms.not(pair.limited);
+    match solver.check(terms, &[pair.domain, within], budget) {
+        Answer::Unsatisfiable => Verdict::Unknown,
+        _ => Verdict::EqualWithinBound,
     }
 }

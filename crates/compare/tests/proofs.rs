@@ -123,3 +123,20 @@ fn what_is_printed_before_an_endless_loop_is_compared() {
     let answer = compared(old, old, &Asked::program());
     assert_eq!(answer.verdict, Verdict::Equal);
 }
+
+#[test]
+fn what_is_beyond_the_bound_for_all_inputs_is_not_the_same_within_it() {
+    let old = "unsigned f(unsigned n) { unsigned s = n; for (unsigned i = 0; i < 20 + (n & 1); i++) s ^= i; return s; }\n";
+    let new = old.replace("return s", "return s + 1");
+    let asked = |bound| Asked {
+        bound,
+        ..Asked::function("f")
+    };
+    assert_eq!(compared(old, &new, &asked(10)).verdict, Verdict::Unknown);
+    assert_eq!(compared(old, &new, &asked(30)).verdict, Verdict::Different);
+    // For some inputs it is within the bound.
+    let some = old.replace("20 + (n & 1)", "(n & 31)");
+    let other = some.replace("s ^= i", "s = i ^ s");
+    let verdict = compared(&some, &other, &asked(10)).verdict;
+    assert_eq!(verdict, Verdict::EqualWithinBound);
+}

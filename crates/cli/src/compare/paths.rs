@@ -2,6 +2,7 @@
 //! path, and the first difference does not wait until everything is written as terms.
 
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     sync::{
         Mutex, PoisonError,
@@ -24,8 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(30);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Time to show what was found when somebody has interrupted.
 const LAST: Duration = Duration::from_secs(5);
-/// Instructions of one execution at most.
-const MOST_INSTRUCTIONS: u64 = 400_000;
+/// Instructions of one execution at most; where some need more, and all others are known, so many, and so on.
+const MOST_INSTRUCTIONS: [u64; 3] = [400_000, 4_000_000, 40_000_000];
 /// Numbers of the versions that inputs are made of at most, and how large they are at most.
 const MOST_NUMBERS: usize = 24;
 const MOST_NUMBER: u128 = 100_000;
@@ -65,7 +66,7 @@ impl Setup {
             entries: [0, 1].map(|side| both[side].entry.clone()),
             options: Options {
                 recursion: MOST_RECURSION,
-                instructions: MOST_INSTRUCTIONS,
+                instructions: MOST_INSTRUCTIONS[0],
                 lazy: false,
                 ..options
             },
@@ -140,20 +141,23 @@ pub fn explore(
             || shared.is_over.load(Ordering::Relaxed)
             || end.is_some_and(|end| Instant::now() >= end)
     };
-    let options = |argument_numbers: bool| {
-        ["old.", "new."].map(|prefix| Options {
-            prefix: prefix.to_owned(),
-            argument_numbers,
-            ..setup.options.clone()
-        })
+    let options = |argument_numbers: bool, instructions: u64, side: Side| Options {
+        prefix: format!("{}.", side.name().to_lowercase()),
+        argument_numbers,
+        instructions,
+        ..setup.options.clone()
     };
     // Numbers that are read from arguments are any numbers, where nobody looks at the digits as well.
-    for argument_numbers in [true, false] {
-        let options = options(argument_numbers);
+    let mut argument_numbers = true;
+    let mut limits = MOST_INSTRUCTIONS.into_iter();
+    let mut instructions = limits.next().unwrap_or(u64::MAX);
+    loop {
+        let limit = Cell::new(instructions);
         let mut follow = |terms: &mut _, side: Side, input: &_| {
             let at = usize::from(side == Side::New);
             let (program, entry) = (&programs[at], &setup.entries[at]);
-            encode_along(program, entry, &options[at], terms, input, &interrupt)
+            let options = options(argument_numbers, limit.get(), side);
+            encode_along(program, entry, &options, terms, input, &interrupt)
         };
         let changed = setup.changed.each_ref();
         let mut followed = Followed {
@@ -186,7 +190,8 @@ pub fn explore(
             .explore(&mut followed, &now_beyond, &mut tell, &mut keep)
             .map_err(Problem::of)?;
         if stop == Stop::Interrupted && !interrupt() && !paths.differs() {
-            // Numbers that the versions know may be those of the rounds that count.
+            // Numbers that the versions know may be those of the rounds that count, and those may be many.
+            limit.set(MOST_INSTRUCTIONS[1].max(instructions));
             for values in known_numbers(setup) {
                 paths.seed(&values);
             }
@@ -199,6 +204,15 @@ pub fn explore(
             signals::give_time(LAST);
         }
         if stop == Stop::Mixed && argument_numbers {
+            argument_numbers = false;
+            continue;
+        }
+        if stop == Stop::All
+            && paths.is_cut_off()
+            && !interrupt()
+            && let Some(more) = limits.next()
+        {
+            instructions = more;
             continue;
         }
         shared.is_done.store(paths.is_settled(), Ordering::Relaxed);
@@ -212,7 +226,6 @@ pub fn explore(
         let found = paths.finish(&mut followed, &is_late);
         return found.map(Some).map_err(Problem::of);
     }
-    Ok(None)
 }
 
 /// Inputs of numbers alone that stand in the versions, and of those next to them: each for all parameters that are numbers, and
