@@ -18,8 +18,9 @@ use crate::{
     endings::last_statements,
     exits, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, loops, moves, negative_remainders, operators, others, own_calls,
-    predicates, remainders, renames, repetitions, resets, results, second_calls, sizes,
+    initialization, jumps, labels, loops, moves, negative_remainders, null_pointers, operators,
+    others, own_calls, predicates, remainders, renames, repetitions, resets, results, second_calls,
+    sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -201,6 +202,7 @@ pub fn choices(
         sizes::find(&mut finder);
         labels::find(&mut finder);
         others::find(&mut finder);
+        null_pointers::find(&mut finder);
     }
     negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {

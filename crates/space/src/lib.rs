@@ -50,6 +50,7 @@ pub mod model;
 mod moves;
 mod negative_remainders;
 mod neighbours;
+mod null_pointers;
 mod operators;
 mod others;
 mod own_calls;

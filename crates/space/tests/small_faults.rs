@@ -229,3 +229,28 @@ int f(int sum, int n)
         ],
     );
 }
+
+#[test]
+fn a_variable_is_put_where_a_null_pointer_stands() {
+    let source = "\
+#define NULL ((void *)0)
+struct node { struct node *next; };
+struct node *f(struct node *node, struct node *rest, int *other)
+{
+    node->next = NULL;
+    if (rest == NULL)
+        return 0;
+    return *other ? node : NULL;
+}
+";
+    let found = changes(source, Schema::Expression, &[]);
+    contain(
+        &found,
+        &[
+            "2: node->next = rest;",
+            "2: return node;",
+            "2: return rest;",
+        ],
+    );
+    lacks(&found, &["= other", "return other", "rest == node"]);
+}
