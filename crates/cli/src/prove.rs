@@ -16,8 +16,9 @@ use std::{
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Found, Level, Mutations, Prover, Repair, Replay, Search, Source, Spec,
-    Verdict, choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
+    Counterexample, Extent, Found, Induction, Level, Mutations, Prover, Repair, Replay, Search,
+    Source, Spec, Verdict, choices, link, locate, mixes_arguments, mutations, patched, question,
+    spec, unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
@@ -254,11 +255,24 @@ impl<'a> Job<'a> {
     /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
     /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
     fn decided(&mut self) -> Result<Decided, Problem> {
-        if let Some(bound) = self.args.bound {
-            return self.decided_within(bound, self.args.budget);
-        }
-        let mut bound = deeper::FIRST;
+        let mut bound = self.args.bound.unwrap_or(deeper::FIRST);
         let mut known = self.decided_within(bound, self.args.budget)?;
+        if matches!(known.verdict, Verdict::Bounded(_)) {
+            self.doing("looking for what holds in each round");
+            let started = Instant::now();
+            let induction = self.by_induction(&known.options);
+            self.phase("induction", started);
+            if induction.is_some() {
+                known.verdict = Verdict::Proved;
+                known.report.verdict = proof::Verdict::Proved;
+                known.report.beyond.clear();
+                known.report.instructions = None;
+                known.report.induction = induction;
+            }
+        }
+        if self.args.bound.is_some() {
+            return Ok(known);
+        }
         let mut before = (0, 0);
         loop {
             let all = (self.stats.instructions, self.stats.conflicts);
@@ -280,6 +294,32 @@ impl<'a> Job<'a> {
                 Err(other) => return Err(other),
             }
         }
+    }
+
+    /// How many loops are followed by a proof for any number of rounds, if there is one.
+    fn by_induction(&self, options: &Options) -> Option<usize> {
+        let program = &self.program;
+        let [source] = program.sources.as_slice() else {
+            return None;
+        };
+        if program.reference.is_some() {
+            return None;
+        }
+        let (function, shapes) = match &program.entry {
+            Entry::Function { name, parameters } => (name.as_str(), parameters.as_slice()),
+            Entry::Main { .. } => ("main", [].as_slice()),
+        };
+        let module = patchwright_lower::lower(&source.unit, &source.path);
+        let cancel = self.cancel;
+        let induction = Induction {
+            module: &module,
+            library: &program.library,
+            function,
+            shapes,
+            options,
+            interrupt: &|| cancel.is_cancelled(),
+        };
+        induction.proves()
     }
 
     /// Decides as far as so many rounds of each loop, with so many conflicts of each question at most.
@@ -479,6 +519,7 @@ impl<'a> Job<'a> {
             .then_some(options.instructions),
             arguments: program.arguments(),
             verdict,
+            induction: None,
             beyond,
             reasons,
             counterexample: None,

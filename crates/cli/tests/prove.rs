@@ -770,8 +770,8 @@ fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
     let place = Place::new();
     place.write(
         "ring.c",
-        "#include <assert.h>\nint main(void)\n{\n    int i = 0;\n    while (i >= 0) {\n        i = (i + 1) % 10;\n        \
-         assert(i < 10);\n    }\n    return 0;\n}\n",
+        "#include <assert.h>\nint main(void)\n{\n    int i[1] = {0};\n    while (i[0] >= 0) {\n        i[0] = (i[0] + 1) % 10;\n        \
+         assert(i[0] < 10);\n    }\n    return 0;\n}\n",
     );
     let flags = ["project/ring.c", "--max-instructions", "20000"];
     let (status, text, errors) = prove(&place, &flags);
@@ -804,8 +804,15 @@ fn without_a_bound_loops_are_followed_further_as_long_as_that_is_little_work() {
     let (status, text, errors) = prove(&place, &["project/deep.c", "--bound", "16"]);
     assert_eq!(status, Some(5), "{text}{errors}");
     assert!(text.contains("as far as 16 rounds of each loop"), "{text}");
-    place.write("deep.c", program.replace("s != 120", "s != 121"));
+    place.write("deep.c", program.replace("s += 3", "s = s * 5 + 3"));
     let (status, text, errors) = prove(&place, &["project/deep.c"]);
     assert_eq!(status, Some(5), "{text}{errors}");
     assert!(text.contains("as far as 256 rounds of each loop"), "{text}");
+    // What holds in each round is found, so that their number does not matter.
+    place.write("deep.c", program.replace("s != 120", "n < 0 || s == 3 * n"));
+    let (status, text, errors) = prove(&place, &["project/deep.c"]);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let expected =
+        "Proved: the program holds for all inputs.\nBy induction over the rounds of 1 loop.\n";
+    assert!(text.starts_with(expected), "{text}");
 }

@@ -28,7 +28,6 @@ mod paths;
 mod random;
 mod real;
 mod rounds;
-mod segments;
 mod several;
 mod shown;
 mod specialise;

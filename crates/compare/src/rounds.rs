@@ -1,6 +1,6 @@
 //! Proofs for all numbers of rounds: loops of both versions are followed round by round, together.
 //!
-//! Both functions are cut where their loops begin ([`crate::segments`]). What holds between the variables of both at a pair
+//! Both functions are cut where their loops begin ([`patchwright_symbolic::segments`]). What holds between the variables of both at a pair
 //! of beginnings is guessed (`i` of one is `i` of the other, or `n - i`), and what does not hold at the end of some segment
 //! that leads there is dropped, until nothing has to be dropped: what is left holds in each round, by induction. If under
 //! that no segment tells the versions apart, they are the same for all inputs: they take rounds together, and so end
@@ -13,16 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_ir::{Callee, InstructionKind, Module, Program, Type};
 use patchwright_solve::{Answer, Backend, Budget, Rings, Solver, Sort, Term, Terms};
-use patchwright_symbolic::{Encoding, InputKind, Options, ParameterShape, encode};
-use rustc_hash::FxHashMap;
-
-use crate::{
-    columns::Columns,
-    congruence::Congruence,
-    pair::Pair,
-    random::Random,
+use patchwright_symbolic::{
+    Encoding, InputKind, Options, ParameterShape, encode,
     segments::{AT, Carried, KEPT, Segments, keeps_state},
 };
+use rustc_hash::FxHashMap;
+
+use crate::{columns::Columns, congruence::Congruence, pair::Pair, random::Random};
 
 /// Conflicts that a question may cost.
 const EFFORT: u64 = 20_000;

@@ -9,6 +9,7 @@ mod enumerate;
 mod exchange;
 mod explicit;
 mod harness;
+mod induction;
 mod level;
 mod locate;
 mod mutation;
@@ -38,6 +39,7 @@ pub use harness::{
     For, HarnessError, arguments, harness, has_initial_values, initial_harness, main_harness,
     standard_input,
 };
+pub use induction::Induction;
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed};

@@ -192,6 +192,8 @@ pub struct Report {
     pub arguments: Option<u32>,
     /// What is known.
     pub verdict: Verdict,
+    /// Where it is proved for any number of rounds by induction: how many loops were followed.
+    pub induction: Option<usize>,
     /// Places that executions go on from beyond the bound.
     pub beyond: Vec<Place>,
     /// Why it is not known.
@@ -234,6 +236,10 @@ impl Report {
                     self.entry,
                     with_arguments(self.arguments)
                 );
+                if let Some(loops) = self.induction {
+                    let loops = count(loops as u64, "loop", "loops");
+                    let _ = writeln!(text, "By induction over the rounds of {loops}.");
+                }
             }
             Verdict::Bounded => {
                 let _ = writeln!(

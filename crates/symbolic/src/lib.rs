@@ -40,6 +40,7 @@ mod order;
 mod path;
 mod pointer;
 mod run;
+pub mod segments;
 mod start;
 
 pub use difference::{Difference, Differences, difference, printed_differently};

@@ -8,29 +8,34 @@ use patchwright_ir::{
     InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Operand, Origin, OriginId,
     Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
 };
-use patchwright_symbolic::{Entry, Head, ParameterShape, Shape, heads};
+
+use crate::{
+    loops::{Head, heads},
+    options::{Entry, ParameterShape, Shape},
+};
 
 /// The global that says at which beginning a segment ends, counted from 1; zero if the function returns.
-pub(crate) const AT: &str = "segment's end";
+pub const AT: &str = "segment's end";
 /// How the names of globals begin that hold what goes into the next round.
-pub(crate) const KEPT: &str = "segment's variable ";
+pub const KEPT: &str = "segment's variable ";
 /// Bytes of globals at most whose values at the beginning of a round may be any.
 const MOST_BYTES: u64 = 1024;
 
 /// A value that goes into a round.
 #[derive(Clone, Debug)]
-pub(crate) struct Carried {
+pub struct Carried {
     /// The input that stands for it.
-    pub(crate) name: String,
+    pub name: String,
     /// The variable's name in the source.
-    pub(crate) variable: String,
+    pub variable: String,
     /// The global that holds it where a segment ends.
-    pub(crate) kept: String,
-    pub(crate) ty: Type,
+    pub kept: String,
+    /// Its type.
+    pub ty: Type,
 }
 
 /// A function of a module, and where its loops begin.
-pub(crate) struct Segments<'m> {
+pub struct Segments<'m> {
     module: &'m Module,
     id: FunctionId,
     shapes: &'m [ParameterShape],
@@ -40,7 +45,7 @@ pub(crate) struct Segments<'m> {
 
 impl<'m> Segments<'m> {
     /// Nothing where more goes from round to round than numbers in variables, and memory behind arguments.
-    pub(crate) fn of(
+    pub fn of(
         module: &'m Module,
         name: &str,
         shapes: &'m [ParameterShape],
@@ -76,7 +81,7 @@ impl<'m> Segments<'m> {
     }
 
     /// How many loops there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.heads.len()
     }
 
@@ -143,7 +148,7 @@ impl<'m> Segments<'m> {
     }
 
     /// The variables that outlive the function, and their sizes.
-    pub(crate) fn globals(&self) -> Vec<(&'m str, u64)> {
+    pub fn globals(&self) -> Vec<(&'m str, u64)> {
         let globals = self.module.globals.iter().filter(|one| is_variable(one));
         let mut all: Vec<(&str, u64)> = globals.map(|one| (one.name.as_str(), one.size)).collect();
         all.sort_unstable();
@@ -151,7 +156,7 @@ impl<'m> Segments<'m> {
     }
 
     /// What goes into a round of the loop of this number.
-    pub(crate) fn carried(&self, head: usize) -> Vec<Carried> {
+    pub fn carried(&self, head: usize) -> Vec<Carried> {
         let live = self.heads[head].live.iter();
         let numbers = live.filter_map(|&local| match self.register(local)? {
             Type::Ptr => None,
@@ -173,7 +178,7 @@ impl<'m> Segments<'m> {
 
     /// The segment that begins with the function, or with a round of the loop of this number: a module in which the function
     /// is that segment, and how it begins.
-    pub(crate) fn segment(&self, from: Option<usize>) -> (Module, Entry) {
+    pub fn segment(&self, from: Option<usize>) -> (Module, Entry) {
         let mut module = self.module.clone();
         if from.is_some() {
             // Nothing is known of what they hold.
@@ -344,7 +349,7 @@ impl<'m> Segments<'m> {
 
 /// Whether a function, or one that it may call, keeps something of one call for the next one where nobody looks: in variables
 /// of the library (`strtok`), or in `errno`. What that holds at the beginning of a round is not known.
-pub(crate) fn keeps_state(module: &Module, library: &Module, name: &str) -> bool {
+pub fn keeps_state(module: &Module, library: &Module, name: &str) -> bool {
     let defined = |wanted: &str| {
         let of = |module: &'_ Module| {
             let mut all = module.functions.iter();
