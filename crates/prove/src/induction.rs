@@ -175,7 +175,7 @@ impl Proof<'_> {
         let kept: FxHashMap<String, Term> = names.into_iter().zip(values.iter().copied()).collect();
         let mut solver = Solver::new(Backend::default());
         for &term in held {
-            solver.assert(&mut self.terms, term);
+            solver.assert(&self.terms, term);
         }
         let mut again = Vec::new();
         let mut arrived = Vec::new();
@@ -331,7 +331,7 @@ impl Proof<'_> {
             interrupt: Some(self.asked.interrupt),
         };
         let before = solver.statistics().conflicts;
-        let answer = solver.check(&mut self.terms, &[condition], &budget);
+        let answer = solver.check(&self.terms, &[condition], &budget);
         self.conflicts += solver.statistics().conflicts - before;
         Ok(answer)
     }
