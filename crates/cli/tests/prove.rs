@@ -435,7 +435,7 @@ fn what_is_wrong_with_the_input_is_said() {
     );
     place.write(
         "endless.c",
-        "#include <assert.h>\nint main(void) { int n = 0; for (;;) { assert(n >= 0); n ^= 1; } }\n",
+        "#include <assert.h>\nint main(void) { int n[1] = {0}; for (;;) { assert(n[0] >= 0); n[0] ^= 1; } }\n",
     );
     place.write(
         "deep.c",

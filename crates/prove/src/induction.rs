@@ -70,6 +70,8 @@ struct Step {
     at: Term,
     /// What is kept there, by its name.
     kept: FxHashMap<String, Term>,
+    /// Something is asked here.
+    reached: Term,
 }
 
 impl Induction<'_> {
@@ -93,6 +95,7 @@ impl Induction<'_> {
             holds: BTreeMap::new(),
             questions: 0,
             conflicts: 0,
+            is_concerned: false,
         };
         proof.run().ok().map(|()| proof.holds.len())
     }
@@ -140,6 +143,8 @@ struct Proof<'a> {
     holds: BTreeMap<usize, Vec<Guess>>,
     questions: usize,
     conflicts: u64,
+    /// An execution may return, or get to what is asked.
+    is_concerned: bool,
 }
 
 impl Proof<'_> {
@@ -155,7 +160,8 @@ impl Proof<'_> {
                 return Err(NotProved);
             }
         }
-        Ok(())
+        // Where nothing is asked, and nobody returns, there is nothing to be said.
+        self.is_concerned.then_some(()).ok_or(NotProved)
     }
 
     /// Looks at a segment. Beginnings at which less holds than was thought have to be looked at again.
@@ -164,14 +170,14 @@ impl Proof<'_> {
         let held = place.map_or_else(Vec::new, |head| self.holds[&head].clone());
         let step = &self.steps[&place];
         let names: Vec<String> = step.kept.keys().cloned().collect();
-        let mut roots = vec![step.wrong, step.ends, step.at];
+        let mut roots = vec![step.wrong, step.ends, step.at, step.reached];
         roots.extend(names.iter().map(|name| step.kept[name]));
         roots.extend(held.iter().map(|guess| guess.term));
         let is = self.known(&held);
         let roots = self.terms.substitute_all(&roots, &is);
         let roots = Rings::default().unified(&mut self.terms, &roots);
-        let (wrong, ends, at) = (roots[0], roots[1], roots[2]);
-        let (values, held) = roots[3..].split_at(names.len());
+        let (wrong, ends, at, reached) = (roots[0], roots[1], roots[2], roots[3]);
+        let (values, held) = roots[4..].split_at(names.len());
         let kept: FxHashMap<String, Term> = names.into_iter().zip(values.iter().copied()).collect();
         let mut solver = Solver::new(Backend::default());
         for &term in held {
@@ -194,8 +200,15 @@ impl Proof<'_> {
         }
         // While less may come to hold here it is too early to ask.
         let is_settled = again.is_empty();
-        if is_settled && self.is_possible(&mut solver, wrong)? {
-            return Err(NotProved);
+        if is_settled {
+            if self.is_possible(&mut solver, wrong)? {
+                return Err(NotProved);
+            }
+            let zero = self.terms.constant(32, 0);
+            let returns = self.terms.eq(at, zero);
+            let returns = self.terms.and(returns, ends);
+            let concerned = self.terms.or(returns, reached);
+            self.is_concerned |= self.is_possible(&mut solver, concerned)?;
         }
         Ok(again)
     }
@@ -377,8 +390,10 @@ impl Proof<'_> {
         // That nothing fails before is what is shown of the same segment.
         let fine = terms.not(wrong);
         let ends = terms.and_all([ends, encoding.assumption, fine]);
+        let reached = terms.or_all(encoding.reached.iter().copied());
         let step = Step {
             given,
+            reached,
             wrong,
             ends,
             at,

@@ -101,6 +101,8 @@ fn what_fails_in_a_late_round_or_is_not_known_is_not_proved() {
             None,
         ),
         ("int i = 1; assert(i);", None),
+        // Nobody gets to what is asked.
+        ("int i = 0; while (1) i ^= 1; assert(i == 0);", None),
     ]);
     let mut reader = Reader::new();
     let text = format!(

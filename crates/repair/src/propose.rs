@@ -124,6 +124,16 @@ impl Proposal<'_> {
         }
     }
 
+    /// Whether it only takes a piece of the text out.
+    fn takes_out(&self, places: Places<'_>) -> bool {
+        let (_, source) = self.found.changed(places.holes, places.files);
+        let (before, after) = (&source[self.edit.span.range()], &self.edit.text[..]);
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let begin = before.iter().zip(after).take_while(same).count();
+        let end = before.iter().rev().zip(after.iter().rev());
+        after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
+    }
+
     /// How many characters the text gains.
     fn growth(&self) -> isize {
         self.edit.text.len() as isize - self.edit.span.len() as isize
@@ -142,6 +152,9 @@ const MEMBERS_COMPILED: usize = 6;
 
 /// So many texts are compiled at most for that, over all classes.
 const MOST_COMPILED: usize = 300;
+
+/// With so many bytes less a text is shorter than another one; `> 17` is not for `>= 18`.
+const SHORTER_BY: isize = 3;
 
 /// So many later candidates with a shorter text are compiled for each that is proposed.
 const SHORTER_COMPILED: usize = 6;
@@ -163,7 +176,7 @@ const NEAR_CRASH: f64 = 0.45;
 /// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
-/// comparisons before others; steps at the end of a block before others; a number of the function, or the next one, before others in the place of a number; fewer bytes of text before more; kind of change; the order of the search.
+/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
@@ -264,15 +277,20 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     proposals
 }
 
-/// Whether a number stands in the place of another one that the function mentions nowhere, and that is not one more or less.
+/// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
 fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
-    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.trim().parse::<i64>().ok();
-    let (Some(old), Some(new)) = (number(before), number(after)) else {
-        return false;
+    let numbers = |text: &[u8]| -> Vec<i64> {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
+        let words = text.split(|byte| !is_word(byte));
+        words
+            .filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
+            .collect()
     };
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
-    let mut words = function.split(|byte| !is_word(byte));
-    old.abs_diff(new) > 1 && !words.any(|word| number(word) == Some(new.saturating_abs()))
+    let (gone, known) = (numbers(before), numbers(function));
+    numbers(after).into_iter().any(|new| {
+        let is_near = gone.iter().any(|old| old.abs_diff(new) <= 1);
+        new > 1 && !is_near && !known.contains(&new)
+    })
 }
 
 /// The statement that an edit changes taken out, if it can be.
@@ -436,10 +454,14 @@ impl<'f> Selection<'f> {
             other.found.is_local
                 && other.found.cost <= proposal.found.cost + 1
                 && place(other) == place(proposal)
-                && other.growth() < proposal.growth()
+                && other.growth() + SHORTER_BY <= proposal.growth()
         });
         let mut later: Vec<Proposal<'f>> = later.cloned().collect();
-        later.sort_by_key(|other| (other.class != proposal.class, other.growth()));
+        let places = self.instrumented.places();
+        later.sort_by_key(|other| {
+            let is_other = other.class != proposal.class;
+            (is_other, !other.takes_out(places), other.growth())
+        });
         later.truncate(SHORTER_COMPILED);
         let mut found: Option<Proposal<'f>> = None;
         for other in later {
@@ -559,7 +581,9 @@ mod tests {
             ("-5", "-10", false),
             ("5", "6", false),
             ("5", "7", true),
-            ("n", "7", false),
+            ("n", "7", true),
+            ("n", "n + 3", true),
+            ("n", "n + 10", false),
         ] {
             let found = is_new_number(function, before.as_bytes(), after.as_bytes());
             assert_eq!(found, is_new, "{before} {after}");
