@@ -135,7 +135,7 @@ impl<'a> Prover<'a> {
             self.args.prove_bound,
         );
         flags.budget = Some(BUDGET);
-        flags.max_instructions = INSTRUCTIONS;
+        flags.max_instructions = Some(INSTRUCTIONS);
         prove::decided(&flags, reader, sources, self.cancel)
     }
 }

@@ -1,5 +1,7 @@
 //! `patchwright prove`.
 
+mod by_paths;
+mod decide;
 mod deeper;
 mod flags;
 mod read;
@@ -16,16 +18,15 @@ use std::{
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Found, Induction, Level, Mutations, Prover, Repair, Replay, Search,
-    Source, Spec, Verdict, choices, link, locate, mixes_arguments, mutations, patched, question,
-    spec, unchanged,
+    Counterexample, Extent, Found, Level, Mutations, Repair, Search, Source, Spec, Verdict,
+    choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
     text::Style,
 };
 use patchwright_solve::{Budget, Statistics, Terms};
-use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, UnwindingKind, encode};
+use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, encode};
 
 use crate::{
     Exit,
@@ -35,8 +36,12 @@ use crate::{
     progress::Progress,
     signals,
 };
+use decide::Decided;
 pub use flags::{ProveArgs, usual};
 use read::Program;
+
+/// Instructions that are encoded at most, where the user does not say.
+const INSTRUCTIONS: u64 = 5_000_000;
 
 /// Runs the command.
 pub fn run(args: &ProveArgs) -> Exit {
@@ -104,17 +109,6 @@ struct Asked {
     spec: Spec,
 }
 
-/// What is known of the program.
-struct Decided {
-    verdict: Verdict,
-    report: Report,
-    /// The interpreter does something else than the counterexample says.
-    bug: Option<String>,
-    /// What the reference prints for its inputs.
-    expected: Option<Vec<u8>>,
-    options: Options,
-}
-
 /// Decides about a program that somebody else has read. Also whether something states what shall hold.
 pub fn decided(
     args: &ProveArgs,
@@ -160,7 +154,7 @@ impl<'a> Job<'a> {
             checks: checks(args.check.as_deref(), Check::usual())?,
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
-            instructions: args.max_instructions,
+            instructions: args.max_instructions.unwrap_or(INSTRUCTIONS),
             input: args.input,
             argument_numbers: true,
             ..Options::default()
@@ -252,143 +246,6 @@ impl<'a> Job<'a> {
         self.encode(&linked, &entry, &options).map(Some)
     }
 
-    /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
-    /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
-    fn decided(&mut self) -> Result<Decided, Problem> {
-        let mut bound = self.args.bound.unwrap_or(deeper::FIRST);
-        let mut known = self.decided_within(bound, self.args.budget)?;
-        if matches!(known.verdict, Verdict::Bounded(_)) {
-            self.doing("looking for what holds in each round");
-            let started = Instant::now();
-            let induction = self.by_induction(&known.options);
-            self.phase("induction", started);
-            if induction.is_some() {
-                known.verdict = Verdict::Proved;
-                known.report.verdict = proof::Verdict::Proved;
-                known.report.beyond.clear();
-                known.report.instructions = None;
-                known.report.induction = induction;
-            }
-        }
-        if self.args.bound.is_some() {
-            return Ok(known);
-        }
-        let mut before = (0, 0);
-        loop {
-            let all = (self.stats.instructions, self.stats.conflicts);
-            let work = (all.0 - before.0, all.1 - before.1);
-            let goes_on = matches!(known.verdict, Verdict::Bounded(_));
-            if !goes_on || !deeper::is_little(work) || bound >= deeper::LAST {
-                return Ok(known);
-            }
-            (before, bound) = (all, bound * 2);
-            self.like = None;
-            let budget = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
-            match self.decided_within(bound, Some(budget)) {
-                Ok(next) if matches!(next.verdict, Verdict::Budget | Verdict::Unknown(_)) => {
-                    return Ok(known);
-                }
-                Ok(next) => known = next,
-                // What is known stays known.
-                Err(Problem::Interrupted) => return Ok(known),
-                Err(other) => return Err(other),
-            }
-        }
-    }
-
-    /// How many loops are followed by a proof for any number of rounds, if there is one.
-    fn by_induction(&self, options: &Options) -> Option<usize> {
-        let program = &self.program;
-        let [source] = program.sources.as_slice() else {
-            return None;
-        };
-        if program.reference.is_some() {
-            return None;
-        }
-        let (function, shapes) = match &program.entry {
-            Entry::Function { name, parameters } => (name.as_str(), parameters.as_slice()),
-            Entry::Main { .. } => ("main", [].as_slice()),
-        };
-        let module = patchwright_lower::lower(&source.unit, &source.path);
-        let cancel = self.cancel;
-        let induction = Induction {
-            module: &module,
-            library: &program.library,
-            function,
-            shapes,
-            options,
-            interrupt: &|| cancel.is_cancelled(),
-        };
-        induction.proves()
-    }
-
-    /// Decides as far as so many rounds of each loop, with so many conflicts of each question at most.
-    fn decided_within(&mut self, bound: u32, conflicts: Option<u64>) -> Result<Decided, Problem> {
-        let mut options = self.options(bound)?;
-        self.doing("encoding");
-        let started = Instant::now();
-        let Asked { encoding, spec } = self.asked(None, &mut options)?;
-        self.phase("encode", started);
-        if self.program.reference.is_none()
-            && !self.program.has_assertion()
-            && encoding.failures.is_empty()
-            && encoding.unknown.is_empty()
-        {
-            return Err(Problem::Input(format!(
-                "there is nothing to prove about {}: it has no assertion, and nothing that --check looks for; write \
-                 `assert(condition)`, `__VERIFIER_assert(condition)` or `if (…) reach_error();`, or compare it with a \
-                 reference (--like)",
-                self.program.name()
-            )));
-        }
-        let cancel = self.cancel;
-        let interrupt = move || cancel.is_cancelled();
-        let budget = Budget {
-            conflicts,
-            interrupt: Some(&interrupt),
-        };
-        self.doing("deciding");
-        let started = Instant::now();
-        let mut prover = Prover {
-            terms: &mut self.terms,
-            encoding: &encoding,
-            spec: &spec,
-            budget,
-        };
-        let (mut verdict, statistics) = prover.verdict();
-        let seconds = started.elapsed().as_secs_f64();
-        let started = Instant::now();
-        let mut replayed = None;
-        if let Verdict::Failed(found) = &verdict {
-            let (replay, expected) = self.program.replayed(found, &options.checks);
-            if found.doubtful && replay != Replay::Agrees {
-                verdict = prover.unconfirmed();
-            } else {
-                replayed = Some((replay, expected));
-            }
-        }
-        self.count(&statistics);
-        self.took("decide", seconds);
-        let mut report = self.report(&verdict, &encoding, &options);
-        let mut bug = None;
-        let mut expected = None;
-        if let (Verdict::Failed(found), Some((replay, output))) = (&verdict, replayed) {
-            self.phase("replay", started);
-            if let Replay::Differs(message) = &replay {
-                bug = Some(message.clone());
-            }
-            report.counterexample = Some(show::counterexample(&self.program, found, &replay));
-            expected = output;
-        }
-        Ok(Decided {
-            verdict,
-            report,
-            bug,
-            expected,
-            options,
-        })
-    }
-
     fn run(&mut self) -> Result<Exit, Problem> {
         let Decided {
             verdict,
@@ -473,61 +330,6 @@ impl<'a> Job<'a> {
     fn print(&self, text: &str) -> Result<(), Problem> {
         print_beside(self.progress, text);
         Ok(())
-    }
-
-    fn report(&self, verdict: &Verdict, encoding: &Encoding, options: &Options) -> Report {
-        let program = &self.program;
-        let place = |place| show::place(program, place);
-        let mut reasons = Vec::new();
-        let mut beyond = Vec::new();
-        let verdict = match verdict {
-            Verdict::Proved => proof::Verdict::Proved,
-            Verdict::Bounded(places) => {
-                beyond = places.iter().map(place).collect();
-                proof::Verdict::Bounded
-            }
-            Verdict::Failed(_) => proof::Verdict::Failed,
-            Verdict::Unknown(all) => {
-                reasons = all
-                    .iter()
-                    .map(|(reason, at)| (reason.clone(), at.as_ref().map(place)))
-                    .collect();
-                proof::Verdict::Unknown
-            }
-            Verdict::Budget if memory::is_exceeded() => {
-                reasons = vec![(memory::reason(self.args.memory), None)];
-                proof::Verdict::Unknown
-            }
-            Verdict::Budget if self.cancel.is_cancelled() => proof::Verdict::Interrupted,
-            Verdict::Budget => proof::Verdict::OutOfBudget,
-            Verdict::Void => proof::Verdict::Void,
-        };
-        Report {
-            schema_version: proof::SCHEMA_VERSION,
-            sources: program
-                .sources
-                .iter()
-                .map(|one| program.shown(&one.path))
-                .collect(),
-            entry: program.name(),
-            bound: options.bound,
-            instructions: (verdict == proof::Verdict::Bounded
-                && encoding
-                    .unwinding
-                    .iter()
-                    .any(|one| one.kind == UnwindingKind::Instructions))
-            .then_some(options.instructions),
-            arguments: program.arguments(),
-            verdict,
-            induction: None,
-            beyond,
-            reasons,
-            counterexample: None,
-            notes: encoding.notes.clone(),
-            must_sets: None,
-            repairs: None,
-            stats: None,
-        }
     }
 
     fn locate(

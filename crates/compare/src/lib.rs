@@ -32,7 +32,6 @@ mod several;
 mod shown;
 mod specialise;
 mod text;
-mod tree;
 mod verdict;
 
 pub use columns::Columns;

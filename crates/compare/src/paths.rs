@@ -4,25 +4,26 @@
 //! under these what they leave behind are two terms without a choice. Where these are the same the pair is *equal*; where
 //! they may differ, the pair is parted like any other inputs ([`Explorer`]). Then a decision is turned around, and the
 //! solver is asked for an input that decides otherwise there, those first that lie nearest to what has changed. When no
-//! decision is left, the paths are those of all inputs, and what was said of them is a proof ([`crate::tree`]).
+//! decision is left, the paths are those of all inputs, and what was said of them is a proof ([`Tree`]).
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, BinaryHeap, VecDeque},
+    collections::{BinaryHeap, VecDeque},
 };
 
-use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Sort, Term, Terms};
+use patchwright_prove::{ArgumentUses, Decision, Leaf, NodeId, Tree, Turned, Turner};
+use patchwright_solve::{Assignment, Budget, Sort, Term, Terms};
 use patchwright_symbolic::{EncodeError, Encoding, Input, InputKind, UnwindingKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    columns::Columns,
     coverage::{Share, wilson},
     explore::Known,
     interactions::{Exercised, Sequence},
     pair::{Pair, Side},
     partition::{Explored, Explorer, Extent, Kind, Partition},
     random::Random,
-    tree::{Decision, Leaf, NodeId, Tree, Variables},
     verdict::{Reason, Verdict},
 };
 
@@ -31,8 +32,6 @@ use crate::{
 const FIRST_EFFORT: u64 = 1_000;
 /// Terms that are made at most.
 const MOST_TERMS: usize = 12_000_000;
-/// Gates of a solver, after which another one begins.
-const MOST_GATES: u64 = 3_000_000;
 /// What one more question at a place counts against it, in decisions between a node and what has changed.
 const PER_QUESTION: u64 = 12;
 /// Random inputs that are looked at to say how much is covered, at most, and values that are calculated for that, and at once.
@@ -109,8 +108,7 @@ pub struct Paths {
     extent: Extent,
     turning: Turning,
     tree: Tree,
-    variables: Variables,
-    solver: Solver,
+    turner: Turner,
     /// What inputs have to satisfy: lengths within their limits.
     domain: Vec<Term>,
     /// Bytes of standard input at most.
@@ -126,8 +124,8 @@ pub struct Paths {
     places: FxHashMap<(Option<Side>, String, u32), usize>,
     asked: Vec<u64>,
     inputs: Vec<Input>,
-    /// Arguments of the program that matter as a number of so many bytes, or by their bytes (0).
-    arguments: BTreeSet<(u32, u64)>,
+    /// How arguments of the program matter.
+    arguments: ArgumentUses,
     explored: Explored,
     reasons: Vec<Reason>,
     notes: Vec<String>,
@@ -154,8 +152,7 @@ impl Paths {
             extent,
             turning,
             tree: Tree::new(),
-            variables: Variables::default(),
-            solver: Solver::new(Backend::default()),
+            turner: Turner::default(),
             domain: Vec::new(),
             longest: 0,
             waiting: VecDeque::from([Assignment::new()]),
@@ -166,7 +163,7 @@ impl Paths {
             places: FxHashMap::default(),
             asked: Vec::new(),
             inputs: Vec::new(),
-            arguments: BTreeSet::new(),
+            arguments: ArgumentUses::default(),
             explored: Explored::default(),
             reasons: Vec::new(),
             notes: Vec::new(),
@@ -329,43 +326,23 @@ impl Paths {
 
     /// Asks for an input that takes none of the known ways from a node.
     fn turn(&mut self, node: NodeId, interrupt: &dyn Fn() -> bool) {
-        let Some(rest) = self.tree.rest(&mut self.terms, node) else {
-            return;
-        };
         if let Some(asked) = self.asked.get_mut(self.tree.place(node)) {
             *asked += 1;
-        }
-        let mut conditions = self.tree.conditions(node);
-        conditions.extend(&self.domain);
-        // What has nothing to do with it stays as it is in the input that got here.
-        let (connected, variables) = self.variables.connected(&self.terms, &rest, &conditions);
-        let mut asked = rest;
-        asked.extend(connected);
-        if self.solver.statistics().gates > MOST_GATES {
-            self.explored.calls += self.solver.statistics().calls;
-            self.solver = Solver::new(Backend::default());
         }
         let budget = Budget {
             conflicts: Some(self.extent.conflicts.unwrap_or(self.effort)),
             interrupt: Some(interrupt),
         };
-        match self.solver.check(&self.terms, &asked, &budget) {
-            Answer::Satisfiable => {
-                let model = self.solver.model();
-                let mut input = self.tree.input(node).clone();
-                for variable in variables {
-                    if !matches!(self.terms.sort(variable), Sort::Array { .. }) {
-                        let bits = self.terms.evaluate(variable, model).bits();
-                        input.set_bits(&self.terms, variable, bits);
-                    }
-                }
+        let (terms, domain) = (&mut self.terms, &self.domain);
+        match self.turner.turn(terms, &self.tree, node, domain, &budget) {
+            Turned::Input(input) => {
                 self.waiting.push_back(input);
                 // It may have other ways still.
                 self.push(node);
             }
-            Answer::Unsatisfiable => {}
-            Answer::Unknown if interrupt() => self.push(node),
-            Answer::Unknown => self.hard.push(node),
+            Turned::Nothing => {}
+            Turned::Unknown if interrupt() => self.push(node),
+            Turned::Unknown => self.hard.push(node),
         }
     }
 
@@ -384,7 +361,8 @@ impl Paths {
         self.notice(&old, &new, followed.input);
         let path = self.decisions(&old, &new, followed.changed);
         let pair = followed.pair(&mut self.terms, [old, new]);
-        if self.mixes(&pair) {
+        let inputs = &self.inputs;
+        if self.arguments.mix(&self.terms, &pair.roots(), inputs) {
             return Ok(false);
         }
         for note in pair.notes() {
@@ -520,32 +498,6 @@ impl Paths {
         path
     }
 
-    /// Whether an argument of the program has come to matter both as a number and by its bytes.
-    fn mixes(&mut self, pair: &Pair) -> bool {
-        let mut ways: FxHashMap<Term, (u32, u64)> = FxHashMap::default();
-        for input in &self.inputs {
-            match input.kind {
-                InputKind::ArgumentByte(number, _) => {
-                    ways.insert(input.term, (number, 0));
-                }
-                InputKind::ArgumentNumber(number, ty) => {
-                    ways.insert(input.term, (number, ty.size()));
-                }
-                _ => {}
-            }
-        }
-        if ways.is_empty() {
-            return false;
-        }
-        for variable in self.terms.within(&pair.roots()) {
-            if let Some(&way) = ways.get(&variable) {
-                self.arguments.insert(way);
-            }
-        }
-        let numbers: BTreeSet<u32> = self.arguments.iter().map(|one| one.0).collect();
-        numbers.len() < self.arguments.len()
-    }
-
     /// What is known of the inputs of a pair of paths.
     fn judge(
         &mut self,
@@ -640,7 +592,7 @@ impl Paths {
         }
         let explored = &mut self.explored;
         explored.partitions.sort_by_key(|partition| partition.kind);
-        explored.statistics = self.solver.statistics();
+        explored.statistics = self.turner.statistics();
         explored.calls += explored.statistics.calls;
         let is_decided = is_all && self.undecided == 0;
         explored.differences_complete = is_decided && !explored.more_differ;
@@ -702,7 +654,7 @@ impl Paths {
         let (mut tried, mut inside) = (0, 0);
         // Not too many at once: all terms have a value for each.
         for some in inputs.chunks((AT_ONCE / size).max(1)) {
-            for found in self.tree.find(&self.terms, &variables, some) {
+            for found in self.known(&variables, some) {
                 if found != Some(Leaf::Void) {
                     tried += 1;
                     inside += u32::from(found == Some(Leaf::Known));
@@ -710,5 +662,17 @@ impl Paths {
             }
         }
         wilson(inside, tried)
+    }
+    /// What is known of each input; nothing where its path was not seen. All are values of the `variables`.
+    fn known(&self, variables: &[Term], inputs: &[Vec<u128>]) -> Vec<Option<Leaf>> {
+        let conditions = self.tree.all_conditions();
+        let columns = Columns::new(&self.terms, &conditions, variables).evaluate(inputs);
+        let place: FxHashMap<Term, usize> = conditions
+            .iter()
+            .enumerate()
+            .map(|(at, &condition)| (condition, at))
+            .collect();
+        let of = |input: usize| self.tree.known(|one| columns[place[&one]][input] != 0);
+        (0..inputs.len()).map(of).collect()
     }
 }

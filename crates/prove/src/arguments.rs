@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{ExprKind, Function};
 use patchwright_solve::{Term, Terms};
-use patchwright_symbolic::{Encoding, InputKind};
+use patchwright_symbolic::{Encoding, Input, InputKind};
 
 use crate::source::Source;
 
@@ -74,31 +74,47 @@ fn read_in(main: &Function) -> ArgumentsRead {
     read
 }
 
-/// Whether the terms in question (`roots`: what shall hold, or what may differ) depend on one argument both by its bytes
-/// and by the number that they say, or by numbers of several types: then the numbers have to be what the bytes say.
-pub fn mixes_arguments(terms: &Terms, roots: &[Term], encodings: &[&Encoding]) -> bool {
-    let mut ways: BTreeMap<Term, (u32, u64)> = BTreeMap::new();
-    let mut any = false;
-    for input in encodings.iter().flat_map(|one| &one.inputs) {
-        match input.kind {
-            InputKind::ArgumentByte(number, _) => {
-                ways.insert(input.term, (number, 0));
+/// Which arguments of a program matter, and how: by their bytes, or as numbers.
+#[derive(Clone, Debug, Default)]
+pub struct ArgumentUses {
+    /// The number of an argument, and the size of the number that it is; 0 where its bytes matter.
+    used: BTreeSet<(u32, u64)>,
+}
+
+impl ArgumentUses {
+    /// Looks at terms that matter. Whether they, or those that were looked at before, depend on one argument both by its
+    /// bytes and by the number that they say, or by numbers of several types: then the numbers have to be what the bytes say.
+    pub fn mix<'e>(
+        &mut self,
+        terms: &Terms,
+        roots: &[Term],
+        inputs: impl IntoIterator<Item = &'e Input>,
+    ) -> bool {
+        let mut ways: BTreeMap<Term, (u32, u64)> = BTreeMap::new();
+        for input in inputs {
+            match input.kind {
+                InputKind::ArgumentByte(number, _) => {
+                    ways.insert(input.term, (number, 0));
+                }
+                InputKind::ArgumentNumber(number, ty) => {
+                    ways.insert(input.term, (number, ty.size()));
+                }
+                _ => {}
             }
-            InputKind::ArgumentNumber(number, ty) => {
-                any = true;
-                ways.insert(input.term, (number, ty.size()));
-            }
-            _ => {}
         }
+        if !ways.is_empty() {
+            let within = terms.within(roots);
+            let used = within.iter().filter_map(|variable| ways.get(variable));
+            self.used.extend(used);
+        }
+        let arguments: BTreeSet<u32> = self.used.iter().map(|&(number, _)| number).collect();
+        arguments.len() < self.used.len()
     }
-    if !any {
-        return false;
-    }
-    let mut used: BTreeSet<(u32, u64)> = BTreeSet::new();
-    for &root in roots {
-        let variables = terms.variables_of(root);
-        used.extend(variables.iter().filter_map(|variable| ways.get(variable)));
-    }
-    let arguments: BTreeSet<u32> = used.iter().map(|&(number, _)| number).collect();
-    arguments.len() < used.len()
+}
+
+/// Whether the terms in question (`roots`: what shall hold, or what may differ) depend on one argument in two ways, as
+/// [`ArgumentUses::mix`] has it.
+pub fn mixes_arguments(terms: &Terms, roots: &[Term], encodings: &[&Encoding]) -> bool {
+    let inputs = encodings.iter().flat_map(|one| &one.inputs);
+    ArgumentUses::default().mix(terms, roots, inputs)
 }

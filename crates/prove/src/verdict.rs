@@ -133,18 +133,8 @@ impl Prover<'_> {
     }
 
     fn ask(&mut self, solver: &mut Solver) -> Verdict {
-        let fails = self.spec.fails(self.terms);
-        // First executions of which everything is known.
-        let known = self.terms.not(self.spec.unknown);
-        let clearly = self.terms.and(fails, known);
-        if clearly != fails {
-            match self.failing(solver, clearly) {
-                Some(Verdict::Failed(found)) => return Verdict::Failed(found),
-                Some(Verdict::Budget) => return Verdict::Budget,
-                _ => {}
-            }
-        }
-        if let Some(verdict) = self.failing(solver, fails) {
+        let all = self.terms.truth(true);
+        if let Some(verdict) = self.failing_where(solver, all) {
             return verdict;
         }
         match solver.check(self.terms, &[self.spec.unknown], &self.budget) {
@@ -167,6 +157,29 @@ impl Prover<'_> {
     pub fn unconfirmed(&mut self) -> Verdict {
         let mut solver = Solver::new(Backend::default());
         Verdict::Unknown(self.reasons(&mut solver))
+    }
+
+    /// An execution that fails, among those for which a condition holds; an answer that says less where there may be one.
+    pub(crate) fn failing_where(
+        &mut self,
+        solver: &mut Solver,
+        condition: Term,
+    ) -> Option<Verdict> {
+        let fails = self.spec.fails(self.terms);
+        let fails = self.terms.and(condition, fails);
+        if self.terms.as_truth(fails) == Some(false) {
+            return None;
+        }
+        // First executions of which everything is known.
+        let known = self.terms.not(self.spec.unknown);
+        let clearly = self.terms.and(fails, known);
+        if clearly != fails
+            && let Some(found @ (Verdict::Failed(_) | Verdict::Budget)) =
+                self.failing(solver, clearly)
+        {
+            return Some(found);
+        }
+        self.failing(solver, fails)
     }
 
     /// An execution in which this condition of failing holds, if there is one.

@@ -10,12 +10,15 @@ mod generate;
 
 use std::{path::Path, process::Command};
 
-use common::{Asked, Reader, deep, verdict};
+use common::{Asked, Reader, deep, verdict, verdict_by_paths};
 use patchwright_prove::{Counterexample, Verdict, WrongKind};
 use patchwright_symbolic::FailureKind;
 
 /// Assertions of a program that are taken out at most.
 const MOST_ASSERTIONS: usize = 8;
+
+/// Paths of a program that are followed at most.
+const MOST_PATHS: u64 = 60;
 
 /// Calls `f` with all inputs, each as if the program had just begun, or with those that it is given.
 const MAIN: &str = "
@@ -80,12 +83,25 @@ fn what_is_proved_never_fails_and_what_fails_does() {
     asked.checks = ["shift", "uninitialized"].map(str::to_owned).to_vec();
     let folder = tempfile::tempdir().expect("a folder");
     let (mut proved, mut failed, mut other) = (0, 0, 0);
+    let (mut proved_by_paths, mut failed_by_paths) = (0, 0);
     for seed in first..first + count {
         let mut source = generate::program(seed);
         // An assertion that fails is taken out, so that others are asked about.
         for _ in 0..MOST_ASSERTIONS {
             let sources = [reader.source("unit.c", &source)];
             let verdict = deep(|| verdict(&sources, &library, &asked));
+            let paths = deep(|| verdict_by_paths(&sources, &library, &asked, MOST_PATHS));
+            match (&verdict, &paths.verdict) {
+                (Verdict::Proved, Verdict::Failed(found)) => {
+                    panic!("seed {seed} fails on a path, {}:\n{source}", found.message)
+                }
+                (Verdict::Failed(found), Verdict::Proved) => {
+                    panic!("no path of seed {seed} fails, {}:\n{source}", found.message)
+                }
+                (_, Verdict::Proved) => proved_by_paths += 1,
+                (Verdict::Failed(_), Verdict::Failed(_)) => failed_by_paths += 1,
+                _ => {}
+            }
             match verdict {
                 Verdict::Proved => {
                     proved += 1;
@@ -118,5 +134,10 @@ fn what_is_proved_never_fails_and_what_fails_does() {
         }
     }
     println!("{proved} proved, {failed} with an assertion that fails, {other} undecided");
+    println!("path by path {proved_by_paths} proved, {failed_by_paths} fail");
     assert!(proved > 0 && failed > 0, "{proved} {failed}");
+    assert!(
+        proved_by_paths > 0 && failed_by_paths > 0,
+        "{proved_by_paths} {failed_by_paths}"
+    );
 }

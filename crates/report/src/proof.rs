@@ -175,6 +175,17 @@ pub struct Stats {
     pub memory: u64,
 }
 
+/// How many paths were followed one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Paths {
+    /// Paths that were followed.
+    pub followed: u64,
+    /// Those of them whose inputs the assumptions exclude.
+    pub excluded: u64,
+    /// Decisions on them for which it was not found out whether they can go another way.
+    pub left: u64,
+}
+
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -194,6 +205,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// Where it is proved for any number of rounds by induction: how many loops were followed.
     pub induction: Option<usize>,
+    /// Where paths were followed one by one, how many.
+    pub paths: Option<Paths>,
     /// Places that executions go on from beyond the bound.
     pub beyond: Vec<Place>,
     /// Why it is not known.
@@ -240,6 +253,28 @@ impl Report {
                     let loops = count(loops as u64, "loop", "loops");
                     let _ = writeln!(text, "By induction over the rounds of {loops}.");
                 }
+                if let Some(paths) = self.paths {
+                    let paths = count(paths.followed, "path", "paths");
+                    let _ = writeln!(
+                        text,
+                        "There are no others than the {paths} that were followed."
+                    );
+                }
+            }
+            Verdict::Bounded if self.paths.is_some() => {
+                let followed = self.paths.map_or(0, |paths| paths.followed);
+                let _ = writeln!(
+                    text,
+                    "{}: {} holds for all inputs{}, on {}, as far as {} instructions of each, and executions go on \
+                     beyond that:",
+                    style.paint("33;1", "Bounded"),
+                    self.entry,
+                    with_arguments(self.arguments),
+                    count(followed, "path", "paths"),
+                    grouped(self.instructions.unwrap_or(0)),
+                );
+                places(&mut text, &self.beyond);
+                let _ = writeln!(text, "Give a larger --max-instructions, or assume less.");
             }
             Verdict::Bounded => {
                 let _ = writeln!(
@@ -306,6 +341,10 @@ impl Report {
                     "Interrupted: whether {} holds is not known.",
                     self.entry
                 );
+                if let Some(paths) = self.paths {
+                    let paths = count(paths.followed, "path was", "paths were");
+                    let _ = writeln!(text, "{paths} followed, none of which fails.");
+                }
             }
         }
         if let Some(found) = &self.counterexample {

@@ -74,6 +74,22 @@ pub struct Statistics {
     pub propagations: u64,
 }
 
+impl std::ops::Add for Statistics {
+    type Output = Statistics;
+
+    fn add(self, other: Statistics) -> Statistics {
+        Statistics {
+            terms: self.terms + other.terms,
+            gates: self.gates + other.gates,
+            variables: self.variables + other.variables,
+            clauses: self.clauses + other.clauses,
+            calls: self.calls + other.calls,
+            conflicts: self.conflicts + other.conflicts,
+            propagations: self.propagations + other.propagations,
+        }
+    }
+}
+
 /// A solver for the terms of one pool. What is asserted stays; what is only assumed holds for one question.
 pub struct Solver {
     sat: Box<dyn Sat>,

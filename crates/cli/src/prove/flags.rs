@@ -71,14 +71,23 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub budget: Option<u64>,
 
-    /// Instructions that are encoded at most, unwound and inlined
+    /// Follow one path after the other, N at most [default of N: 10000], each as far as it goes, in place of all paths at once
+    /// as far as a bound: for failures that are deep in a loop
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 5_000_000,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10000",
+        value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["bound", "repair", "locate"],
         help_heading = "How far"
     )]
-    pub max_instructions: u64,
+    pub paths: Option<u64>,
+
+    /// Instructions that are encoded at most, unwound and inlined [default: 5000000; of each path 400000]
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    pub max_instructions: Option<u64>,
 
     /// MiB of memory at most
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..), help_heading = "How far")]

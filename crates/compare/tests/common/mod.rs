@@ -24,7 +24,6 @@ use patchwright_symbolic::{Check, Entry, Options, ParameterShape, encode, encode
 struct Reader {
     runner: Runner,
     clang: Clang,
-    folder: tempfile::TempDir,
     library: Module,
 }
 
@@ -37,17 +36,17 @@ impl Reader {
         Reader {
             runner,
             clang,
-            folder: tempfile::tempdir().expect("a folder"),
             library: library(),
         }
     }
 
     fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {
-        let file = self.folder.path().join(name);
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(name);
         std::fs::write(&file, source).expect("written");
         let path = file.to_string_lossy().into_owned();
         let command = CompileCommand {
-            directory: self.folder.path().to_path_buf(),
+            directory: folder.path().to_path_buf(),
             arguments: ["cc", "-c", name].map(OsString::from).to_vec(),
             output: None,
             included: None,

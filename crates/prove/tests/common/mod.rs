@@ -7,12 +7,12 @@ use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_ir::Module;
 use patchwright_prove::{
-    Counterexample, Extent, For, Found, Level, Mutations, Prover, Repair, Replay, Search, Source,
-    Trusted, Verdict, agreement, choices, execute, harness, link, mutations, parameters, patched,
-    question, spec,
+    Counterexample, Extent, Followed, For, Found, Level, Mutations, Paths, PathsFound, Prover,
+    Repair, Replay, Search, Source, Trusted, Verdict, agreement, choices, execute, harness, link,
+    mutations, parameters, patched, question, spec,
 };
-use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, Encoding, Entry, Options};
+use patchwright_solve::{Assignment, Budget, Terms};
+use patchwright_symbolic::{Check, Encoding, Entry, Options, encode_along};
 
 pub struct Reader {
     runner: Runner,
@@ -180,6 +180,39 @@ pub fn verdict(sources: &[Source], library: &Module, asked: &Asked) -> Verdict {
         budget: Budget::none(),
     };
     prover.verdict().0
+}
+
+/// The verdict path by path, of so many paths at most.
+pub fn verdict_by_paths(
+    sources: &[Source],
+    library: &Module,
+    asked: &Asked,
+    most: u64,
+) -> PathsFound {
+    let entry = asked.entry(sources);
+    let program = link(sources, None, library).expect("links");
+    let options = Options {
+        instructions: 100_000,
+        ..asked.options()
+    };
+    let mut follow = |terms: &mut Terms, input: &Assignment| {
+        let program = encode_along(&program, &entry, &options, terms, input, &|| false)?;
+        let spec = spec(terms, &program, None);
+        Ok(Followed {
+            program,
+            reference: None,
+            spec,
+        })
+    };
+    let paths = Paths {
+        follow: &mut follow,
+        most,
+        longest: options.input,
+        budget: Budget::none(),
+    };
+    paths
+        .explore(&mut Terms::new())
+        .expect("it can be followed")
 }
 
 /// All minimal repairs, as changes and as the text of the first source.

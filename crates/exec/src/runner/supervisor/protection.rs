@@ -40,7 +40,8 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// So many folders in one for temporary files are shown, each by a mount of its own.
+/// So many folders in one for temporary files are shown as they are, each by a mount of its own. Others are seen in the layer:
+/// what is changed in them is thrown away.
 const MOST_FOLDERS: usize = 1000;
 
 /// The layers whose changes are thrown away.
@@ -198,13 +199,20 @@ fn within(mounted: &[PathBuf], folder: &Path) -> Vec<(PathBuf, OwnedFd)> {
         .collect()
 }
 
-/// The folders in one for temporary files, opened.
+/// The folders in one for temporary files, opened; of too many those that were changed last, which somebody still uses.
 fn folders_in(folder: &Path) -> Vec<(PathBuf, OwnedFd)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+    if folders.len() > MOST_FOLDERS {
+        let changed =
+            |path: &PathBuf| fs::symlink_metadata(path).and_then(|about| about.modified());
+        folders.sort_by_cached_key(|path| std::cmp::Reverse(changed(path).ok()));
+        folders.truncate(MOST_FOLDERS);
+    }
     folders
-        .take(MOST_FOLDERS)
-        .filter_map(|entry| Some((entry.path(), open_place(&entry.path()).ok()?)))
+        .into_iter()
+        .filter_map(|path| open_place(&path).ok().map(|open| (path, open)))
         .collect()
 }
 

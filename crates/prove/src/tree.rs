@@ -1,4 +1,4 @@
-//! The tree of all that was decided along the inputs that were looked at.
+//! The tree of all that was decided along the inputs that were looked at, of one program or of two.
 //!
 //! What an execution decides first is the same for all inputs; what it decides next depends on how that came out, and so on.
 //! So the paths of all inputs are one tree: below each node stand the conditions that were found to be decided next, which
@@ -6,19 +6,16 @@
 //! has seen; where each node has none, all paths are known (theorem 2).
 
 use patchwright_solve::{Assignment, Term, Terms};
-use rustc_hash::FxHashMap;
-
-use crate::columns::Columns;
 
 /// A node, by its number; the root is 0.
-pub(crate) type NodeId = usize;
+pub type NodeId = usize;
 
 /// The root.
-pub(crate) const ROOT: NodeId = 0;
+pub const ROOT: NodeId = 0;
 
 /// What is known of the inputs of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaf {
+pub enum Leaf {
     /// All is known of them.
     Known,
     /// Nothing is.
@@ -29,12 +26,13 @@ pub(crate) enum Leaf {
 
 /// A condition that is decided on a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Decision {
-    pub(crate) condition: Term,
+pub struct Decision {
+    /// The condition, as it holds on the path.
+    pub condition: Term,
     /// The place, by a number.
-    pub(crate) place: usize,
-    /// How many decisions lie between it and what has changed; 0 where only one version decides it.
-    pub(crate) distance: u32,
+    pub place: usize,
+    /// How many decisions lie between it and what has changed; 0 where nothing has, and where only one version decides it.
+    pub distance: u32,
 }
 
 #[derive(Debug)]
@@ -54,23 +52,24 @@ struct Node {
 
 /// The tree, and the inputs that made it.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     nodes: Vec<Node>,
     inputs: Vec<Assignment>,
 }
 
 /// Where a path was put.
-pub(crate) struct Put {
+pub struct Put {
     /// Its end.
-    pub(crate) leaf: NodeId,
+    pub leaf: NodeId,
     /// Nodes that are new, or that something new stands below.
-    pub(crate) changed: Vec<NodeId>,
+    pub changed: Vec<NodeId>,
     /// Nobody has seen the path before.
-    pub(crate) is_new: bool,
+    pub is_new: bool,
 }
 
 impl Tree {
-    pub(crate) fn new() -> Tree {
+    /// Nothing was looked at.
+    pub fn new() -> Tree {
         Tree {
             nodes: vec![Node {
                 parent: ROOT,
@@ -87,7 +86,7 @@ impl Tree {
     }
 
     /// Puts the path of an input in.
-    pub(crate) fn put(&mut self, path: &[Decision], input: Assignment) -> Put {
+    pub fn put(&mut self, path: &[Decision], input: Assignment) -> Put {
         let number = self.inputs.len();
         let (mut at, mut changed) = (ROOT, Vec::new());
         for decision in path {
@@ -132,29 +131,33 @@ impl Tree {
         }
     }
 
-    pub(crate) fn settle(&mut self, leaf: NodeId, what: Leaf) {
+    /// What is known of the inputs of the path that ends at a node.
+    pub fn settle(&mut self, leaf: NodeId, what: Leaf) {
         self.nodes[leaf].leaf = Some(what);
     }
 
-    pub(crate) fn place(&self, node: NodeId) -> usize {
+    /// The place of what is decided at a node.
+    pub fn place(&self, node: NodeId) -> usize {
         self.nodes[node].place
     }
 
-    pub(crate) fn distance(&self, node: NodeId) -> u32 {
+    /// [`Decision::distance`] of what is decided at a node.
+    pub fn distance(&self, node: NodeId) -> u32 {
         self.nodes[node].distance
     }
 
-    pub(crate) fn depth(&self, node: NodeId) -> u32 {
+    /// How many decisions come before that of a node.
+    pub fn depth(&self, node: NodeId) -> u32 {
         self.nodes[node].depth
     }
 
     /// An input that gets to a node.
-    pub(crate) fn input(&self, node: NodeId) -> &Assignment {
+    pub fn input(&self, node: NodeId) -> &Assignment {
         &self.inputs[self.nodes[node].input]
     }
 
     /// The conditions down to a node.
-    pub(crate) fn conditions(&self, node: NodeId) -> Vec<Term> {
+    pub fn conditions(&self, node: NodeId) -> Vec<Term> {
         let mut all = Vec::new();
         let mut at = node;
         while let Some(condition) = self.nodes[at].condition {
@@ -167,7 +170,7 @@ impl Tree {
 
     /// What holds for an input that gets to a node and takes none of the known ways from there; nothing if it is seen at once
     /// that there is none.
-    pub(crate) fn rest(&self, terms: &mut Terms, node: NodeId) -> Option<Vec<Term>> {
+    pub fn rest(&self, terms: &mut Terms, node: NodeId) -> Option<Vec<Term>> {
         let below = &self.nodes[node].below;
         let ways: Vec<Term> = below
             .iter()
@@ -179,92 +182,31 @@ impl Tree {
     }
 
     /// The ends of all paths, and what is known of them.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = (NodeId, Leaf)> + '_ {
+    pub fn ends(&self) -> impl Iterator<Item = (NodeId, Leaf)> + '_ {
         let all = self.nodes.iter().enumerate();
         all.filter_map(|(node, one)| Some((node, one.leaf?)))
     }
 
-    /// What is known of each input; nothing where its path was not seen. All are values of the `variables`.
-    pub(crate) fn find(
-        &self,
-        terms: &Terms,
-        variables: &[Term],
-        inputs: &[Vec<u128>],
-    ) -> Vec<Option<Leaf>> {
-        let conditions: Vec<Term> = self.nodes.iter().filter_map(|one| one.condition).collect();
-        let columns = Columns::new(terms, &conditions, variables).evaluate(inputs);
-        let place: FxHashMap<Term, usize> = conditions
-            .iter()
-            .enumerate()
-            .map(|(at, &condition)| (condition, at))
-            .collect();
-        let of = |input: usize| {
-            let mut at = ROOT;
-            loop {
-                let node = &self.nodes[at];
-                if node.below.is_empty() {
-                    return node.leaf;
-                }
-                let holds = |below: &&NodeId| {
-                    let condition = self.nodes[**below].condition;
-                    condition.is_some_and(|condition| columns[place[&condition]][input] != 0)
-                };
-                at = *node.below.iter().find(holds)?;
+    /// The conditions of all nodes.
+    pub fn all_conditions(&self) -> Vec<Term> {
+        self.nodes.iter().filter_map(|one| one.condition).collect()
+    }
+
+    /// What is known of an input, for which `holds` says whether a condition holds; nothing where its path was not seen.
+    pub fn known(&self, holds: impl Fn(Term) -> bool) -> Option<Leaf> {
+        let mut at = ROOT;
+        loop {
+            let node = &self.nodes[at];
+            if node.below.is_empty() {
+                return node.leaf;
             }
-        };
-        (0..inputs.len()).map(of).collect()
+            let taken = |below: &&NodeId| self.nodes[**below].condition.is_some_and(&holds);
+            at = *node.below.iter().find(taken)?;
+        }
     }
 
     /// How many terms the conditions consist of.
-    pub(crate) fn size(&self, terms: &Terms) -> usize {
-        let conditions = self.nodes.iter().filter_map(|one| one.condition);
-        terms.within(&conditions.collect::<Vec<Term>>()).len()
-    }
-}
-
-/// The variables of terms, each looked up once.
-#[derive(Default)]
-pub(crate) struct Variables {
-    of: FxHashMap<Term, Vec<Term>>,
-}
-
-impl Variables {
-    pub(crate) fn of(&mut self, terms: &Terms, term: Term) -> &[Term] {
-        self.of
-            .entry(term)
-            .or_insert_with(|| terms.variables_of(term))
-    }
-
-    /// Those of `conditions` that have to do with `asked`, by variables or by others of them; and all variables of these.
-    pub(crate) fn connected(
-        &mut self,
-        terms: &Terms,
-        asked: &[Term],
-        conditions: &[Term],
-    ) -> (Vec<Term>, Vec<Term>) {
-        let mut reached = rustc_hash::FxHashSet::default();
-        for &term in asked {
-            reached.extend(self.of(terms, term).iter().copied());
-        }
-        let mut open: Vec<Term> = conditions.to_vec();
-        let mut taken = Vec::new();
-        loop {
-            let before = taken.len();
-            open.retain(|&condition| {
-                let own = self.of(terms, condition);
-                let touches = own.iter().any(|one| reached.contains(one));
-                if touches {
-                    reached.extend(own.iter().copied());
-                    taken.push(condition);
-                }
-                !touches
-            });
-            if taken.len() == before {
-                break;
-            }
-        }
-        let mut all: Vec<Term> = reached.into_iter().collect();
-        all.sort_unstable();
-        (taken, all)
+    pub fn size(&self, terms: &Terms) -> usize {
+        terms.within(&self.all_conditions()).len()
     }
 }

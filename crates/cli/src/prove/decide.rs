@@ -1,0 +1,258 @@
+//! What is known of a program: all paths at once, as far as a bound; by induction; and what an execution says of it.
+
+use std::time::Instant;
+
+use patchwright_prove::{Induction, Prover, Replay, Verdict};
+use patchwright_report::proof::{self, Report};
+use patchwright_solve::{Budget, Terms};
+use patchwright_symbolic::{Encoding, Entry, Options, UnwindingKind};
+
+use super::{Asked, Job, deeper, show};
+use crate::{encoded::Problem, memory};
+
+/// What is known of the program.
+pub struct Decided {
+    pub verdict: Verdict,
+    pub report: Report,
+    /// The interpreter does something else than the counterexample says.
+    pub bug: Option<String>,
+    /// What the reference prints for its inputs.
+    pub expected: Option<Vec<u8>>,
+    pub options: Options,
+}
+
+/// What an execution does, and what the reference prints there.
+pub type Replayed = (Replay, Option<Vec<u8>>);
+
+impl Job<'_> {
+    /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
+    /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
+    pub(super) fn decided(&mut self) -> Result<Decided, Problem> {
+        if let Some(most) = self.args.paths {
+            return self.decided_by_paths(most);
+        }
+        let mut bound = self.args.bound.unwrap_or(deeper::FIRST);
+        let mut known = self.decided_within(bound, self.args.budget)?;
+        if matches!(known.verdict, Verdict::Bounded(_)) {
+            self.doing("looking for what holds in each round");
+            let started = Instant::now();
+            let induction = self.by_induction(&known.options);
+            self.phase("induction", started);
+            if induction.is_some() {
+                known.verdict = Verdict::Proved;
+                known.report.verdict = proof::Verdict::Proved;
+                known.report.beyond.clear();
+                known.report.instructions = None;
+                known.report.induction = induction;
+            }
+        }
+        if self.args.bound.is_some() {
+            return Ok(known);
+        }
+        let mut before = (0, 0);
+        loop {
+            let all = (self.stats.instructions, self.stats.conflicts);
+            let work = (all.0 - before.0, all.1 - before.1);
+            let goes_on = matches!(known.verdict, Verdict::Bounded(_));
+            if !goes_on || !deeper::is_little(work) || bound >= deeper::LAST {
+                return Ok(known);
+            }
+            (before, bound) = (all, bound * 2);
+            self.like = None;
+            let budget = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+            match self.decided_within(bound, Some(budget)) {
+                Ok(next) if matches!(next.verdict, Verdict::Budget | Verdict::Unknown(_)) => {
+                    return Ok(known);
+                }
+                Ok(next) => known = next,
+                // What is known stays known.
+                Err(Problem::Interrupted) => return Ok(known),
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// How many loops are followed by a proof for any number of rounds, if there is one.
+    fn by_induction(&self, options: &Options) -> Option<usize> {
+        let program = &self.program;
+        let [source] = program.sources.as_slice() else {
+            return None;
+        };
+        if program.reference.is_some() {
+            return None;
+        }
+        let (function, shapes) = match &program.entry {
+            Entry::Function { name, parameters } => (name.as_str(), parameters.as_slice()),
+            Entry::Main { .. } => ("main", [].as_slice()),
+        };
+        let module = patchwright_lower::lower(&source.unit, &source.path);
+        let cancel = self.cancel;
+        let induction = Induction {
+            module: &module,
+            library: &program.library,
+            function,
+            shapes,
+            options,
+            interrupt: &|| cancel.is_cancelled(),
+        };
+        induction.proves()
+    }
+
+    /// Decides as far as so many rounds of each loop, with so many conflicts of each question at most.
+    fn decided_within(&mut self, bound: u32, conflicts: Option<u64>) -> Result<Decided, Problem> {
+        let mut options = self.options(bound)?;
+        self.doing("encoding");
+        let started = Instant::now();
+        let Asked { encoding, spec } = self.asked(None, &mut options)?;
+        self.phase("encode", started);
+        if self.program.reference.is_none()
+            && !self.program.has_assertion()
+            && encoding.failures.is_empty()
+            && encoding.unknown.is_empty()
+        {
+            return Err(Problem::Input(format!(
+                "there is nothing to prove about {}: it has no assertion, and nothing that --check looks for; write \
+                 `assert(condition)`, `__VERIFIER_assert(condition)` or `if (…) reach_error();`, or compare it with a \
+                 reference (--like)",
+                self.program.name()
+            )));
+        }
+        let cancel = self.cancel;
+        let interrupt = move || cancel.is_cancelled();
+        let budget = Budget {
+            conflicts,
+            interrupt: Some(&interrupt),
+        };
+        self.doing("deciding");
+        let started = Instant::now();
+        let mut prover = Prover {
+            terms: &mut self.terms,
+            encoding: &encoding,
+            spec: &spec,
+            budget,
+        };
+        let (mut verdict, statistics) = prover.verdict();
+        let seconds = started.elapsed().as_secs_f64();
+        self.count(&statistics);
+        self.took("decide", seconds);
+        let unconfirmed = |terms: &mut Terms| {
+            let mut prover = Prover {
+                terms,
+                encoding: &encoding,
+                spec: &spec,
+                budget,
+            };
+            prover.unconfirmed()
+        };
+        let replayed = self.replayed(&mut verdict, &options, unconfirmed);
+        let report = self.report(&verdict, &encoding, &options);
+        Ok(self.concluded(verdict, report, replayed, options))
+    }
+
+    /// What an execution of a counterexample does, and what the reference prints there. One that rests on something unknown
+    /// and that no execution confirms is none.
+    pub(super) fn replayed(
+        &mut self,
+        verdict: &mut Verdict,
+        options: &Options,
+        unconfirmed: impl FnOnce(&mut Terms) -> Verdict,
+    ) -> Option<Replayed> {
+        let Verdict::Failed(found) = &verdict else {
+            return None;
+        };
+        let started = Instant::now();
+        let (replay, expected) = self.program.replayed(found, &options.checks);
+        self.phase("replay", started);
+        if found.doubtful && replay != Replay::Agrees {
+            *verdict = unconfirmed(&mut self.terms);
+            return None;
+        }
+        Some((replay, expected))
+    }
+
+    pub(super) fn concluded(
+        &self,
+        verdict: Verdict,
+        mut report: Report,
+        replayed: Option<Replayed>,
+        options: Options,
+    ) -> Decided {
+        let mut bug = None;
+        let mut expected = None;
+        if let (Verdict::Failed(found), Some((replay, output))) = (&verdict, replayed) {
+            if let Replay::Differs(message) = &replay {
+                bug = Some(message.clone());
+            }
+            report.counterexample = Some(show::counterexample(&self.program, found, &replay));
+            expected = output;
+        }
+        Decided {
+            verdict,
+            report,
+            bug,
+            expected,
+            options,
+        }
+    }
+
+    pub(super) fn report(
+        &self,
+        verdict: &Verdict,
+        encoding: &Encoding,
+        options: &Options,
+    ) -> Report {
+        let program = &self.program;
+        let place = |place| show::place(program, place);
+        let mut reasons = Vec::new();
+        let mut beyond = Vec::new();
+        let verdict = match verdict {
+            Verdict::Proved => proof::Verdict::Proved,
+            Verdict::Bounded(places) => {
+                beyond = places.iter().map(place).collect();
+                proof::Verdict::Bounded
+            }
+            Verdict::Failed(_) => proof::Verdict::Failed,
+            Verdict::Unknown(all) => {
+                reasons = all
+                    .iter()
+                    .map(|(reason, at)| (reason.clone(), at.as_ref().map(place)))
+                    .collect();
+                proof::Verdict::Unknown
+            }
+            Verdict::Budget if memory::is_exceeded() => {
+                reasons = vec![(memory::reason(self.args.memory), None)];
+                proof::Verdict::Unknown
+            }
+            Verdict::Budget if self.cancel.is_cancelled() => proof::Verdict::Interrupted,
+            Verdict::Budget => proof::Verdict::OutOfBudget,
+            Verdict::Void => proof::Verdict::Void,
+        };
+        Report {
+            schema_version: proof::SCHEMA_VERSION,
+            sources: program
+                .sources
+                .iter()
+                .map(|one| program.shown(&one.path))
+                .collect(),
+            entry: program.name(),
+            bound: options.bound,
+            instructions: (verdict == proof::Verdict::Bounded
+                && encoding
+                    .unwinding
+                    .iter()
+                    .any(|one| one.kind == UnwindingKind::Instructions))
+            .then_some(options.instructions),
+            arguments: program.arguments(),
+            verdict,
+            induction: None,
+            paths: None,
+            beyond,
+            reasons,
+            counterexample: None,
+            notes: encoding.notes.clone(),
+            must_sets: None,
+            repairs: None,
+            stats: None,
+        }
+    }
+}
