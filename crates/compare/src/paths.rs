@@ -151,7 +151,7 @@ impl Paths {
             terms: Terms::new(),
             extent,
             turning,
-            tree: Tree::new(),
+            tree: Tree::default(),
             turner: Turner::default(),
             domain: Vec::new(),
             longest: 0,

@@ -101,7 +101,7 @@ impl Walk {
     /// Nothing is known, and the input that is zero everywhere waits.
     fn new() -> Walk {
         Walk {
-            tree: Tree::new(),
+            tree: Tree::default(),
             turner: Turner::default(),
             waiting: VecDeque::from([Assignment::new()]),
             queue: BinaryHeap::new(),

@@ -67,9 +67,9 @@ pub struct Put {
     pub is_new: bool,
 }
 
-impl Tree {
+impl Default for Tree {
     /// Nothing was looked at.
-    pub fn new() -> Tree {
+    fn default() -> Tree {
         Tree {
             nodes: vec![Node {
                 parent: ROOT,
@@ -84,7 +84,9 @@ impl Tree {
             inputs: Vec::new(),
         }
     }
+}
 
+impl Tree {
     /// Puts the path of an input in.
     pub fn put(&mut self, path: &[Decision], input: Assignment) -> Put {
         let number = self.inputs.len();
