@@ -1,4 +1,8 @@
 //! `patchwright prove --paths` as its users see it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they write sources and read what it wrote"
+)]
 
 mod common;
 
