@@ -103,3 +103,27 @@ fn repair_and_localize_and_validate_ignore_it_alike() {
     assert_eq!(plausible, Some(0));
     assert!(messages.contains(FLAG), "{messages}");
 }
+
+/// A newline that the program forgets makes all of its cases fail, the first one only by that.
+#[test]
+fn a_newline_that_is_missing_in_every_test_is_put_there() {
+    let place = Place::new();
+    let program = "#include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         int main(int argc, char **argv) {\n\
+         \x20 int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+         \x20 for (int i = 0; i < n; i++) {\n\
+         \x20   for (int j = 0; j <= i; j++) printf(\"#\");\n\
+         \x20   printf(\"\");\n\
+         \x20 }\n\
+         \x20 return 0;\n\
+         }\n";
+    place.write("program.c", program);
+    for (name, output) in [("1", "#\n"), ("2", "#\n##\n"), ("3", "#\n##\n###\n")] {
+        place.write(&format!("cases/{name}.args"), name);
+        place.write(&format!("cases/{name}.out"), output);
+    }
+    let (report, messages) = json(&place, &["repair", "project/program.c", "--first"]);
+    let diff = report["patches"][0]["diff"].as_str().expect(&messages);
+    assert!(diff.contains("+    printf(\"\\n\");"), "{diff}");
+}

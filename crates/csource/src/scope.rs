@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::tree::*;
+use crate::{tree::*, types::TypeKind};
 
 /// The variables at one point of a function, the innermost declared last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl ScopeMap {
 /// A variable counts as assigned once the program itself has mentioned it on every way: by
 /// assigning it, initialising it, passing its address, or reading it (then its value is as
 /// defined as the program is). This is forward definite assignment with jumps joined at labels;
-/// arrays and records count as a whole.
+/// arrays and records count as a whole, and an array that a loop fills has a value behind it.
 pub fn scopes(unit: &TranslationUnit, function: &Function) -> ScopeMap {
     let mut walker = Walker::new(unit, function);
     let mut start = Bits::new(function.locals.len());
@@ -297,13 +297,13 @@ impl<'a> Walker<'a> {
             }
             StmtKind::While { condition, body } => {
                 let after = self.full(*condition, state);
-                let (_, breaks) = self.loop_body(*body, after.clone());
+                let (end, breaks) = self.loop_body(*body, after.clone());
                 let leaves = if self.always_true(*condition) {
                     None
                 } else {
                     after
                 };
-                join(leaves, breaks)
+                join(self.with_arrays_of(leaves, &end), breaks)
             }
             StmtKind::Do { body, condition } => {
                 let (end, breaks) = self.loop_body(*body, state);
@@ -333,10 +333,11 @@ impl<'a> Walker<'a> {
                 }
                 let (end, breaks) = self.loop_body(*body, state.clone());
                 if let Some(increment) = increment {
-                    self.full(*increment, end);
+                    self.full(*increment, end.clone());
                 }
                 self.stack.pop();
-                join(if endless { None } else { state }, breaks)
+                let leaves = if endless { None } else { state };
+                join(self.with_arrays_of(leaves, &end), breaks)
             }
             StmtKind::Switch { condition, body } => {
                 let after = self.full(*condition, state);
@@ -408,6 +409,22 @@ impl<'a> Walker<'a> {
         let continues = self.continues.pop().flatten();
         let breaks = self.breaks.pop().flatten();
         (join(end, continues), breaks)
+    }
+
+    /// The state behind a loop whose body ends with `end`: an array that the body fills has elements, unless there are no rounds, and
+    /// then the program takes it for empty.
+    fn with_arrays_of(&self, behind: State, end: &State) -> State {
+        let mut behind = behind?;
+        let Some(end) = end else {
+            return Some(behind);
+        };
+        for (i, &id) in self.function.locals.iter().enumerate() {
+            let kind = self.unit.types.kind(self.unit.variable(id).ty);
+            if end.contains(i) && matches!(kind, TypeKind::Array(..)) {
+                behind.insert(i);
+            }
+        }
+        Some(behind)
     }
 
     fn always_true(&self, condition: ExprId) -> bool {

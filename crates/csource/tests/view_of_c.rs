@@ -133,6 +133,25 @@ fn a_variable_counts_as_assigned_only_when_it_is_on_every_way() {
 }
 
 #[test]
+fn an_array_that_a_loop_fills_has_a_value_behind_it() {
+    let unit = read(
+        "int f(int n) { int a[9], b[9], i, last; for (i = 0; i < n; i++) a[i] = i;\n\
+         while (i > 0) { if (n) b[i] = i; last = i--; }\n return i; }\n",
+    );
+    let function = function(&unit, "f");
+    let scopes = scopes(&unit, function);
+    let value = (function.stmts.iter())
+        .find_map(|stmt| match stmt.kind {
+            StmtKind::Return(Some(value)) => Some(value),
+            _ => None,
+        })
+        .expect("a return");
+    let scope = scopes.at_expr(value).expect("reached");
+    let names = scope.assigned.iter().map(|&id| &unit.variable(id).name[..]);
+    assert_eq!(names.collect::<Vec<_>>(), ["n", "a", "i"]);
+}
+
+#[test]
 fn a_jump_over_an_assignment_takes_the_value_away() {
     let unit = read("int f(int a) { int x; if (a) goto out; x = 1; a += x;\nout: return a; }\n");
     let function = function(&unit, "f");

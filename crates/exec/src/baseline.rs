@@ -455,6 +455,14 @@ impl Baseline {
         ))
     }
 
+    /// Whether a test fails because the program prints whitespace at the ends of lines or of the output that is not expected there.
+    pub fn has_unexpected_whitespace(&self) -> bool {
+        self.failing().any(|test| match &test.verdict {
+            Verdict::Fail(FailReason::Output(found)) => found.is_more_trailing_whitespace(),
+            _ => false,
+        })
+    }
+
     /// Whether a failing test crashes: by a signal, a failed assertion or what a sanitizer reports, leaks aside.
     pub fn crashes(&self) -> bool {
         let mut failing = self.failing().filter(|test| !test.leaks());

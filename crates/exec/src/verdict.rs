@@ -67,6 +67,28 @@ pub struct Difference {
     pub only_trailing_whitespace: bool,
 }
 
+/// What is shown behind a line that has no newline.
+const NO_NEWLINE: &str = " (no newline)";
+
+impl Difference {
+    /// Whether nothing but whitespace at the ends of lines differs, and there is more of it than is expected: mostly the expected output
+    /// was written down without it.
+    pub fn is_more_trailing_whitespace(&self) -> bool {
+        let is_more = match (&self.expected, &self.found) {
+            (Some(expected), Some(found)) => {
+                let has_newline = |text: &str| !text.ends_with(NO_NEWLINE);
+                match (has_newline(expected), has_newline(found)) {
+                    (false, true) => true,
+                    (true, false) => false,
+                    _ => found.len() > expected.len(),
+                }
+            }
+            (expected, _) => expected.is_none(),
+        };
+        self.only_trailing_whitespace && is_more
+    }
+}
+
 impl fmt::Display for FailReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -380,7 +402,7 @@ fn trimmed_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn show_line(line: &[u8]) -> String {
     let (text, end) = match line.strip_suffix(b"\n") {
         Some(text) => (text, ""),
-        None => (line, " (no newline)"),
+        None => (line, NO_NEWLINE),
     };
     format!("{}{end}", show_text(text))
 }
@@ -418,7 +440,11 @@ mod tests {
             let ignored = compare(Comparison::IgnoreTrailingWhitespace, expected, found);
             assert_eq!(ignored, None, "{expected:?} {found:?}");
             let exact = compare(Comparison::Exact, expected, found);
-            assert!(exact.is_some_and(|difference| difference.only_trailing_whitespace));
+            let is_more = expected.len() < found.len();
+            assert!(
+                exact.is_some_and(|difference| difference.only_trailing_whitespace
+                    && difference.is_more_trailing_whitespace() == is_more)
+            );
         }
         for (expected, found, line) in [
             ("a b\n", "a  b\n", 1),

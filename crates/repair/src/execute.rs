@@ -151,6 +151,9 @@ impl Search<'_> {
                 .collect()
         });
         let runs: Vec<Run> = results.into_iter().collect::<Result<_, _>>()?;
+        for run in &runs {
+            self.count_length(run.took);
+        }
         if let Some(slice) = &mut self.slice {
             let spent: u64 = runs.iter().map(|run| weight(run.took, usual)).sum();
             *slice = slice.saturating_sub(spent);
@@ -171,6 +174,7 @@ impl Search<'_> {
         for &test in tests.iter().filter(|&&test| test != done) {
             self.found.stats.executions += 1;
             let run = self.run(unit, code, test, None, worker)?;
+            self.count_length(run.took);
             if !run.verdict.is_pass() {
                 return Ok(false);
             }

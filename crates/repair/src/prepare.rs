@@ -222,7 +222,7 @@ pub fn prepare<'a>(
 }
 
 /// Whether a repair can begin. That all of several tests fail which a driver runs is mostly a mistake of the driver; that all cases fail,
-/// and one of them only by whitespace, one of how they are compared.
+/// and one of them only by whitespace that the program prints and nobody expects, one of how they are compared.
 fn check_baseline(
     baseline: &Baseline,
     suite: &TestSuite,
@@ -240,7 +240,7 @@ fn check_baseline(
         });
     };
     let is_usual = suite.tests.len() == 1
-        || !suite.tests.iter().any(Test::is_driven) && baseline.trailing_whitespace().is_none();
+        || !suite.tests.iter().any(Test::is_driven) && !baseline.has_unexpected_whitespace();
     let may_all_fail = options.allow_all_failing || is_usual;
     if baseline.passing().next().is_none() && !may_all_fail {
         return Err(RepairError::EverythingFails {

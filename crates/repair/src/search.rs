@@ -36,18 +36,22 @@ use crate::{
     prepare::Prepared,
     propose::Places,
     relations::Relations,
-    turns::Turns,
+    turns::{Turns, weight},
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
 const KEPT_BYTES: usize = 256 << 20;
 
-/// The search for further patches ends after this many times the executions that the first one
-/// took, and [`EXECUTIONS_BEYOND_FIRST`] more.
+/// The search for further patches ends after this many times the work that the first one
+/// took, and that of [`EXECUTIONS_BEYOND_FIRST`] more executions of the usual length: candidates that hang
+/// take a hundred times as long.
 const EFFORT_BEYOND_FIRST: u64 = 2;
 
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
+
+/// Executions that take less are of the usual length, whatever the tests take.
+const SHORT: Duration = Duration::from_millis(10);
 
 /// So many plausible candidates of one location count when the search has found enough: one location may have hundreds that are
 /// all wrong for the same reason.
@@ -76,8 +80,10 @@ pub(crate) struct Search<'a> {
     pub(crate) of_term: BTreeMap<(usize, Vec<u8>), BTreeMap<usize, Classes>>,
     started: Instant,
     pub(crate) kills: BTreeMap<usize, u64>,
-    /// Executions until the first plausible patch was found.
+    /// Work until the first plausible patch was found.
     first_after: Option<u64>,
+    /// What executions that took long count for beyond one each ([`weight`]).
+    long: u64,
     failing: Vec<usize>,
     /// The time in which three of four passing tests end.
     pub(crate) usual: Duration,
@@ -173,6 +179,7 @@ fn searched(
         started: Instant::now(),
         kills: BTreeMap::new(),
         first_after: None,
+        long: 0,
         failing,
         usual: usual(&prepared.baseline),
         set_aside: &instrumented.set_aside,
@@ -493,12 +500,17 @@ impl Search<'_> {
         if self.options.all || self.reportable() == 0 {
             return false;
         }
-        let executions = self.found.stats.executions;
-        let first = *self.first_after.get_or_insert(executions);
+        let work = self.found.stats.executions + self.long;
+        let first = *self.first_after.get_or_insert(work);
         let enough = self.options.first
-            || executions >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
+            || work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
         self.found.stats.stopped_early |= enough;
         enough
+    }
+
+    /// Counts how long an execution took.
+    pub(crate) fn count_length(&mut self, took: Duration) {
+        self.long += weight(took, self.usual.max(SHORT)) - 1;
     }
 
     /// Failing tests first, then those that have killed most. Measured times have no part in it:

@@ -41,6 +41,9 @@ const BESIDE_ONE: u32 = 2;
 /// What it costs beyond its nodes to compare what a comparison gives.
 const CHAINED_COMPARISON: u32 = 2;
 
+/// What it costs beyond its nodes to compare a character with what counts bytes: `length < *s`.
+const CHARACTER_AS_SIZE: u32 = 2;
+
 /// What a negative number from elsewhere costs more than others: tests have them, programs hardly ever.
 const NEGATIVE: u32 = 2;
 
@@ -396,7 +399,7 @@ impl SpaceBuilder<'_> {
                 // `n < most >= x` passes by chance.
                 Template::Binary(op, a, b) if op.is_comparison() => {
                     let is_chain = self.is_truth_value(a) || self.is_truth_value(b);
-                    if is_chain { CHAINED_COMPARISON } else { 0 }
+                    self.character_as_size(op, a, b) + if is_chain { CHAINED_COMPARISON } else { 0 }
                 }
                 Template::Binary(op, a, b) => {
                     // Bits of what a function returns are rarely what it returns it for.
@@ -426,6 +429,20 @@ impl SpaceBuilder<'_> {
                 }
                 _ => 0,
             }
+    }
+
+    /// What it costs beyond its nodes to compare two pools' terms, where one holds characters and the other numbers so large that they
+    /// count bytes.
+    fn character_as_size(&self, op: BinaryOp, a: PoolId, b: PoolId) -> u32 {
+        let is_character =
+            |ctype: CType| matches!(ctype, CType::Char | CType::SChar | CType::UChar);
+        let is_size = |ctype: CType| ctype.is_integer() && ctype.value_type().size() == 8;
+        let ctypes = [a, b].map(|pool| self.space.pools.get(pool).ctype);
+        let is_mixed = ctypes.into_iter().any(is_character) && ctypes.into_iter().any(is_size);
+        match op.is_comparison() && is_mixed {
+            true => CHARACTER_AS_SIZE,
+            false => 0,
+        }
     }
 
     /// Pointers are compared with the leaf for the null pointer, not with the number 0 as well.

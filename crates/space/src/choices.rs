@@ -14,13 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     calls,
     distant::Shown,
-    else_assigned, else_joined,
+    else_assigned, else_joined, else_reordered,
     endings::last_statements,
     exits, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, loops, moves, negative_remainders, null_pointers, operators,
-    others, own_calls, predicates, remainders, renames, repetitions, resets, results, second_calls,
-    sizes,
+    initialization, jumps, labels, loops, moves, negative_remainders, newlines, null_pointers,
+    operators, others, own_calls, predicates, remainders, renames, repetitions, resets, results,
+    second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -185,6 +185,7 @@ pub fn choices(
     }
     if schemas.format {
         wording::find(&mut finder);
+        newlines::find(&mut finder);
     }
     if schemas.swap {
         subscripts::find(&mut finder);
@@ -220,6 +221,7 @@ pub fn choices(
     }
     if schemas.moves {
         moves::find(&mut finder);
+        else_reordered::find(&mut finder);
         repetitions::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {

@@ -15,7 +15,7 @@ use crate::{
 const ELSE_COST: u32 = 2;
 
 /// Longer texts are not repeated.
-const LONGEST: u32 = 1200;
+pub(crate) const LONGEST: u32 = 1200;
 
 /// Most places in one function.
 const MOST_PLACES: usize = 20;
@@ -85,7 +85,7 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
 }
 
 /// Whether a text may stand twice in a function: it has no labels, and nothing unusual.
-fn is_repeatable(function: &Function, span: Span) -> bool {
+pub(crate) fn is_repeatable(function: &Function, span: Span) -> bool {
     function.stmts.iter().all(|stmt| {
         let is_unusual = matches!(stmt.kind, StmtKind::Label { .. } | StmtKind::Other { .. });
         match stmt.place {

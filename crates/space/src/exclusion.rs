@@ -27,6 +27,13 @@ impl Space {
 
     fn each_lane(&self, block: &Block, take: impl FnMut(u32)) {
         let site = &self.sites[block.site as usize].term;
+        // `a || b || a` is `a || b`, which takes an operand out and is a block of its own.
+        let repeating = match &self.hole.kind {
+            HoleKind::Expression { original, .. } => {
+                repeating(original, &self.sites[block.site as usize].path)
+            }
+            _ => Vec::new(),
+        };
         match block.template {
             Template::One(a) => {
                 let original = self.place_of(a, site);
@@ -43,7 +50,10 @@ impl Space {
                 };
                 // What is given to a variable elsewhere, too, is cheaper.
                 let given = self.given.iter().filter(|_| !self.pools.is_fixed(a));
-                let cheaper: Vec<usize> = given.filter_map(|term| self.place_of(a, term)).collect();
+                let cheaper: Vec<usize> = given
+                    .chain(repeating.iter().copied())
+                    .filter_map(|term| self.place_of(a, term))
+                    .collect();
                 self.each_single(a, take, |i, facts| {
                     !facts.redundant
                         && Some(i) != original
@@ -62,7 +72,23 @@ impl Space {
                     move |_, right| takes_left && takes(right)
                 });
             }
-            Template::Binary(op, a, b) => self.each_of_binary(op, a, b, site, take),
+            Template::Binary(op, a, b) => {
+                let columns = self.pools.get(b).length;
+                let repeating: Vec<u32> = (repeating.iter())
+                    .filter_map(|term| match term.kind() {
+                        Kind::Binary(of, l, r) if *of == op => {
+                            Some((self.place_of(a, l)? * columns + self.place_of(b, r)?) as u32)
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                let mut take = take;
+                self.each_of_binary(op, a, b, site, |lane| {
+                    if !repeating.contains(&lane) {
+                        take(lane);
+                    }
+                });
+            }
             Template::Select(a, b, c) => self.each_of_selection(a, b, c, take),
             Template::Extreme(op, a, b) => {
                 // The site's own term has a block of its own, in which it is no leaf.
@@ -237,6 +263,74 @@ impl Space {
             PoolKind::Unary(..) | PoolKind::Binary(..) => None,
         }
     }
+}
+
+/// What would make an operand of a chain of `&&`, or of `||`, the same as another one of the chain, if it stood at the end of `path` within `root`.
+fn repeating<'t>(root: &'t Term, path: &[u8]) -> Vec<&'t Term> {
+    let mut found = Vec::new();
+    // The operands beside the ones that were passed on the way, of the chain that goes on here.
+    let (mut at, mut beside, mut is_or) = (root, Vec::new(), None);
+    for (depth, &step) in path.iter().enumerate() {
+        let own = chain(at);
+        if own != is_or {
+            found.extend(
+                beside
+                    .drain(..)
+                    .filter_map(|other| at_twin(at, other, &path[depth..])),
+            );
+            is_or = own;
+        }
+        if own.is_some() {
+            let others = operands(at).into_iter().enumerate();
+            let others = others.filter(|&(number, _)| number != usize::from(step));
+            others.for_each(|(_, other)| side_by_side(other, own, &mut beside));
+        }
+        match operands(at).get(usize::from(step)) {
+            Some(&operand) => at = operand,
+            None => return found,
+        }
+    }
+    found.extend(beside);
+    found
+}
+
+/// Whether a term is an `||` or else an `&&`; `None` if it is neither.
+fn chain(term: &Term) -> Option<bool> {
+    match term.kind() {
+        Kind::LogicalOr(..) => Some(true),
+        Kind::LogicalAnd(..) => Some(false),
+        _ => None,
+    }
+}
+
+fn side_by_side<'t>(term: &'t Term, of: Option<bool>, found: &mut Vec<&'t Term>) {
+    match chain(term) == of {
+        true => (operands(term).into_iter()).for_each(|operand| side_by_side(operand, of, found)),
+        false => found.push(term),
+    }
+}
+
+/// What stands in `twin` at the end of `path`, if nothing else parts it from `term`.
+fn at_twin<'t>(term: &Term, twin: &'t Term, path: &[u8]) -> Option<&'t Term> {
+    let Some((&first, rest)) = path.split_first() else {
+        return Some(twin);
+    };
+    let is_same_operator = match (term.kind(), twin.kind()) {
+        (Kind::Binary(a, ..), Kind::Binary(b, ..)) => a == b,
+        (Kind::Unary(a, _), Kind::Unary(b, _)) => a == b,
+        (Kind::Cast(_), Kind::Cast(_)) => term.ctype() == twin.ctype(),
+        (Kind::LogicalAnd(..), Kind::LogicalAnd(..))
+        | (Kind::LogicalOr(..), Kind::LogicalOr(..))
+        | (Kind::Conditional(..), Kind::Conditional(..)) => true,
+        _ => false,
+    };
+    let pairs = operands(term).into_iter().zip(operands(twin)).enumerate();
+    let mut others = pairs.filter(|&(number, _)| number != usize::from(first));
+    if !is_same_operator || others.any(|(_, (own, other))| own != other) {
+        return None;
+    }
+    let first = usize::from(first);
+    at_twin(operands(term).get(first)?, operands(twin).get(first)?, rest)
 }
 
 /// Whether operands of an operator are tried in the other order.

@@ -17,6 +17,8 @@ pub struct Familiar {
     casts: bool,
     /// Sums of characters: `c - '0'`.
     characters: bool,
+    /// Characters, wherever: `c == 'x'`.
+    written_characters: bool,
 }
 
 /// Whether the operator works on bits.
@@ -62,6 +64,7 @@ impl Familiar {
                     cast: CastKind::Arithmetic,
                     ..
                 } => found.casts = true,
+                ExprKind::Integer { character, .. } => found.written_characters |= *character,
                 _ => {}
             }
         }
@@ -72,6 +75,11 @@ impl Familiar {
         use BinaryOperator::*;
         self.products |= matches!(operator, Mul | Div | Rem);
         self.bits |= matches!(operator, And | Or | Xor | Shl | Shr);
+    }
+
+    /// Whether it writes characters.
+    pub fn writes_characters(self) -> bool {
+        self.written_characters
     }
 
     /// What `op` costs beyond its node.

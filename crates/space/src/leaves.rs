@@ -9,6 +9,7 @@ use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    distant::character,
     holes::Hole,
     initialization, neighbours,
     slots::{AtomBuilder, ElementIndex},
@@ -466,21 +467,43 @@ fn constants(
     add(&mut found, 1, CType::Int, None);
     // That which is one off is mostly the hole's own, and seldom far away.
     let shifted = |wanted: &dyn Fn(u32, &str) -> bool| {
-        let mut found: Vec<(i128, CType)> = Vec::new();
+        let mut found: Vec<(i128, CType, bool)> = Vec::new();
         for (value, ctype, spelling, at) in &near {
-            let is_new = found.iter().all(|(known, _)| known != value);
+            let is_new = found.iter().all(|(known, ..)| known != value);
             if is_new && ctype.is_integer() && wanted(*at, spelling) && found.len() < limit / 4 {
-                found.push((*value, *ctype));
+                found.push((*value, *ctype, spelling.starts_with('\'')));
             }
         }
-        found.into_iter()
+        let neighbours = |(value, ctype, is_character)| {
+            [value + 1, value - 1].map(|value: i128| {
+                let byte = u8::try_from(value).ok().filter(u8::is_ascii_graphic);
+                // Beside a character is a character.
+                (value, ctype, byte.filter(|_| is_character).map(character))
+            })
+        };
+        found.into_iter().flat_map(neighbours).collect::<Vec<_>>()
     };
     // A number there is no name, nor is the next one, whatever has its value.
     let is_own_number =
         |at: u32, spelling: &str| is_own(at) && spelling.starts_with(|c: char| c.is_ascii_digit());
-    for (value, ctype) in shifted(&is_own_number) {
-        add(&mut found, value + 1, ctype, None);
-        add(&mut found, value - 1, ctype, None);
+    for (value, ctype, _) in shifted(&is_own_number) {
+        add(&mut found, value, ctype, None);
+    }
+    // The digit as a character, where characters are written.
+    if near
+        .iter()
+        .any(|(_, _, spelling, _)| spelling.starts_with('\''))
+    {
+        for (value, _, spelling, _) in near.iter().filter(|(.., at)| is_own(*at)) {
+            if let Some(digit) = digit_of(*value, spelling) {
+                add(
+                    &mut found,
+                    i128::from(digit),
+                    CType::Int,
+                    Some(&character(digit)),
+                );
+            }
+        }
     }
     for (value, ctype, spelling, _) in near.iter().take(limit / 3) {
         add(&mut found, *value, *ctype, Some(spelling));
@@ -494,9 +517,8 @@ fn constants(
         add(&mut found, *value, *ctype, Some(name));
     }
     add(&mut found, -1, CType::Int, None);
-    for (value, ctype) in shifted(&|_, _| true) {
-        add(&mut found, value + 1, ctype, None);
-        add(&mut found, value - 1, ctype, None);
+    for (value, ctype, spelling) in shifted(&|_, _| true) {
+        add(&mut found, value, ctype, spelling.as_deref());
     }
     for (value, ctype, name) in macros(builder, mentions, hole) {
         add(&mut found, value, ctype, Some(&name));
@@ -505,6 +527,14 @@ fn constants(
         add(&mut found, *value, *ctype, Some(spelling));
     }
     found
+}
+
+/// The character that a digit is, where a number of one digit is written.
+pub(crate) fn digit_of(value: i128, spelling: &str) -> Option<u8> {
+    let digit = u8::try_from(value).ok().filter(|value| *value <= 9)?;
+    spelling
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then_some(b'0' + digit)
 }
 
 /// The macros that the function mentions, and a few of those that only the rest of the file does;

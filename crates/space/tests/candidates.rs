@@ -775,3 +775,97 @@ fn what_is_a_number_becomes_no_truth_value_at_the_cost_of_one() {
     let compared = candidates(source, "a < b", is_expression);
     assert_eq!(cost(&compared, "a > b"), Some(1));
 }
+
+#[test]
+fn an_operand_of_a_chain_is_taken_out_and_not_made_the_same_as_another() {
+    let source = "int f(int c, int d) { return c == 7 || c == 9 || c == d; }";
+    let found = candidates(source, "c == 7 || c == 9 || c == d", is_expression);
+    let least = |text: &str| {
+        found
+            .iter()
+            .filter(|one| one.1 == text)
+            .map(|one| one.0)
+            .min()
+    };
+    assert_eq!(least("c == 7 || c == 9"), Some(2));
+    assert_eq!(least("c == 9 || c == d"), Some(2));
+    for text in [
+        "c == 7 || c == 7 || c == d",
+        "c == 7 || c == 9 || c == 9",
+        "c == 9 || c == 9 || c == d",
+        "c == d || c == 9 || c == d",
+    ] {
+        assert_eq!(least(text), None, "{text}");
+    }
+    assert_eq!(least("c == 7 || c == 8 || c == d"), Some(1));
+}
+
+#[test]
+fn beside_a_character_is_a_character_and_numbers_are_none() {
+    let source = "int f(int c, int n) { return c == 'H' || c == 'y' + n; }";
+    let found = candidates(source, "c == 'H' || c == 'y' + n", is_expression);
+    assert_eq!(cost(&found, "c == 'G' || c == 'y' + n"), Some(1));
+    assert_eq!(cost(&found, "c == 'z' || c == 'y' + n"), Some(1));
+    assert_eq!(cost(&found, "c == 73 || c == 'y' + n"), None);
+    assert!(
+        found
+            .iter()
+            .all(|(cost, text)| *cost > 2 || !text.starts_with("c == 1 "))
+    );
+}
+
+#[test]
+fn digits_at_both_ends_of_a_range_become_characters() {
+    let source = "int f(int c) { if (c == 'x') return 1; return c >= 0 && c <= 9; }";
+    let found = candidates_of("f", source, "c >= 0 && c <= 9", is_expression);
+    assert_eq!(cost(&found, "c >= '0' && c <= '9'"), Some(2));
+    let without = "int f(int c) { return c >= 0 && c <= 9; }";
+    let found = candidates_of("f", without, "c >= 0 && c <= 9", is_expression);
+    assert_eq!(cost(&found, "c >= '0' && c <= '9'"), None);
+}
+
+#[test]
+fn what_counts_bytes_is_rarely_compared_with_a_character() {
+    let source = "int f(unsigned long n, char *s, int c) { return s[n] == c; }";
+    let found = candidates(source, "s[n] == c", is_expression);
+    let costs = |text: &str| -> Vec<u32> {
+        let found = found.iter().filter(|one| one.1.contains(text));
+        found.map(|one| one.0).collect()
+    };
+    let (usual, mixed) = (
+        costs("*s < c").into_iter().min(),
+        costs("*s < n").into_iter().min(),
+    );
+    assert!(
+        usual.is_some() && mixed > usual,
+        "{usual:?} {mixed:?} {found:?}"
+    );
+}
+
+#[test]
+fn behind_the_loop_that_fills_an_array_its_first_element_is_a_value() {
+    let source = "int f(int n) { int a[9], i; for (i = 0; i < n; i++) a[i] = i * n; int most = 0; return most + a[n]; }";
+    let found = candidates(source, "0", is_expression);
+    assert_eq!(
+        found
+            .iter()
+            .find(|(_, text)| text == "a[0]")
+            .map(|one| one.0),
+        Some(1)
+    );
+}
+
+#[test]
+fn the_pair_that_is_missing_among_things_that_are_compared_is_likely() {
+    let source = "int f(int a, int b, int c, int d) { return a == b || b == c || d > 1; }";
+    let found = candidates(source, "a == b || b == c || d > 1", is_expression);
+    let least = |text: &str| {
+        found
+            .iter()
+            .filter(|one| one.1 == text)
+            .map(|one| one.0)
+            .min()
+    };
+    assert_eq!(least("a == b || b == c || d > 1 || a == c"), Some(2));
+    assert!(least("a == b || b == c || d > 1 || a == d") > Some(2));
+}

@@ -209,6 +209,36 @@ int f(int age, int student)
 }
 
 #[test]
+fn a_case_comes_before_those_that_hide_it() {
+    let source = "\
+int f(int n)
+{
+    if (n > 10)
+        return 1;
+    else if (n > 100) {
+        return 2; /* never */
+    } else if (n > 50)
+        n = 7;
+    else
+        n = 8;
+    if (n) goto out;
+    else if (n > 2) { out: return 5; }
+    return n;
+}
+";
+    let found = changes(source, Schema::Move, &[]);
+    contain(
+        &found,
+        &[
+            "2: if (n > 100) { | return 2; /* never */ | } | else if (n > 10) | return 1; else if (n > 50)",
+            "2: if (n > 50) | n = 7; | else if (n > 10) | return 1; else if (n > 100) { | return 2; /* never */ | }",
+            "2: else if (n > 50) | n = 7; else if (n > 100) { | return 2; /* never */ | }",
+        ],
+    );
+    lacks(&found, &["if (n > 2) { out: return 5; } else"]);
+}
+
+#[test]
 fn an_integer_that_is_printed_with_a_fraction_is_calculated_with_one() {
     let source = "\
 int printf(const char *, ...);
@@ -253,4 +283,30 @@ struct node *f(struct node *node, struct node *rest, int *other)
         ],
     );
     lacks(&found, &["= other", "return other", "rest == node"]);
+}
+
+#[test]
+fn a_line_is_ended_behind_what_prints_it() {
+    let source = "\
+int printf(const char *, ...);
+int f(int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++)
+            printf(\"#\");
+    }
+    if (n)
+        printf(\"%d\", n);
+    else
+        n = 2;
+    for (int i = 0; i < n; i++)
+        n--;
+    return n;
+}
+";
+    let found = changes(source, Schema::Format, &[]);
+    let added = found
+        .iter()
+        .filter(|text| text.contains("3: printf(\"\\n\");"));
+    assert_eq!(added.count(), 3, "{found:#?}");
 }

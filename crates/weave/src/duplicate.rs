@@ -81,8 +81,22 @@ pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
 struct Macros<'a> {
     /// All words so far.
     mentioned: BTreeSet<&'a [u8]>,
-    /// By name: whether it is defined now, and how many definitions there were.
-    defined: BTreeMap<&'a [u8], (bool, usize)>,
+    /// What was defined so far, on the way through conditional groups that leads here.
+    defined: Defined<'a>,
+    /// Around here, from the outside in: what was defined before the conditional, and in its groups that have ended.
+    around: Vec<(Defined<'a>, Defined<'a>)>,
+}
+
+/// By name: whether it is defined now, and how many definitions there were.
+type Defined<'a> = BTreeMap<&'a [u8], (bool, usize)>;
+
+/// What is defined after one of two ways, as far as that matters: defined on either, and as often as on the one with more definitions.
+fn joined<'a>(mut one: Defined<'a>, other: &Defined<'a>) -> Defined<'a> {
+    for (&name, &(is_defined, times)) in other {
+        let known = one.entry(name).or_default();
+        *known = (known.0 || is_defined, known.1.max(times));
+    }
+    one
 }
 
 impl<'a> Macros<'a> {
@@ -110,6 +124,24 @@ impl<'a> Macros<'a> {
                 let state = (name == b"define", times + usize::from(name == b"define"));
                 self.defined.insert(defined, state);
                 true
+            }
+            // Both copies go through the same group of a conditional, so definitions of different groups never meet.
+            b"if" | b"ifdef" | b"ifndef" => {
+                self.around.push((self.defined.clone(), Defined::new()));
+                false
+            }
+            b"else" | b"elif" | b"elifdef" | b"elifndef" => {
+                if let Some((before, ended)) = self.around.last_mut() {
+                    let own = std::mem::replace(&mut self.defined, before.clone());
+                    *ended = joined(own, ended);
+                }
+                false
+            }
+            b"endif" => {
+                if let Some((_, ended)) = self.around.pop() {
+                    self.defined = joined(std::mem::take(&mut self.defined), &ended);
+                }
+                false
             }
             _ => false,
         };
@@ -211,6 +243,11 @@ mod tests {
             ("{\nint X = 0;\n#define X 1\n}", "#define"),
             ("{\n#ifdef X\n#define X 1\n#endif\n}", "#define"),
             ("{\n#define X 1\n#undef X\n#define X 2\n}", "#define"),
+            ("{\n#if A\n#define X 1\n#endif\n#define X 2\n}", "#define"),
+            (
+                "{\n#if A\n#define X 1\n#else\n#define X 2\n#undef X\n#define X 3\n#endif\n}",
+                "#define",
+            ),
             ("{\n  # /**/ undef X\n}", "#undef"),
             ("{\n#include \"x.def\"\n}", "#include"),
             ("{\n#pragma pack(push, 1)\n}", "#pragma pack push"),
@@ -235,6 +272,8 @@ mod tests {
             "{\n#define F(a) \\\n  ((a) + 1)\n return F(1);\n#undef F\n}",
             "{\n#if A\n# define X 1\n#else\n# define Y 2\n#endif\n return X; }",
             "{\n#define X 1\n f(X);\n#undef X\n#define X 2\n f(X);\n#undef X\n}",
+            "{\n#if A\n# define X 1\n#elif B\n# define X 2\n#else\n# define X 3\n#endif\n return X; }",
+            "{\n#if A\n#if B\n#define X 1\n#else\n#define X 2\n#endif\n#else\n#define X 3\n#endif\n f(X);\n#undef X\n}",
         ] {
             assert_eq!(refusal(body), None, "{body}");
         }

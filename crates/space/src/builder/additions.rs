@@ -56,6 +56,7 @@ impl SpaceBuilder<'_> {
         pools.extend(self.binary_pools(&RELATIONAL, &self.nearest.clone(), &constants));
         pools.extend(self.sibling_pools());
         pools.extend(self.listed_pools());
+        pools.extend(self.missing_pairs());
         pools.extend(self.pools_of_same_two());
         self.relations = Some(pools.clone());
         pools
@@ -147,6 +148,52 @@ impl SpaceBuilder<'_> {
             for pool in self.binary_pools(&[op], &[left], &constants) {
                 self.space.pools.discount(pool, ONE_MORE);
                 found.push(pool);
+            }
+        }
+        found
+    }
+
+    /// The pair that is missing among things that are compared with each other: beside `a == b` and `b == c`, `a == c`.
+    fn missing_pairs(&mut self) -> Vec<PoolId> {
+        let mut compared: Vec<(BinaryOp, Term, Term)> = Vec::new();
+        for site in &self.space.sites {
+            if let Kind::Binary(op, left, right) = site.term.kind()
+                && op.is_comparison()
+                && [left, right]
+                    .iter()
+                    .all(|term| matches!(term.kind(), Kind::Atom(_)))
+            {
+                compared.push((*op, left.clone(), right.clone()));
+            }
+        }
+        let mut found = Vec::new();
+        for (number, one) in compared.iter().enumerate() {
+            for other in compared[number + 1..]
+                .iter()
+                .filter(|other| other.0 == one.0)
+            {
+                let ends = match () {
+                    () if one.2 == other.1 => (&one.1, &other.2),
+                    () if one.1 == other.1 => (&one.2, &other.2),
+                    () if one.2 == other.2 => (&one.1, &other.1),
+                    () if one.1 == other.2 => (&other.1, &one.2),
+                    () => continue,
+                };
+                let is_there = |(_, left, right): &(BinaryOp, Term, Term)| {
+                    (left, right) == ends || (right, left) == ends
+                };
+                if ends.0 == ends.1 || compared.iter().any(is_there) {
+                    continue;
+                }
+                let (Some(left), Some(right)) = (self.fixed(ends.0), self.fixed(ends.1)) else {
+                    continue;
+                };
+                for pool in self.binary_pools(&[one.0], &[left], &[right]) {
+                    if !found.contains(&pool) {
+                        self.space.pools.discount(pool, KNOWN_FORM);
+                        found.push(pool);
+                    }
+                }
             }
         }
         found

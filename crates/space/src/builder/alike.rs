@@ -3,11 +3,13 @@
 
 use super::{SpaceBuilder, levels::RELATIONAL};
 use crate::{
+    distant::character,
+    leaves::digit_of,
     pools::{PoolId, PoolKind},
     sites::operands,
     space::{Schema, Template, replace},
     spelling::{Element, difference, renamed},
-    term::{AtomId, Kind, Term},
+    term::{AtomId, CType, Kind, Term},
 };
 
 /// One mistake about where something begins, made in several places.
@@ -22,7 +24,31 @@ const OF_THE_SAME_TWO: u32 = 2;
 /// Most comparisons of that kind.
 const MOST_PAIRS: usize = 8;
 
+/// Numbers for the characters that digits are is one mistake, made at both ends of a range.
+const DIGITS_COST: u32 = 2;
+
 impl SpaceBuilder<'_> {
+    /// `c >= '0' && c <= '9'` for `c >= 0 && c <= 9`, where the function writes characters.
+    pub(super) fn digits_as_characters(&mut self, site: usize) {
+        let term = self.space.sites[site].term.clone();
+        if !self.familiar.writes_characters() || self.beside(site).is_some() {
+            return;
+        }
+        let mut found: Vec<(Vec<u8>, Term)> = Vec::new();
+        digits(&term, Vec::new(), &mut found);
+        // One alone is a leaf.
+        if found.len() < 2 {
+            return;
+        }
+        let whole = found.iter().try_fold(term, |term, (path, digit)| {
+            replace(&term, path, digit, self.pointees)
+        });
+        if let Some(pool) = whole.and_then(|whole| self.fixed(&whole)) {
+            let template = Template::One(pool);
+            self.block(site, template, DIGITS_COST, Schema::Expression, usize::MAX);
+        }
+    }
+
     /// What stands at a site with the elements before, and with those behind all that it has.
     pub(super) fn shifted(&mut self, site: usize) {
         let term = self.space.sites[site].term.clone();
@@ -160,5 +186,23 @@ impl SpaceBuilder<'_> {
             _ => None,
         });
         atoms.collect()
+    }
+}
+
+/// The numbers of one digit in comparisons, and the characters that these digits are.
+fn digits(term: &Term, path: Vec<u8>, found: &mut Vec<(Vec<u8>, Term)>) {
+    for (number, operand) in operands(term).into_iter().enumerate() {
+        let mut below = path.clone();
+        below.push(number as u8);
+        let is_compared = matches!(term.kind(), Kind::Binary(op, ..) if op.is_comparison());
+        match operand.kind() {
+            Kind::Constant(value, spelling) if is_compared && operand.ctype().is_integer() => {
+                if let Some(digit) = digit_of(i128::from(*value), spelling) {
+                    let term = Term::constant(u64::from(digit), CType::Int, character(digit));
+                    found.push((below, term));
+                }
+            }
+            _ => digits(operand, below, found),
+        }
     }
 }

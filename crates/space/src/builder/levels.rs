@@ -132,6 +132,7 @@ impl SpaceBuilder<'_> {
             self.rearrangements(site);
             self.shifted(site);
             self.same_two(site);
+            self.digits_as_characters(site);
             // Signs and negations, except of constants (which have neighbours).
             if !matches!(term.kind(), Kind::Constant(..) | Kind::Unary(..)) {
                 if truth {
@@ -276,7 +277,8 @@ impl SpaceBuilder<'_> {
                         continue;
                     }
                     if let Ok(id) = self.space.pools.add_binary(op, a, b, self.pointees) {
-                        self.space.pools.surcharge(id, self.familiar.binary(op));
+                        let unusual = self.familiar.binary(op) + self.character_as_size(op, a, b);
+                        self.space.pools.surcharge(id, unusual);
                         found.push(id);
                     }
                 }

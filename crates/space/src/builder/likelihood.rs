@@ -9,7 +9,8 @@ use crate::{
 /// What it costs beyond its node to put what is no size in place of `sizeof`.
 const NO_SIZE: u32 = 2;
 
-/// What it costs beyond its node to put 0 or 1 in place of a character: `c == 1` for `c == '+'` is never true.
+/// What it costs beyond its node to put a number in place of a character: `c == 1` for `c == '+'` is never true, and what `c == 73` says,
+/// people write as `c == 'I'`.
 const NO_CHARACTER: u32 = 2;
 
 /// For what reason a leaf is filled in.
@@ -20,12 +21,15 @@ pub(super) enum LeafKind {
     Size,
     /// 0, 1 and −1: where something begins, and steps.
     Usual,
+    /// What is written as a character.
+    Character,
     OtherConstant,
 }
 
 impl LeafKind {
     pub(super) fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
         match term.kind() {
+            Kind::Constant(..) if is_character(term) => LeafKind::Character,
             Kind::Constant(value, _) if !term.ctype().is_floating() => {
                 match (-1..=1).contains(&(*value as i64)) {
                     true => LeafKind::Usual,
@@ -48,13 +52,13 @@ impl SpaceBuilder<'_> {
         let is_size = LeafKind::of(term, &self.space.hole.atoms.table) == LeafKind::Size;
         match self.leaf_kind(leaf) {
             Some(kind) if is_size && kind != LeafKind::Size => NO_SIZE,
-            Some(LeafKind::Usual) if is_character(term) => NO_CHARACTER,
+            Some(LeafKind::Usual | LeafKind::OtherConstant) if is_character(term) => NO_CHARACTER,
             Some(LeafKind::Usual) if varied => {
                 let is_calculated =
                     matches!(self.beside(site), Some((op, ..)) if !op.is_comparison());
                 u32::from(is_calculated || self.is_argument)
             }
-            Some(LeafKind::OtherConstant) => u32::from(varied),
+            Some(LeafKind::Character | LeafKind::OtherConstant) => u32::from(varied),
             Some(LeafKind::Size) => u32::from(!self.is_argument),
             _ => 0,
         }
