@@ -135,6 +135,7 @@ pub fn look(
         cancel: cancel.clone(),
         program: Some(program.clone()),
         cflags: Vec::new(),
+        covers: false,
     };
     let mut behaviour = Behaviour::default();
     let mut built: Vec<Built> = Vec::new();

@@ -1,5 +1,6 @@
 //! `patchwright compare`.
 
+mod cover;
 mod functions;
 mod golden;
 mod interactions;
@@ -14,6 +15,7 @@ mod revisions;
 mod rounds;
 pub(crate) mod seen;
 mod several;
+mod steady;
 pub(crate) mod symbolic;
 pub(crate) mod tests_of;
 
@@ -93,9 +95,10 @@ pub struct CompareArgs {
     )]
     pub input: u32,
 
-    /// Rounds of each loop, and calls of a function within itself
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
-    pub bound: u32,
+    /// Rounds of each loop, and calls of a function within itself [default: 16; 72 where nothing differs in these, if that takes
+    /// 15 seconds at most]
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    pub bound: Option<u32>,
 
     /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is reported [default: 60s for what is proved]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How far")]
@@ -174,10 +177,6 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Pointers to bytes lead to so many, where nobody says how many.
-    #[arg(skip)]
-    pub bytes: Option<u64>,
-
     #[command(flatten)]
     pub resuming: Resuming,
 
@@ -203,6 +202,13 @@ impl Order {
             Order::AllPaths => "all-paths",
             Order::ChangedPaths => "changed-paths",
         }
+    }
+}
+
+impl CompareArgs {
+    /// Rounds of each loop that are followed.
+    pub(super) fn rounds(&self) -> u32 {
+        self.bound.unwrap_or(USUAL_BOUND)
     }
 }
 
@@ -311,8 +317,13 @@ struct Work<'a> {
 
 /// Time for what is proved where nobody says how much.
 const USUAL_TIME: Duration = Duration::from_secs(60);
+/// Rounds of loops where nobody says how many; and those that are tried where nothing differs in these: loops over the bits of a
+/// number, or over short arrays, end by then. They get so much time.
+const USUAL_BOUND: u32 = 16;
+const DEEPER_BOUND: u32 = 72;
+const DEEPER: Duration = Duration::from_secs(15);
 /// Time for executions where nothing else is to be done, and where they come before the symbols.
-const ONLY_EXECUTIONS: Duration = Duration::from_secs(30);
+const ONLY_EXECUTIONS: Duration = Duration::from_secs(60);
 const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
 /// Where what was proved is about fewer arguments than programs look at.
 const EXECUTIONS_AFTER_PROOF: Duration = Duration::from_secs(3);
@@ -519,6 +530,7 @@ impl Work<'_> {
                 .into_iter()
                 .map(OsString::from)
                 .collect(),
+            covers: true,
         };
         let mut made = Vec::new();
         for (name, named) in names.iter().zip(pair) {
@@ -535,26 +547,59 @@ impl Work<'_> {
         started: Instant,
         end: Option<Instant>,
     ) -> Result<Compared, Problem> {
-        let folder = format!("compare-{}", self.number);
-        let versions = read::versions(
-            self.args,
-            pair,
-            made,
-            self.scratch,
-            &folder,
-            self.cancel.clone(),
-        )?;
-        let cases = seen::seeds(self.args, pair[0])?;
+        let end = end.or_else(|| Instant::now().checked_add(USUAL_TIME));
+        let known = self.bounded(self.args, pair, made, started, end, "")?;
+        let left = end.map_or(DEEPER, |end| end.saturating_duration_since(Instant::now()));
+        let is_open = known.answer == Answer::Symbolic(Verdict::EqualWithinBound);
+        // What takes long for some rounds takes longer for more of them.
+        let is_quick = started.elapsed() < DEEPER && left >= DEEPER;
+        if !is_open || !is_quick || self.args.bound.is_some() || self.cancel.is_cancelled() {
+            return Ok(known);
+        }
+        let args = CompareArgs {
+            bound: Some(DEEPER_BOUND),
+            ..self.args.clone()
+        };
+        let end = Instant::now() + DEEPER;
+        let deeper = self.bounded(&args, pair, made, Instant::now(), Some(end), "-deeper")?;
+        let answers = [
+            Verdict::Equal,
+            Verdict::EqualWithinBound,
+            Verdict::Different,
+        ];
+        Ok(
+            match answers.map(Answer::Symbolic).contains(&deeper.answer) {
+                true => deeper,
+                false => known,
+            },
+        )
+    }
+
+    /// What the encoding with the bound that `args` say tells.
+    fn bounded(
+        &self,
+        args: &CompareArgs,
+        pair: [&Named; 2],
+        made: Option<[&named::Made; 2]>,
+        started: Instant,
+        end: Option<Instant>,
+        name: &str,
+    ) -> Result<Compared, Problem> {
+        let folder = format!("compare-{}{name}", self.number);
+        let cancel = self.cancel.clone();
+        let versions = read::versions(args, pair, made, self.scratch, &folder, cancel)?;
+        let cases = seen::seeds(args, pair[0])?;
         let cases = cases.into_iter().map(|(_, case)| case).collect();
         deep(|| {
             Job {
-                args: self.args,
+                args,
                 versions,
                 cancel: self.cancel,
-                journal: crate::state::journal(&self.args.resuming, "compare"),
+                journal: crate::state::journal(&args.resuming, "compare"),
                 started,
-                end: end.or_else(|| Instant::now().checked_add(USUAL_TIME)),
+                end,
                 cases,
+                deepens: args.bound.is_none(),
             }
             .run()
         })

@@ -59,6 +59,7 @@ impl<'a> Prover<'a> {
             cancel: cancel.clone(),
             program: None,
             cflags: Vec::new(),
+            covers: false,
         };
         // The copy lives as long as what could execute its program, even if nothing does.
         let program = program_of(project).unwrap_or_default();

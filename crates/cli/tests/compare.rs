@@ -831,3 +831,55 @@ fn loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound() {
     assert_eq!(report["verdict"], "different", "{report:#}");
     assert_eq!(report["partitions"][0]["replay"], "agrees");
 }
+
+#[test]
+fn a_parameter_that_was_only_given_another_name_is_the_same_input() {
+    let place = place(
+        "int least(int a, int b) { return a < b ? a : b; }\n",
+        "int least(int x, int y) { return y ^ ((x ^ y) & -(x < y)); }\n",
+    );
+    let report = compared(&place, &["--function", "least"], 0);
+    assert_eq!(report["verdict"], "equal", "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("NEW calls `x` is called `a`"), "{notes}");
+}
+
+#[test]
+fn pointers_lead_to_as_many_objects_as_the_parameter_is_declared_to_have() {
+    // One reads all of them, the other one stops early; and one says how many there are.
+    let place = place(
+        "int at(const int list[6]) { int found = -1; for (int i = 5; i >= 0; i--) if (list[i] == 7) found = i; return found; }\n",
+        "int at(const int *list) { for (int i = 0; i < 6; i++) if (list[i] == 7) return i; return -1; }\n",
+    );
+    let report = compared(&place, &["--function", "at"], 0);
+    assert_eq!(report["verdict"], "equal", "{report:#}");
+    assert!(
+        report["notes"].to_string().contains("6 objects"),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn loops_over_the_bits_of_a_number_are_followed_to_their_end_without_a_bound() {
+    let place = place(
+        "int odd(unsigned x) { int n = 0; for (int i = 0; i < 20; i++) n ^= x >> i & 1; return n; }\n",
+        "int odd(unsigned x) { int n = 0, left = 20; while (left-- > 0) { n ^= x & 1; x >>= 1; } return n; }\n",
+    );
+    let report = compared(&place, &["--function", "odd"], 0);
+    assert_eq!(report["verdict"], "equal", "{report:#}");
+}
+
+#[test]
+fn a_budget_is_kept_where_conditions_would_be_endless_texts() {
+    let kernighan =
+        "int ones(unsigned x) { int n = 0; while (x) { x &= x - 1; n++; } return n; }\n";
+    let shifts =
+        "int ones(unsigned x) { int n = 0; while (x) { n += x & 1; x >>= 1; } return n; }\n";
+    let place = place(shifts, kernighan);
+    let begin = std::time::Instant::now();
+    let flags = ["--function", "ones", "--bound", "72", "--budget", "2s"];
+    let report = compared(&place, &flags, 0);
+    assert_ne!(report["verdict"], "different", "{report:#}");
+    // It took minutes, whatever was said.
+    assert!(begin.elapsed().as_secs() < 30);
+}

@@ -101,3 +101,29 @@ fn functions_of_libraries_that_differ_are_found_and_compared() {
         "{text}"
     );
 }
+
+#[test]
+fn inputs_come_nearer_to_the_change_by_what_executions_go_through_and_compare() {
+    // What has changed is behind a word, and a number that depends on all of its line.
+    let old = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+               int main(void)\n{\n  char line[80];\n  int sum = 40, at = 0, limit = 3;\n\
+               while (fgets(line, sizeof line, stdin)) {\n    line[strcspn(line, \"\\n\")] = 0;\n\
+               if (at == 0) {\n      if (strncmp(line, \"open \", 5) != 0) { puts(\"closed\"); return 1; }\n\
+               for (char *c = line; *c; c++) sum = sum * 3 + *c;\n      at = 1;\n\
+               } else if (at == 1) {\n      if (atoi(line) != (sum & 0xffff)) { puts(\"no\"); return 1; }\n      at = 2;\n\
+               } else {\n      limit--;\n      if (limit < 3) puts(\"taken\");\n    }\n  }\n  return 0;\n}\n";
+    let new = old.replace("limit < 3", "limit < 2");
+    assert_ne!(old, new);
+    let place = projects(old, &new, "[project]\nbuild = \"cc -o takes source.c\"\n");
+    let flags = ["--program", "takes", "--executions", "4000", "--json"];
+    let (status, text) = run(&place, &flags);
+    assert_eq!(status, Some(1), "{text}");
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let seen = &report["seen"][0];
+    assert!(
+        seen["input"].as_str().unwrap().starts_with("open "),
+        "{report:#}"
+    );
+    assert_eq!(seen["old"]["output"], "taken\n", "{report:#}");
+    assert_eq!(seen["new"]["output"], "", "{report:#}");
+}

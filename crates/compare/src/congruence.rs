@@ -6,7 +6,7 @@
 
 use std::mem::{Discriminant, discriminant};
 
-use patchwright_solve::{Node, Solver, Term, Terms};
+use patchwright_solve::{Budget, Node, Solver, Term, Terms};
 use rustc_hash::FxHashSet;
 
 /// Operations of one kind that are compared with each other at most.
@@ -73,7 +73,11 @@ impl Congruence {
                 }
                 let law = law(terms, &other, &new);
                 if terms.as_truth(law) != Some(true) {
-                    solver.assert(terms, law);
+                    let budget = Budget {
+                        conflicts: None,
+                        interrupt: Some(interrupt),
+                    };
+                    solver.assert_within(terms, law, &budget);
                 }
             }
             self.all.push(new);

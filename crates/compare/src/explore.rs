@@ -386,7 +386,8 @@ impl<'a> Explorer<'a> {
                 return Input::Found(model);
             }
             for fact in self.real.facts(self.terms, &model) {
-                self.open.assert(self.terms, fact);
+                let budget = self.budget();
+                self.open.assert_within(self.terms, fact, &budget);
             }
         }
         Input::Imagined

@@ -47,9 +47,9 @@ pub fn sequences(
     budget: &Budget<'_>,
 ) -> Vec<Sequence> {
     let mut solver = Solver::new(Backend::default());
-    solver.assert(terms, pair.domain);
+    solver.assert_within(terms, pair.domain, budget);
     let within = terms.not(pair.limited);
-    solver.assert(terms, within);
+    solver.assert_within(terms, within, budget);
     let open = terms.and(pair.domain, within);
     let mut all = Vec::new();
     for lines in lines {

@@ -32,6 +32,7 @@ mod several;
 mod shown;
 mod specialise;
 mod text;
+mod towards;
 mod verdict;
 
 pub use columns::Columns;
@@ -44,5 +45,6 @@ pub use partition::{Behaviour, Explored, Explorer, Extent, Kind, Partition, Stra
 pub use paths::{Followed, Found, Paths, Stop, Turning};
 pub use rounds::{Rounds, Together};
 pub use several::{Several, Shared, several};
-pub use text::{changed_lines, holds_pointer, is_same_code, same_parameters};
+pub use text::{changed_lines, holds_pointer, is_same_code, renamed_parameters, same_parameters};
+pub use towards::Compared;
 pub use verdict::{Reason, Verdict, reasons, verdict};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::random::Random;
+use crate::{random::Random, towards::part_of};
 
 /// What a program is executed with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +57,15 @@ impl Mutator {
         .count()
     }
 
+    /// Adds words that were seen somewhere.
+    pub fn learn(&mut self, words: impl IntoIterator<Item = Vec<u8>>) {
+        for word in words {
+            if self.words.len() < 2 * MOST_WORDS && !self.words.contains(&word) {
+                self.words.push(word);
+            }
+        }
+    }
+
     /// A number below `bound`, which is not zero.
     pub fn below(&mut self, bound: usize) -> usize {
         self.random.below(bound)
@@ -85,10 +94,18 @@ impl Mutator {
                 continue;
             }
             let at = self.below(new.arguments.len());
-            match self.below(12) {
+            match self.below(14) {
                 0 if !other.arguments.is_empty() => {
                     let from = self.below(other.arguments.len());
                     new.arguments[at].clone_from(&other.arguments[from]);
+                }
+                4 | 5 if !other.arguments.is_empty() => {
+                    // An option of another one, perhaps with what belongs to it.
+                    let from = self.below(other.arguments.len());
+                    let to = (from + 1 + self.below(2)).min(other.arguments.len());
+                    let at = self.below(new.arguments.len() + 1);
+                    new.arguments
+                        .splice(at..at, other.arguments[from..to].iter().cloned());
                 }
                 1 if new.arguments.len() > 1 => {
                     new.arguments.remove(at);
@@ -144,7 +161,25 @@ impl Mutator {
     fn text(&mut self, text: &[u8], other: &[u8], lines: bool) -> Vec<u8> {
         let mut new = text.to_vec();
         let at = self.below(new.len() + 1);
-        match self.below(14) {
+        // What is made of lines and words is changed by these more often than by bytes.
+        let is_text = lines && !new.is_empty() && !new.contains(&0);
+        let change = match is_text && self.below(2) == 0 {
+            true => 11 + self.below(6),
+            false => self.below(18),
+        };
+        match change {
+            14 | 13 if is_text => self.token(&mut new, other),
+            14 => self.token(&mut new, other),
+            15 if lines => {
+                // What is left of a line, or the end of the last one.
+                let end = new[at..].iter().position(|byte| *byte == b'\n');
+                let to = end.map_or(new.len(), |length| at + length);
+                match new.last() {
+                    Some(b'\n') if self.below(3) == 0 => drop(new.pop()),
+                    _ => drop(new.drain(at..to)),
+                }
+            }
+            16 if lines => self.block(&mut new, other),
             0 if !new.is_empty() => {
                 let at = at.min(new.len() - 1);
                 let byte = self.byte();
@@ -238,6 +273,63 @@ impl Mutator {
         self.words[at].clone()
     }
 
+    /// Takes out a word, or puts one of another place in or in its place: what stands between blanks.
+    fn token(&mut self, text: &mut Vec<u8>, other: &[u8]) {
+        let all = tokens(text);
+        if all.is_empty() {
+            return;
+        }
+        let (from, to) = all[self.below(all.len())];
+        if self.below(3) == 0 {
+            text.drain(from..to);
+            return;
+        }
+        let source = match self.below(2) {
+            0 => other.to_vec(),
+            _ => text.clone(),
+        };
+        let others = tokens(&source);
+        if others.is_empty() {
+            return;
+        }
+        let (first, last) = others[self.below(others.len())];
+        let word = &source[first..last];
+        match self.below(3) {
+            0 => drop(text.splice(from..from, [word, b" "].concat())),
+            _ => drop(text.splice(from..to, word.iter().copied())),
+        }
+    }
+
+    /// Puts some lines of another text, or of this one, between its lines: before the first, behind the last, or anywhere.
+    fn block(&mut self, text: &mut Vec<u8>, other: &[u8]) {
+        let source = match self.below(3) {
+            0 => text.clone(),
+            _ => other.to_vec(),
+        };
+        let lines: Vec<&[u8]> = source.split_inclusive(|byte| *byte == b'\n').collect();
+        if lines.is_empty() {
+            return;
+        }
+        let (from, to) = match self.below(3) {
+            0 => (0, lines.len()),
+            _ => {
+                let from = self.below(lines.len());
+                (from, from + 1 + self.below((lines.len() - from).min(12)))
+            }
+        };
+        let ends: Vec<usize> = (0..text.len())
+            .filter(|&at| text[at] == b'\n')
+            .map(|at| at + 1)
+            .collect();
+        let at = match self.below(4) {
+            0 => 0,
+            1 => text.len(),
+            _ if ends.is_empty() => text.len(),
+            _ => ends[self.below(ends.len())],
+        };
+        text.splice(at..at, lines[from..to].concat());
+    }
+
     /// Takes out a line or some that follow each other, puts one in twice, exchanges two, or takes one of another text.
     fn lines(&mut self, text: &mut Vec<u8>, other: &[u8]) {
         let mut lines: Vec<Vec<u8>> = text
@@ -282,6 +374,23 @@ impl Mutator {
             _ => USUAL[self.below(USUAL.len())],
         }
     }
+}
+
+/// What stands between blanks: where it begins and ends.
+pub(crate) fn tokens(text: &[u8]) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    let mut begin = None;
+    for (at, byte) in text.iter().chain(b" ").enumerate() {
+        match (begin, byte.is_ascii_whitespace()) {
+            (None, false) => begin = Some(at),
+            (Some(from), true) => {
+                all.push((from, at));
+                begin = None;
+            }
+            _ => {}
+        }
+    }
+    all
 }
 
 /// The letters and digits around a place.
@@ -405,10 +514,10 @@ pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -
         better(new, &mut best);
     }
     for part in 0..=best.arguments.len() + best.files.len() {
-        let mut size = text_of(&best, part).len().div_ceil(2);
+        let mut size = part_of(&best, part).len().div_ceil(2);
         while size > 0 {
             let mut from = 0;
-            while from < text_of(&best, part).len() {
+            while from < part_of(&best, part).len() {
                 let mut new = best.clone();
                 let count = new.arguments.len();
                 let text = match part.checked_sub(1) {
@@ -426,16 +535,6 @@ pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -
         }
     }
     best
-}
-
-/// Standard input, or an argument, counted from 1, or a file behind these.
-fn text_of(case: &Case, part: usize) -> &[u8] {
-    let count = case.arguments.len();
-    match part.checked_sub(1) {
-        Some(argument) if argument < count => &case.arguments[argument],
-        Some(file) => &case.files[file - count].1,
-        None => &case.input,
-    }
 }
 
 #[cfg(test)]

@@ -198,10 +198,14 @@ impl<'a> Explorer<'a> {
     ) -> Explorer<'a> {
         let mut open = Solver::new(Backend::default());
         let mut judge = Solver::new(Backend::default());
-        open.assert(terms, pair.domain);
-        judge.assert(terms, pair.domain);
+        let budget = Budget {
+            conflicts: None,
+            interrupt: Some(interrupt),
+        };
         let within = terms.not(pair.limited);
-        open.assert(terms, within);
+        open.assert_within(terms, pair.domain, &budget);
+        judge.assert_within(terms, pair.domain, &budget);
+        open.assert_within(terms, within, &budget);
         let left = terms.and(pair.domain, within);
         let names = names(pair);
         let roots = [pair.different, pair.limited, pair.domain];
@@ -233,8 +237,9 @@ impl<'a> Explorer<'a> {
         self.names.of.extend(names.of);
         let within = self.terms.not(pair.limited);
         let counts = self.terms.and(pair.domain, within);
-        self.open.assert(self.terms, counts);
-        self.judge.assert(self.terms, pair.domain);
+        let budget = self.budget();
+        self.open.assert_within(self.terms, counts, &budget);
+        self.judge.assert_within(self.terms, pair.domain, &budget);
         self.left = self.terms.and(self.left, counts);
         let roots = [pair.different, pair.limited, pair.domain];
         Congruence::default().tell(self.terms, &mut self.open, &roots, self.interrupt);
@@ -266,7 +271,8 @@ impl<'a> Explorer<'a> {
 
     pub(crate) fn cover(&mut self, condition: Term) {
         let not = self.terms.not(condition);
-        self.open.assert(self.terms, not);
+        let budget = self.budget();
+        self.open.assert_within(self.terms, not, &budget);
         self.left = self.terms.and(self.left, not);
     }
 
@@ -347,10 +353,7 @@ impl<'a> Explorer<'a> {
         let mut samples =
             Side::BOTH.map(|side| given(self.terms, &pair.encoding(side).inputs, &model));
         same_arguments(&mut samples);
-        let printer = Printer {
-            terms: self.terms,
-            names: &self.names,
-        };
+        let printer = Printer::new(self.terms, &self.names);
         let is_undetermined = self.is_undetermined(term);
         Partition {
             kind,
@@ -641,10 +644,7 @@ impl<'a> Explorer<'a> {
                 }
             }
             found.replace(self.terms, &equal);
-            let printer = Printer {
-                terms: self.terms,
-                names: &self.names,
-            };
+            let printer = Printer::new(self.terms, &self.names);
             text = found.text(&printer, self.is_program);
         }
         let conditions: Vec<Term> = encoding.steps.iter().map(|step| step.condition).collect();

@@ -664,7 +664,11 @@ impl<'a> Asked<'a> {
     fn assert(&mut self, terms: &mut Terms, term: Term) {
         self.congruence
             .tell(terms, &mut self.solver, &[term], self.interrupt);
-        self.solver.assert(terms, term);
+        let budget = Budget {
+            conflicts: None,
+            interrupt: Some(self.interrupt),
+        };
+        self.solver.assert_within(terms, term, &budget);
         self.told.push(term);
     }
 

@@ -137,10 +137,7 @@ impl<'a> Explorer<'a> {
             behaviours.push(self.behaviour(side, Kind::Equal, term, &model, known));
         }
         self.pair = &pairs[0];
-        let printer = Printer {
-            terms: self.terms,
-            names: &self.names,
-        };
+        let printer = Printer::new(self.terms, &self.names);
         let condition = texts(&parts, &printer);
         let is_undetermined = self.is_undetermined(term);
         let mut with_first = Vec::new();

@@ -1,5 +1,7 @@
 //! Terms as C conditions over the names of inputs.
 
+use std::cell::Cell;
+
 use patchwright_ir::Type;
 use patchwright_prove::shown;
 use patchwright_solve::{Float, FloatOp, Node, Sort, Term, Terms};
@@ -9,6 +11,8 @@ use crate::code::*;
 
 /// Terms that nest deeper are cut.
 const DEEPEST: u32 = 40;
+/// So many terms are written at most: what is used again and again within itself would fill the memory.
+const MOST: u32 = 2000;
 
 /// A name and a type for each variable that is an input.
 #[derive(Default)]
@@ -20,11 +24,30 @@ pub(crate) struct Names {
 pub(crate) struct Printer<'t> {
     pub(crate) terms: &'t Terms,
     pub(crate) names: &'t Names,
+    /// Terms that may still be written.
+    left: Cell<u32>,
 }
 
-impl Printer<'_> {
+impl<'t> Printer<'t> {
+    /// One that calls inputs by these names.
+    pub(crate) fn new(terms: &'t Terms, names: &'t Names) -> Printer<'t> {
+        Printer {
+            terms,
+            names,
+            left: Cell::new(MOST),
+        }
+    }
+
+    /// Whether a term at this depth is cut.
+    fn is_cut(&self, depth: u32) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        depth > DEEPEST || left == 0
+    }
+
     /// A value.
     pub(crate) fn value(&self, term: Term, ty: Type) -> String {
+        self.left.set(MOST);
         match (ty, self.terms.as_constant(term)) {
             (_, Some(bits)) => shown(ty, bits),
             (Type::F32, _) => self.float(Float::F32, term, 0).0,
@@ -42,6 +65,7 @@ impl Printer<'_> {
 
     /// A truth value; as one of several that are joined by `&&`, or alone.
     pub(crate) fn condition(&self, term: Term, is_joined: bool) -> String {
+        self.left.set(MOST);
         let least = if is_joined { BOTH } else { 0 };
         wrapped(self.truth(term, true, 0), least)
     }
@@ -62,7 +86,7 @@ impl Printer<'_> {
     }
 
     fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
-        if depth > DEEPEST {
+        if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);
         }
         let depth = depth + 1;
@@ -240,7 +264,7 @@ impl Printer<'_> {
     /// An expression of C for bits. Its value is that of the bits with this sign, or, with any, one that is the same modulo
     /// two to the power of their width. It is calculated as a compiler does that lets signed numbers wrap.
     fn bits(&self, term: Term, sign: Sign, depth: u32) -> Text {
-        if depth > DEEPEST {
+        if self.is_cut(depth) {
             return Text::cut();
         }
         let depth = depth + 1;
@@ -524,7 +548,7 @@ impl Printer<'_> {
     }
 
     fn float(&self, kind: Float, term: Term, depth: u32) -> (String, Precedence) {
-        if depth > DEEPEST {
+        if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);
         }
         let depth = depth + 1;

@@ -56,6 +56,17 @@ pub fn same_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Result
     Ok(())
 }
 
+/// Parameters that only have another name in NEW: where one of NEW has a name that OLD does not have, and the one of OLD at its place
+/// one that NEW does not have. The names in NEW, with those in OLD.
+pub fn renamed_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Vec<(String, String)> {
+    let has = |all: &[ParameterShape], name: &str| all.iter().any(|one| one.name == name);
+    old.iter()
+        .zip(new)
+        .filter(|(old_one, new_one)| !has(new, &old_one.name) && !has(old, &new_one.name))
+        .map(|(old_one, new_one)| (new_one.name.clone(), old_one.name.clone()))
+        .collect()
+}
+
 /// The names of the objects behind these parameters, and of globals, whose bytes hold pointers.
 pub fn holds_pointer(unit: &TranslationUnit, parameters: &[ParameterShape]) -> Vec<String> {
     let mut names = Vec::new();

@@ -50,7 +50,7 @@ impl Verdict {
 /// The reasons that hold for some input.
 pub fn reasons(terms: &mut Terms, pair: &Pair, budget: &Budget<'_>) -> Vec<Reason> {
     let mut solver = Solver::new(Backend::default());
-    solver.assert(terms, pair.domain);
+    solver.assert_within(terms, pair.domain, budget);
     let mut found: Vec<Reason> = Vec::new();
     for limit in &pair.limits {
         let reason = Reason {

@@ -13,8 +13,8 @@ use crate::intercept::{compilers_in_path, shell_quote};
 use crate::runner::Environment;
 use crate::sandbox::{Sandbox, touch_all};
 
-/// Makes scripts that add `flags` to every call of a C compiler. They are written to `folder`, which programs see at `seen`; the result is
-/// the environment in which a build uses them.
+/// Makes scripts that add `flags` to every call of a C compiler, and `object` (a path as programs see it) where it links. They are written
+/// to `folder`, which programs see at `seen`; the result is the environment in which a build uses them.
 ///
 /// # Errors
 /// When a script cannot be written.
@@ -22,6 +22,7 @@ pub fn flagged_environment(
     folder: &Path,
     seen: &Path,
     flags: &[&str],
+    object: Option<&Path>,
 ) -> Result<Environment, FileError> {
     if !folder.exists() {
         files::create_private_folder(folder)?;
@@ -30,7 +31,7 @@ pub fn flagged_environment(
     let cc = std::env::var_os("CC");
     for (name, compiler) in compilers_in_path(&path, cc.as_deref()) {
         let script = folder.join(name);
-        files::write_atomic(&script, &script_text(&compiler, flags))?;
+        files::write_atomic(&script, &script_text(&compiler, flags, object))?;
         files::make_executable(&script)?;
     }
     let mut environment = Environment::default();
@@ -43,14 +44,26 @@ pub fn flagged_environment(
     Ok(environment)
 }
 
-fn script_text(compiler: &Path, flags: &[&str]) -> Vec<u8> {
-    let mut script = b"#!/bin/sh\nexec ".to_vec();
-    script.extend(shell_quote(compiler.as_os_str()));
-    script.extend_from_slice(b" \"$@\"");
+fn script_text(compiler: &Path, flags: &[&str], object: Option<&Path>) -> Vec<u8> {
+    let mut call = b"exec ".to_vec();
+    call.extend(shell_quote(compiler.as_os_str()));
+    call.extend_from_slice(b" \"$@\"");
     for flag in flags {
-        script.push(b' ');
-        script.extend(shell_quote(OsStr::new(flag)));
+        call.push(b' ');
+        call.extend(shell_quote(OsStr::new(flag)));
     }
+    let mut script = b"#!/bin/sh\n".to_vec();
+    if let Some(object) = object {
+        // What says that nothing is linked. A language that was named before (-x) is not the object's.
+        script.extend_from_slice(
+            b"for word; do\n  case $word in\n  -c|-S|-E|-M|-MM|-fsyntax-only|-v|-V|--version|-qversion|-dump*|-print*|--print*)\n    ",
+        );
+        script.extend_from_slice(&call);
+        script.extend_from_slice(b" ;;\n  esac\ndone\n");
+        call.extend_from_slice(b" -x none ");
+        call.extend(shell_quote(object.as_os_str()));
+    }
+    script.extend_from_slice(&call);
     script.push(b'\n');
     script
 }

@@ -69,7 +69,7 @@ pub use limits::{Limits, forget_own_peak_memory, own_peak_memory};
 pub use linker::{UndefinedReference, undefined_references};
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
-pub use record::{RecordError, record_build};
+pub use record::{RecordError, record_build, record_build_within};
 pub use runner::supervisor::supervisor_main;
 pub use runner::{
     CancelToken, Deadline, Ending, LimitKind, Outcome, Request, RunError, Runner, RunnerProgram,

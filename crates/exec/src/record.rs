@@ -73,11 +73,19 @@ pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), Record
 /// # Errors
 /// See [`BuildError`].
 pub fn run_in_copy(worker: &mut Worker, command: &OsStr) -> Result<(), BuildError> {
+    run_within(worker, command, &Environment::default())
+}
+
+fn run_within(
+    worker: &mut Worker,
+    command: &OsStr,
+    environment: &Environment,
+) -> Result<(), BuildError> {
     run_build(
         &mut worker.runner,
         &worker.sandbox,
         command,
-        &Environment::default(),
+        environment,
         &Limits::for_build(),
     )
     .map(drop)
@@ -94,6 +102,19 @@ pub fn record_build(
     worker: &mut Worker,
     project: &Project,
 ) -> Result<Vec<CompileCommand>, RecordError> {
+    record_build_within(worker, project, &Environment::default())
+}
+
+/// As [`record_build`], where the build has this environment (such as one of [`crate::flagged_environment`]); commands that were
+/// watched are as the build itself writes them.
+///
+/// # Errors
+/// See [`RecordError`].
+pub fn record_build_within(
+    worker: &mut Worker,
+    project: &Project,
+    environment: &Environment,
+) -> Result<Vec<CompileCommand>, RecordError> {
     prepare_copy(worker, project)?;
     let mut database = existing_database(project, worker)?;
     let Some(build) = &project.build else {
@@ -102,7 +123,7 @@ pub fn record_build(
         return Ok(seen_in_sandbox(commands, worker));
     };
     if database.is_some() {
-        run_in_copy(worker, build).map_err(RecordError::Build)?;
+        run_within(worker, build, environment).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
     }
@@ -119,10 +140,10 @@ pub fn record_build(
                 true => Vec::new(),
                 false => selected.cloned().collect(),
             };
-            let commands = watched(worker, project, build, &wanted)?;
+            let commands = watched(worker, project, build, &wanted, environment)?;
             // Perhaps the build does not compile what was selected: then it should say what it does.
             match commands.is_empty() && !wanted.is_empty() {
-                true => watched(worker, project, build, &[])?,
+                true => watched(worker, project, build, &[], environment)?,
                 false => commands,
             }
         }
@@ -155,6 +176,7 @@ fn watched(
     project: &Project,
     build: &std::ffi::OsStr,
     wanted: &[PathBuf],
+    environment: &Environment,
 ) -> Result<Vec<CompileCommand>, RecordError> {
     let workplace = worker.folder.join(format!("intercept-{}", wanted.len()));
     files::create_private_folder(&workplace)?;
@@ -164,7 +186,7 @@ fn watched(
         &workplace,
         build,
         wanted,
-        &Environment::default(),
+        environment,
         &Limits::for_build(),
     );
     match recorded {

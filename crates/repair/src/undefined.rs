@@ -262,7 +262,12 @@ impl Trial {
     fn flagged(&self, copy: &CleanCopy<'_>) -> Result<Environment, FileError> {
         let name = format!("flags-{}", self.kind.name());
         let (folder, seen) = copy.run_folders();
-        flagged_environment(&folder.join(&name), &seen.join(&name), self.kind.flags())
+        flagged_environment(
+            &folder.join(&name),
+            &seen.join(&name),
+            self.kind.flags(),
+            None,
+        )
     }
 
     /// Builds a candidate; whether that is possible.

@@ -73,12 +73,20 @@ impl Blaster {
         &self.bits[start..start + width]
     }
 
-    /// The bits of a term; a truth value has one.
-    pub(crate) fn blast(&mut self, terms: &Terms, root: Term) -> Word {
+    /// The bits of a term; a truth value has one. Nothing if somebody interrupts: what is built by then stays.
+    pub(crate) fn blast(
+        &mut self,
+        terms: &Terms,
+        root: Term,
+        interrupt: Option<&dyn Fn() -> bool>,
+    ) -> Option<Word> {
         if !self.has(root) {
             for term in terms.within_unless(&[root], |term| self.has(term)) {
                 if self.has(term) || matches!(terms.sort(term), Sort::Array { .. }) {
                     continue;
+                }
+                if interrupt.is_some_and(|interrupt| interrupt()) {
+                    return None;
                 }
                 let word = self.circuit(terms, term);
                 if self.starts.len() <= term.index() {
@@ -89,7 +97,7 @@ impl Blaster {
                 self.blasted += 1;
             }
         }
-        self.word(terms, root).to_vec()
+        Some(self.word(terms, root).to_vec())
     }
 
     fn circuit(&mut self, terms: &Terms, term: Term) -> Word {

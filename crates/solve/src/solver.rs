@@ -101,6 +101,8 @@ pub struct Solver {
     calls: u64,
     /// Something false was asserted.
     broken: bool,
+    /// Something was not asserted, since somebody interrupted.
+    is_cut: bool,
     pool: Option<u64>,
     model: Option<Assignment>,
     core: Vec<Term>,
@@ -122,6 +124,7 @@ impl Solver {
             clause_count: 0,
             calls: 0,
             broken: false,
+            is_cut: false,
             pool: None,
             model: None,
             core: Vec::new(),
@@ -137,10 +140,20 @@ impl Solver {
     /// From here on the term is true.
     #[track_caller]
     pub fn assert(&mut self, terms: &Terms, term: Term) {
+        self.assert_within(terms, term, &Budget::none());
+    }
+
+    /// As [`Solver::assert`]; if somebody interrupts while circuits are built, no question is answered any more.
+    #[track_caller]
+    pub fn assert_within(&mut self, terms: &Terms, term: Term, budget: &Budget<'_>) {
         terms.expect_bool(term);
         self.of_pool(terms);
         self.model = None;
-        let lit = self.blaster.blast(terms, term)[0];
+        let Some(word) = self.blaster.blast(terms, term, budget.interrupt) else {
+            self.is_cut = true;
+            return;
+        };
+        let lit = word[0];
         // Each part of a conjunction by itself, and a disjunction as one clause.
         let mut open = vec![lit];
         while let Some(lit) = open.pop() {
@@ -338,12 +351,18 @@ impl Solver {
         self.of_pool(terms);
         self.model = None;
         self.core.clear();
+        if self.is_cut {
+            return Answer::Unknown;
+        }
         let mut lits = Vec::with_capacity(assumptions.len());
         let mut terms_of: FxHashMap<SatLit, Term> = FxHashMap::default();
         let mut excluded = None;
         for &term in assumptions {
             terms.expect_bool(term);
-            match self.blaster.blast(terms, term)[0] {
+            let Some(word) = self.blaster.blast(terms, term, budget.interrupt) else {
+                return Answer::Unknown;
+            };
+            match word[0] {
                 Lit::TRUE => {}
                 Lit::FALSE => excluded = excluded.or(Some(term)),
                 lit => {

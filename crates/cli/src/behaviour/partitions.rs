@@ -123,6 +123,7 @@ impl Symbols<'_> {
                 started,
                 end: Some(started + time),
                 cases: Vec::new(),
+                deepens: false,
             }
             .run()
         });

@@ -12,9 +12,6 @@ use super::{
 };
 use crate::{Exit, encoded::Problem};
 
-/// Bytes that pointers of functions lead to that nobody has named.
-const BYTES: u64 = 8;
-
 /// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
 pub(super) fn functions(
     args: &CompareArgs,
@@ -116,7 +113,6 @@ impl Work<'_> {
             let left = end.saturating_duration_since(Instant::now());
             let own = CompareArgs {
                 function: Some(function.clone()),
-                bytes: Some(BYTES),
                 budget: Some(left / (all.len() - at) as u32),
                 ..args.clone()
             };

@@ -48,7 +48,7 @@ fn key(args: &CompareArgs, versions: &Versions) -> Digest {
             &args.check,
             args.havoc,
             args.input,
-            args.bound,
+            args.rounds(),
             args.conflicts,
             args.strategy,
         )

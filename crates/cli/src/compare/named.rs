@@ -8,12 +8,12 @@ use std::{
 
 use patchwright_exec::{
     CancelToken, CompileCommand, Project, ProjectFlags, RunnerProgram, Scratch, Worker,
-    WorkerOptions, files, pool::PoolError, record, record_build,
+    WorkerOptions, files, pool::PoolError, record, record_build_within,
 };
 use patchwright_patches::{Counts, FileChange, FolderTree, Patch, Reading, Source};
 use patchwright_validate::read_set;
 
-use super::native::Built;
+use super::{cover::Cover, native::Built};
 use crate::{args::DescriptionArgs, encoded::Problem, project};
 
 /// A version.
@@ -221,6 +221,8 @@ pub struct Builder<'a> {
     pub program: Option<PathBuf>,
     /// Flags for the compiler, for single files.
     pub cflags: Vec<OsString>,
+    /// Whether they note what their executions go through.
+    pub covers: bool,
 }
 
 /// A version that was built, and how its sources are compiled as the host sees them.
@@ -267,21 +269,17 @@ impl Builder<'_> {
         name: &str,
         change: &dyn Fn(&Worker) -> Result<(), Problem>,
     ) -> Result<Made, Problem> {
-        let start = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
-        let options =
-            WorkerOptions::new(project, &project.root, &start, self.scratch, &self.cancel);
-        let interrupted = |error: PoolError| match self.cancel.is_cancelled() {
-            true => Problem::Interrupted,
-            false => Problem::of(error),
+        let (worker, commands, cover) = match self.covers && program.is_some() {
+            true => match self.recorded(project, shown, name, change, true) {
+                Err(Problem::Input(message)) => {
+                    // Perhaps only that cannot be built; what is wrong with the program itself is said then.
+                    tracing::info!("{shown}: without marks, since: {message}");
+                    self.recorded(project, shown, &format!("{name}-plain"), change, false)?
+                }
+                other => other?,
+            },
+            false => self.recorded(project, shown, name, change, false)?,
         };
-        let mut worker = Worker::start(0, name, &options).map_err(interrupted)?;
-        change(&worker)?;
-        let commands = record_build(&mut worker, project).map_err(|error| {
-            match self.cancel.is_cancelled() {
-                true => Problem::Interrupted,
-                false => Problem::Input(format!("{shown}: {error}")),
-            }
-        })?;
         let sources = record::sources(&commands, &worker.sandbox);
         let (root, folder) = (
             worker.sandbox.run_root().to_path_buf(),
@@ -293,10 +291,45 @@ impl Builder<'_> {
             .map(|command| command.rebase(&root, &folder))
             .collect();
         Ok(Made {
-            built: program.map(|program| Built { worker, program }),
+            built: program.map(|program| Built {
+                worker,
+                program,
+                cover,
+            }),
             folder,
             commands,
         })
+    }
+
+    /// A copy that is built, how its sources are compiled, and what is noted of its executions if it `covers`.
+    fn recorded(
+        &self,
+        project: &Project,
+        shown: &str,
+        name: &str,
+        change: &dyn Fn(&Worker) -> Result<(), Problem>,
+        covers: bool,
+    ) -> Result<(Worker, Vec<CompileCommand>, Option<Cover>), Problem> {
+        let start = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
+        let options =
+            WorkerOptions::new(project, &project.root, &start, self.scratch, &self.cancel);
+        let interrupted = |error: PoolError| match self.cancel.is_cancelled() {
+            true => Problem::Interrupted,
+            false => Problem::of(error),
+        };
+        let mut worker = Worker::start(0, name, &options).map_err(interrupted)?;
+        change(&worker)?;
+        let (environment, cover) = match covers {
+            true => Cover::prepare(&mut worker)?.unzip(),
+            false => (None, None),
+        };
+        let environment = environment.unwrap_or_default();
+        let recorded = record_build_within(&mut worker, project, &environment);
+        let commands = recorded.map_err(|error| match self.cancel.is_cancelled() {
+            true => Problem::Interrupted,
+            false => Problem::Input(format!("{shown}: {error}")),
+        })?;
+        Ok((worker, commands, cover))
     }
 
     /// A project that consists of a file.
@@ -356,6 +389,22 @@ pub fn changed_functions([old, new]: [&Made; 2]) -> Vec<String> {
             });
         }
     }
+    functions_of(files)
+}
+
+/// The functions of a file that differ in themselves.
+pub fn functions_between(relative: &Path, texts: [Vec<u8>; 2]) -> Vec<String> {
+    let source = |text| {
+        Some(patchwright_changes::Source {
+            path: relative.display().to_string(),
+            text,
+        })
+    };
+    let [old, new] = texts.map(source);
+    functions_of(vec![patchwright_changes::FileChange { old, new }])
+}
+
+fn functions_of(files: Vec<patchwright_changes::FileChange>) -> Vec<String> {
     let change = patchwright_changes::Change {
         files,
         rest: Some(Vec::new()),

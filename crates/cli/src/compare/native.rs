@@ -2,19 +2,25 @@
 //! is proved by it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet, VecDeque},
     ffi::{OsStr, OsString},
     os::unix::ffi::{OsStrExt, OsStringExt},
+    panic::resume_unwind,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use patchwright_compare::{Case, Mutator, shrunk};
+use patchwright_compare::{Case, Compared, Mutator, shrunk};
 use patchwright_exec::{
     Ending, Limits, Outcome, Request, RunError, Runner, Worker, files,
     runner::{Overflow, Stdin},
 };
 
+use super::{
+    cover::{Cover, Near, Through},
+    steady::{Steady, difference},
+};
 use crate::encoded::Problem;
 
 /// A version that has been built.
@@ -23,6 +29,8 @@ pub struct Built {
     pub worker: Worker,
     /// The program, relative to the copy's root, or absolute.
     pub program: PathBuf,
+    /// What is noted of its executions, if it was built for that.
+    pub cover: Option<Cover>,
 }
 
 /// What an execution did, as far as somebody outside sees.
@@ -140,6 +148,33 @@ impl Built {
         })
     }
 
+    /// Executes the program, and tells what it went through; what it compares, too, if that is wanted.
+    fn run_noted(
+        &mut self,
+        case: &Case,
+        wall: Duration,
+        compares: bool,
+    ) -> Result<(Ran, Through), Problem> {
+        if let Some(cover) = &mut self.cover {
+            cover.begin(compares)?;
+        }
+        let ran = self.run(case, wall)?;
+        let through = match &mut self.cover {
+            Some(cover) => cover.through()?,
+            None => Through::default(),
+        };
+        Ok((ran, through))
+    }
+
+    /// Asks which lines new places are on. Whether something was asked.
+    fn ask(&mut self, at_once: bool) -> Result<bool, Problem> {
+        let program = self.worker.sandbox.folder().join(&self.program);
+        match &mut self.cover {
+            Some(cover) => cover.ask(&mut self.worker.runner, &program, at_once),
+            None => Ok(false),
+        }
+    }
+
     /// Puts the files of a case where the program is started.
     fn lay(&self, case: &Case) -> Result<(), Problem> {
         let folder = self.worker.sandbox.folder().join(OWN);
@@ -228,133 +263,6 @@ fn replaced(text: Vec<u8>, root: &[u8]) -> Vec<u8> {
     new
 }
 
-/// In what two executions differ; nothing if in nothing that is steady.
-fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
-    let ends = match (a.endless, b.endless) {
-        (false, false) => a.ending != b.ending,
-        (one, other) => one != other,
-    };
-    if ends && steady.ending {
-        return Some(match (a.crashed, b.crashed, a.endless, b.endless) {
-            (false, true, ..) => "NEW crashes",
-            (true, false, ..) => "OLD crashes",
-            (.., false, true) => "NEW does not end",
-            (.., true, false) => "OLD does not end",
-            _ => "the exit status",
-        });
-    }
-    if a.endless || b.endless {
-        return None;
-    }
-    match () {
-        () if steady.output.differ(&a.output, &b.output) => Some("the output"),
-        () if steady.written && a.written != b.written => Some("what it writes to files"),
-        () if steady.errors.differ(&a.errors, &b.errors) => Some("the output to standard error"),
-        () => None,
-    }
-}
-
-/// What is the same each time a version is executed with an input.
-struct Steady {
-    ending: bool,
-    written: bool,
-    output: Lines,
-    errors: Lines,
-}
-
-enum Lines {
-    /// All of them.
-    All,
-    /// All but these.
-    But(BTreeSet<usize>),
-    /// Not even how many there are.
-    None,
-}
-
-impl Lines {
-    fn of(texts: &[&[u8]]) -> Lines {
-        if texts.windows(2).all(|pair| pair[0] == pair[1]) {
-            return Lines::All;
-        }
-        let lines: Vec<Vec<&[u8]>> = texts
-            .iter()
-            .map(|text| text.split(|byte| *byte == b'\n').collect())
-            .collect();
-        if lines.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
-            return Lines::None;
-        }
-        let varies = |line: &usize| {
-            lines
-                .windows(2)
-                .any(|pair| pair[0][*line] != pair[1][*line])
-        };
-        Lines::But((0..lines[0].len()).filter(varies).collect())
-    }
-
-    fn and(self, other: Lines) -> Lines {
-        match (self, other) {
-            (Lines::All, one) | (one, Lines::All) => one,
-            (Lines::But(a), Lines::But(b)) => Lines::But(a.union(&b).copied().collect()),
-            _ => Lines::None,
-        }
-    }
-
-    fn differ(&self, a: &[u8], b: &[u8]) -> bool {
-        match self {
-            Lines::All => a != b,
-            Lines::None => false,
-            Lines::But(left_out) => {
-                let a: Vec<&[u8]> = a.split(|byte| *byte == b'\n').collect();
-                let b: Vec<&[u8]> = b.split(|byte| *byte == b'\n').collect();
-                a.len() != b.len()
-                    || (0..a.len()).any(|at| !left_out.contains(&at) && a[at] != b[at])
-            }
-        }
-    }
-
-    fn is_all(&self) -> bool {
-        matches!(self, Lines::All)
-    }
-}
-
-impl Steady {
-    const ALL: Steady = Steady {
-        ending: true,
-        written: true,
-        output: Lines::All,
-        errors: Lines::All,
-    };
-
-    /// What is steady of executions of one version.
-    fn of(runs: &[Ran]) -> Steady {
-        let output: Vec<&[u8]> = runs.iter().map(|ran| &ran.output[..]).collect();
-        let errors: Vec<&[u8]> = runs.iter().map(|ran| &ran.errors[..]).collect();
-        Steady {
-            ending: runs.windows(2).all(|pair| {
-                (&pair[0].ending, pair[0].endless) == (&pair[1].ending, pair[1].endless)
-            }),
-            written: runs
-                .windows(2)
-                .all(|pair| pair[0].written == pair[1].written),
-            output: Lines::of(&output),
-            errors: Lines::of(&errors),
-        }
-    }
-
-    fn and(self, other: Steady) -> Steady {
-        Steady {
-            ending: self.ending && other.ending,
-            written: self.written && other.written,
-            output: self.output.and(other.output),
-            errors: self.errors.and(other.errors),
-        }
-    }
-
-    fn is_all(&self) -> bool {
-        self.ending && self.written && self.output.is_all() && self.errors.is_all()
-    }
-}
-
 /// A search for inputs for which versions differ.
 pub struct Search<'a> {
     /// The versions; the first is what the others are compared with.
@@ -367,6 +275,100 @@ pub struct Search<'a> {
     pub shrinks: bool,
 }
 
+/// An input that others are made of.
+struct Entry {
+    of: String,
+    case: Case,
+    /// How near its executions come to what has changed.
+    near: Near,
+    /// Places that each version went through.
+    slots: Vec<Vec<u16>>,
+    /// Inputs that were made of it.
+    tries: usize,
+    /// So many times something was changed since a test.
+    depth: usize,
+    /// Whether others were made of what its executions compare, and of its parts.
+    is_used: bool,
+}
+
+/// Inputs to make others of.
+#[derive(Default)]
+struct Corpus {
+    entries: Vec<Entry>,
+    /// How many words of what has changed they have, the most first, and which they are.
+    relevant: Vec<(usize, usize)>,
+}
+
+/// Entries that are kept for new ways through what has changed at most.
+const MOST_WAYS: usize = 3000;
+/// Inputs that are made of what one execution compared at most: for what is near to the change, and for the rest.
+const MOST_TOWARDS: [usize; 2] = [300, 60];
+/// Inputs with something less that are made of one at most.
+const MOST_NEIGHBOURS: usize = 150;
+
+impl Corpus {
+    fn add(&mut self, entry: Entry, relevance: usize) {
+        if relevance > 0 {
+            let place = (self.relevant).partition_point(|(other, _)| *other >= relevance);
+            self.relevant.insert(place, (relevance, self.entries.len()));
+        }
+        self.entries.push(entry);
+    }
+
+    /// One to make another one of: what was found last leads further, and what has to do with the change.
+    fn choose(&mut self, mutator: &mut Mutator) -> usize {
+        let count = self.entries.len();
+        let nearest = self.entries.iter().map(|entry| entry.near).max();
+        let nearest = nearest.unwrap_or_default();
+        let at = match mutator.below(8) {
+            0 => mutator.below(count),
+            1..=4 if nearest > Near::Elsewhere => {
+                // Of some of them the one that was used least.
+                let near: Vec<usize> = (0..count)
+                    .filter(|&at| self.entries[at].near == nearest)
+                    .collect();
+                let some = (0..3).map(|_| near[mutator.below(near.len())]);
+                some.min_by_key(|&at| self.entries[at].tries).unwrap_or(0)
+            }
+            1..=5 if !self.relevant.is_empty() => {
+                let best = self.relevant.len().min(MOST_RELEVANT);
+                self.relevant[mutator.below(best)].1
+            }
+            _ => count - 1 - mutator.below(count.div_ceil(3)),
+        };
+        self.entries[at].tries += 1;
+        at
+    }
+
+    /// Looks again how near they come, once it is known of more places where they are.
+    fn look_again(&mut self, versions: &[Built]) {
+        for entry in &mut self.entries {
+            entry.near = nearest(versions, &entry.slots);
+        }
+    }
+
+    /// One of which no inputs were made by what its executions compare: the nearest, and of these the most like tests.
+    fn unused(&mut self) -> Option<usize> {
+        let open = (0..self.entries.len()).filter(|&at| !self.entries[at].is_used);
+        let at = open.min_by_key(|&at| {
+            let entry = &self.entries[at];
+            (Reverse(entry.near), entry.depth, at)
+        })?;
+        self.entries[at].is_used = true;
+        Some(at)
+    }
+}
+
+/// How near the nearest of the places is that each version went through.
+fn nearest(versions: &[Built], slots: &[Vec<u16>]) -> Near {
+    let covers = versions.iter().map(|one| one.cover.as_ref());
+    covers
+        .zip(slots)
+        .filter_map(|(cover, slots)| Some(cover?.nearest(slots)))
+        .max()
+        .unwrap_or_default()
+}
+
 impl Search<'_> {
     /// Searches. `each` is told of every input, with the test that it was made of and what all versions did.
     pub fn run(
@@ -376,15 +378,16 @@ impl Search<'_> {
     ) -> Result<Tally, Problem> {
         let started = Instant::now();
         let mut tally = Tally::default();
-        let mut corpus: Vec<(String, Case)> = Vec::new();
-        // How many words of what has changed they have, the most first, and which they are.
-        let mut relevant: Vec<(usize, usize)> = Vec::new();
+        let mut corpus = Corpus::default();
         let mut done: HashSet<Case> = HashSet::new();
         let mut shapes: HashSet<u64> = HashSet::new();
         let mut kinds: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
         let mut wall = PATIENCE;
         let mut slowest = Duration::ZERO;
         let mut last_found: Option<Instant> = None;
+        let mut ways = 0;
+        let mut towards: VecDeque<(String, Case, usize)> = VecDeque::new();
+        let covers = self.versions.iter().any(|one| one.cover.is_some());
         let seeds = std::mem::take(&mut self.seeds);
         let mut waiting = seeds.into_iter().peekable();
         loop {
@@ -398,39 +401,35 @@ impl Search<'_> {
             if is_over || tally.inputs >= extent.inputs || kinds.len() >= extent.kinds {
                 break;
             }
-            let (of, case, is_seed) = match waiting.next() {
-                Some((name, case)) => (name, case, true),
-                None if corpus.is_empty() => break,
+            let (of, case, depth) = match waiting.next() {
+                Some((name, case)) => (name, case, 0),
+                None if corpus.entries.is_empty() => break,
                 None => {
                     if tally.of_tests == 0 {
                         tally.of_tests = tally.inputs;
                     }
-                    // What was found last leads further, and what has to do with the change.
-                    let from = match self.mutator.below(4) {
-                        0 => self.mutator.below(corpus.len()),
-                        1 | 2 if !relevant.is_empty() => {
-                            let best = relevant.len().min(MOST_RELEVANT);
-                            relevant[self.mutator.below(best)].1
+                    if covers && towards.is_empty() && self.mutator.below(8) == 0 {
+                        towards = self.towards(&mut corpus, wall)?;
+                    }
+                    let turn = !towards.is_empty() && self.mutator.below(2) == 0;
+                    match turn.then(|| towards.pop_front()).flatten() {
+                        Some(made) => made,
+                        None => {
+                            let from = corpus.choose(&mut self.mutator);
+                            let other = self.mutator.below(corpus.entries.len());
+                            let (from, other) = (&corpus.entries[from], &corpus.entries[other]);
+                            let case = self.mutator.mutated(&from.case, &other.case);
+                            (from.of.clone(), case, from.depth + 1)
                         }
-                        _ => {
-                            let last = corpus.len().div_ceil(3);
-                            corpus.len() - 1 - self.mutator.below(last)
-                        }
-                    };
-                    let other = self.mutator.below(corpus.len());
-                    let (name, case) = corpus[from].clone();
-                    let other = corpus[other].1.clone();
-                    (name, self.mutator.mutated(&case, &other), false)
+                    }
                 }
             };
+            let is_seed = depth == 0;
             if !done.insert(case.clone()) {
                 continue;
             }
             let before = Instant::now();
-            let mut ran = Vec::with_capacity(self.versions.len());
-            for version in self.versions.iter_mut() {
-                ran.push(version.run(&case, wall)?);
-            }
+            let (ran, through) = self.all(&case, wall)?;
             slowest = slowest.max(before.elapsed());
             tally.inputs += 1;
             if is_seed && waiting.peek().is_none() {
@@ -439,14 +438,33 @@ impl Search<'_> {
                 wall = (slowest * 20).clamp(Duration::from_millis(500), PATIENCE);
             }
             each(&of, &case, &ran);
-            let is_new = shapes.insert(shape(&ran[0]));
-            if (is_seed || is_new) && !ran[0].endless {
-                let relevance = self.mutator.relevance(&case);
-                if relevance > 0 {
-                    let place = relevant.partition_point(|(other, _)| *other >= relevance);
-                    relevant.insert(place, (relevance, corpus.len()));
+            let is_new =
+                shapes.insert(shape(&ran[0])) && !covers || through.iter().any(|one| one.is_new);
+            let is_new_way = through.iter().any(|one| one.is_new_way) && ways < MOST_WAYS;
+            ways += usize::from(is_new_way);
+            let is_kept = is_seed || is_new || is_new_way;
+            if is_kept && !ran[0].endless {
+                let slots: Vec<Vec<u16>> = through.into_iter().map(|one| one.slots).collect();
+                let entry = Entry {
+                    of: of.clone(),
+                    near: nearest(self.versions, &slots),
+                    case: case.clone(),
+                    slots,
+                    tries: 0,
+                    depth,
+                    is_used: false,
+                };
+                corpus.add(entry, self.mutator.relevance(&case));
+            }
+            let is_last_seed = is_seed && waiting.peek().is_none();
+            if is_last_seed || is_new && !is_seed {
+                let mut asked = false;
+                for version in self.versions.iter_mut() {
+                    asked |= version.ask(is_last_seed)?;
                 }
-                corpus.push((of.clone(), case.clone()));
+                if asked {
+                    corpus.look_again(self.versions);
+                }
             }
             let mut differs = false;
             for at in 1..ran.len() {
@@ -488,7 +506,103 @@ impl Search<'_> {
             }
             tally.differing += usize::from(differs);
         }
+        let count = |near| corpus.entries.iter().filter(|one| one.near == near).count();
+        tracing::info!(
+            "{} inputs, kept {}: {} come to changed lines, {} to changed functions; {ways} ways through these",
+            tally.inputs,
+            corpus.entries.len(),
+            count(Near::Line),
+            count(Near::Function)
+        );
+        if std::env::var_os("DEBUG_CORPUS").is_some() {
+            for one in &corpus.entries {
+                eprintln!(
+                    "{:?} tries {} {} {:?}",
+                    one.near, one.tries, one.of, one.case
+                );
+            }
+        }
         Ok(tally)
+    }
+
+    /// Executes all versions, two at the same time.
+    fn all(&mut self, case: &Case, wall: Duration) -> Result<(Vec<Ran>, Vec<Through>), Problem> {
+        let mut all = Vec::with_capacity(self.versions.len());
+        for pair in self.versions.chunks_mut(2) {
+            match pair {
+                [one, other] => std::thread::scope(|scope| {
+                    let other = scope.spawn(|| other.run_noted(case, wall, false));
+                    all.push(one.run_noted(case, wall, false));
+                    all.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+                }),
+                rest => all.extend(rest.iter_mut().map(|one| one.run_noted(case, wall, false))),
+            }
+        }
+        let all: Result<Vec<(Ran, Through)>, Problem> = all.into_iter().collect();
+        Ok(all?.into_iter().unzip())
+    }
+
+    /// Inputs that are made of an entry in all simple ways: something less, or what an execution compared exchanged.
+    fn towards(
+        &mut self,
+        corpus: &mut Corpus,
+        wall: Duration,
+    ) -> Result<VecDeque<(String, Case, usize)>, Problem> {
+        let Some(at) = corpus.unused() else {
+            return Ok(VecDeque::new());
+        };
+        let entry = &mut corpus.entries[at];
+        if entry.depth == 0 {
+            entry.case = self.without_files(&entry.case, &entry.slots, wall)?;
+        }
+        let mut all = self.mutator.neighbours(&entry.case, MOST_NEIGHBOURS);
+        let mut left = MOST_TOWARDS;
+        let mut known: HashSet<Compared> = HashSet::new();
+        for version in self.versions.iter_mut().take(2) {
+            version.run_noted(&entry.case, wall, true)?;
+            let Some(cover) = &version.cover else {
+                continue;
+            };
+            for (near, compared) in cover.compared()? {
+                if !known.insert(compared.clone()) {
+                    continue;
+                }
+                let is_far = near == Near::Elsewhere;
+                let left = &mut left[usize::from(is_far)];
+                let most = (*left).min(if is_far { 4 } else { 24 });
+                let made = self.mutator.towards(&entry.case, &compared, most);
+                *left -= made.len();
+                all.extend(made);
+                if let (Compared::Texts { a, b }, false) = (compared, is_far) {
+                    let words = [a, b].into_iter().filter(|word| !word.is_empty());
+                    self.mutator.learn(words);
+                }
+            }
+        }
+        let (of, depth) = (entry.of.clone(), entry.depth + 1);
+        Ok(all
+            .into_iter()
+            .map(|case| (of.clone(), case, depth))
+            .collect())
+    }
+
+    /// A case without the files that make no difference for where executions go: nothing is gained by changing them.
+    fn without_files(
+        &mut self,
+        case: &Case,
+        slots: &[Vec<u16>],
+        wall: Duration,
+    ) -> Result<Case, Problem> {
+        let mut best = case.clone();
+        for at in (0..case.files.len()).rev() {
+            let mut new = best.clone();
+            new.files.remove(at);
+            let (_, through) = self.all(&new, wall)?;
+            if through.iter().map(|one| &one.slots).eq(slots) {
+                best = new;
+            }
+        }
+        Ok(best)
     }
 
     /// What is the same when versions are executed again.

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use patchwright_compare::{changed_lines, holds_pointer, is_same_code, same_parameters};
+use patchwright_compare::{
+    changed_lines, holds_pointer, is_same_code, renamed_parameters, same_parameters,
+};
 use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
@@ -58,6 +60,8 @@ pub struct Versions {
     pub arguments: Option<u32>,
     /// They may look at any number of arguments.
     pub any_arguments: bool,
+    /// Parameters that have another name in NEW: that, and the name in OLD, by which they are called here.
+    pub renamed: Vec<(String, String)>,
     pub reader: Reader,
 }
 
@@ -98,6 +102,7 @@ pub fn versions(
     let [old, new] = places(args, pair, made)?;
     let mut version = |place: Place| version(args, &mut reader, place, &lengths);
     let mut both = [version(old)?, version(new)?];
+    let renamed = give_names_of_old(args, &mut both, &lengths)?;
     // Both get the same arguments.
     let [old, new] = both
         .each_ref()
@@ -135,8 +140,58 @@ pub fn versions(
         same_code,
         arguments,
         any_arguments: read.any && args.function.is_none(),
+        renamed,
         reader,
     })
+}
+
+/// Parameters of NEW that only have another name get the name that they have in OLD, if they are of the same type; these, with the
+/// names in OLD.
+fn give_names_of_old(
+    args: &CompareArgs,
+    both: &mut [Version; 2],
+    lengths: &BTreeMap<String, u64>,
+) -> Result<Vec<(String, String)>, Problem> {
+    let Some(function) = &args.function else {
+        return Ok(Vec::new());
+    };
+    let [old, new] = both;
+    let mut renamed = renamed_parameters(&old.shapes, &new.shapes);
+    // Where both point to as many objects.
+    let mut own: BTreeMap<String, u64> = lengths.clone();
+    own.retain(|name, _| new.shapes.iter().any(|one| one.name == *name));
+    for (of_new, of_old) in &renamed {
+        if let Some(&count) = lengths.get(of_old) {
+            own.insert(of_new.clone(), count);
+        }
+    }
+    let own = usual_lengths(&new.sources, function, &new.shapes, own);
+    let shapes = parameters(&new.sources, function, &own)
+        .map_err(|error| Problem::Input(format!("{}: {error}", new.shown)))?;
+    let is_same = |of_new: &str, of_old: &str| {
+        let shape = |all: &[ParameterShape], name: &str| {
+            let one = all.iter().find(|one| one.name == name);
+            one.map(|one| match &one.shape {
+                // How many there are is said for both at once.
+                Shape::Pointer { to, nullable, .. } => Shape::Pointer {
+                    to: to.clone(),
+                    nullable: *nullable,
+                    count: 1,
+                },
+                other => other.clone(),
+            })
+        };
+        shape(&shapes, of_new) == shape(&old.shapes, of_old)
+    };
+    renamed.retain(|(of_new, of_old)| is_same(of_new, of_old));
+    new.shapes = shapes;
+    for shape in &mut new.shapes {
+        if let Some((_, of_old)) = renamed.iter().find(|(of_new, _)| *of_new == shape.name) {
+            shape.name.clone_from(of_old);
+        }
+    }
+    give_same_counts(both, lengths);
+    Ok(renamed)
 }
 
 fn places(
@@ -247,6 +302,86 @@ pub fn defines(text: &[u8], name: &str) -> bool {
     })
 }
 
+/// How many objects pointers lead to: of those of which nobody said it so many as an array has that the parameter is declared to be,
+/// and so many bytes as a short text has.
+fn usual_lengths(
+    sources: &[Source],
+    function: &str,
+    shapes: &[ParameterShape],
+    mut lengths: BTreeMap<String, u64>,
+) -> BTreeMap<String, u64> {
+    /// Bytes of a text.
+    const BYTES: u64 = 8;
+    let found = find(sources, function);
+    let texts = found.map(|(at, function)| {
+        let unit = &sources[at].unit;
+        let own = function.parameters.iter().map(|&id| unit.variable(id));
+        let (from, to) = (
+            function.span.start as usize,
+            function.body_span.start as usize,
+        );
+        let head = String::from_utf8_lossy(unit.source.get(from..to).unwrap_or_default());
+        own.map(|one| (one.name.clone(), declared_count(&head, &one.name)))
+            .collect::<BTreeMap<String, Option<u64>>>()
+    });
+    let declared = texts.unwrap_or_default();
+    for one in shapes {
+        let is_pointer = matches!(one.shape, Shape::Pointer { to: Some(_), .. });
+        let usual = leads_to_bytes(&one.shape).then_some(BYTES);
+        let count = declared.get(&one.name).copied().flatten().or(usual);
+        if let (true, Some(count)) = (is_pointer, count) {
+            lengths.entry(one.name.clone()).or_insert(count);
+        }
+    }
+    lengths
+}
+
+/// So many objects has the array that a parameter is declared to be: `int name[4]`.
+fn declared_count(head: &str, name: &str) -> Option<u64> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    head.match_indices(name).find_map(|(at, _)| {
+        if head[..at].ends_with(is_part) {
+            return None;
+        }
+        let rest = head[at + name.len()..].trim_start().strip_prefix('[')?;
+        let inner = rest.split_once(']')?.0;
+        let words = inner.split_whitespace();
+        let count = words.last()?.parse().ok()?;
+        (count > 0).then_some(count)
+    })
+}
+
+/// Where one version says of an array how many objects it has, and the other one does not, or says another number, both get as many
+/// as the longer one has.
+fn give_same_counts([old, new]: &mut [Version; 2], named: &BTreeMap<String, u64>) {
+    for one in &mut old.shapes {
+        let other = new.shapes.iter_mut().find(|other| other.name == one.name);
+        if let (
+            Shape::Pointer {
+                count: a,
+                to: Some(to),
+                ..
+            },
+            Some(Shape::Pointer {
+                count: b,
+                to: Some(other),
+                ..
+            }),
+        ) = (&mut one.shape, other.map(|other| &mut other.shape))
+            && to == other
+            && !named.contains_key(&one.name)
+        {
+            let most = (*a).max(*b);
+            (*a, *b) = (most, most);
+        }
+    }
+    for version in [old, new] {
+        if let Entry::Function { parameters, .. } = &mut version.entry {
+            parameters.clone_from(&version.shapes);
+        }
+    }
+}
+
 /// A pointer that may be one to a text.
 fn leads_to_bytes(shape: &Shape) -> bool {
     matches!(shape, Shape::Pointer { to: Some(to), .. } if matches!(to.as_ref(), Shape::Scalar(ty) if ty.size() == 1))
@@ -313,20 +448,14 @@ fn version(
                     .map(|&id| unit.variable(id).name.as_str());
                 let own: Vec<&str> = own.collect();
                 // A parameter may be missing in one of the versions.
-                let mut lengths: BTreeMap<String, u64> = lengths
+                let lengths: BTreeMap<String, u64> = lengths
                     .iter()
                     .filter(|(name, _)| own.contains(&name.as_str()))
                     .map(|(name, &count)| (name.clone(), count))
                     .collect();
-                let mut shapes = parameters(&sources, function, &lengths).map_err(problem)?;
-                if let Some(count) = args.bytes {
-                    let to_bytes = shapes.iter().filter(|one| leads_to_bytes(&one.shape));
-                    let names: Vec<String> = to_bytes.map(|one| one.name.clone()).collect();
-                    for name in names {
-                        lengths.entry(name).or_insert(count);
-                    }
-                    shapes = parameters(&sources, function, &lengths).map_err(problem)?;
-                }
+                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                let lengths = usual_lengths(&sources, function, &shapes, lengths);
+                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
                 let entry = Entry::Function {
                     name: function.clone(),
                     parameters: shapes.clone(),

@@ -1,6 +1,7 @@
 //! Executions of two versions: the inputs they begin with, and what is told of them.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -11,7 +12,8 @@ use patchwright_report::comparison::{self, Executions};
 
 use super::{
     CompareArgs,
-    named::{Made, Named, What},
+    cover::{Changed, lines_round},
+    named::{Made, Named, What, functions_between},
     native::{Built, Extent, Ran, Search, Tally},
     recorded,
     symbolic::Compared,
@@ -34,6 +36,7 @@ pub fn search(
     end: Instant,
 ) -> Result<Tally, Problem> {
     let (words, near) = words_of(pair, made);
+    tell_what_changed(pair, made);
     let mut seeds = seeds(args, pair[0])?;
     if let (true, What::Project(project, _)) = (seeds.is_empty(), &pair[0].what) {
         let now = Instant::now();
@@ -77,6 +80,53 @@ pub fn search(
     Ok(tally)
 }
 
+/// Tells both versions what of theirs has changed, so that inputs are preferred that come near to it.
+fn tell_what_changed(pair: [&Named; 2], made: &mut [Made]) {
+    let [old, new] = made else {
+        return;
+    };
+    let mut lines = [BTreeMap::new(), BTreeMap::new()];
+    let mut functions = BTreeSet::new();
+    for (relative, texts) in sources_of(pair, [old, new]) {
+        if texts[0] != texts[1] {
+            functions.extend(functions_between(&relative, texts.clone()));
+            lines[0].insert(relative.clone(), lines_round(&texts[0], &texts[1]));
+            lines[1].insert(relative, lines_round(&texts[1], &texts[0]));
+        }
+    }
+    for (made, lines) in [old, new].into_iter().zip(lines) {
+        if let Some(cover) = made.built.as_mut().and_then(|built| built.cover.as_mut()) {
+            cover.set_changed(Changed {
+                lines,
+                functions: functions.clone(),
+            });
+        }
+    }
+}
+
+/// The sources that both versions compile, by their paths from the root.
+fn sources_of(pair: [&Named; 2], made: [&Made; 2]) -> Vec<(PathBuf, [Vec<u8>; 2])> {
+    if let (What::File(old, _), What::File(new, _)) = (&pair[0].what, &pair[1].what) {
+        return match (files::read(old), files::read(new)) {
+            (Ok(old), Ok(new)) => vec![(PathBuf::from("program.c"), [old, new])],
+            _ => Vec::new(),
+        };
+    }
+    let mut all = Vec::new();
+    for command in &made[1].commands {
+        let Ok(relative) = command.source().strip_prefix(&made[1].folder) else {
+            continue;
+        };
+        if let (Ok(old), Ok(new)) = (
+            files::read(&made[0].folder.join(relative)),
+            files::read(command.source()),
+        ) {
+            all.push((relative.to_path_buf(), [old, new]));
+        }
+    }
+    all
+}
+
 /// Words of what differs between both versions, then of the rest; and how many of the former there are.
 fn words_of(pair: [&Named; 2], made: &[Made]) -> (Vec<Vec<u8>>, usize) {
     let mut changed: Vec<u8> = Vec::new();
@@ -101,25 +151,10 @@ fn words_of(pair: [&Named; 2], made: &[Made]) -> (Vec<Vec<u8>>, usize) {
             rest.push(new);
         }
     };
-    if let (What::File(old, _), What::File(new, _)) = (&pair[0].what, &pair[1].what) {
-        if let (Ok(old), Ok(new)) = (files::read(old), files::read(new)) {
-            add(old, new);
-        }
-    } else if let [old, new] = made {
-        let mut both: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        for command in &new.commands {
-            let Ok(relative) = command.source().strip_prefix(&new.folder) else {
-                continue;
-            };
-            if let (Ok(one), Ok(other)) = (
-                files::read(&old.folder.join(relative)),
-                files::read(command.source()),
-            ) {
-                both.push((one, other));
-            }
-        }
-        both.sort_by_key(|(one, other)| one == other);
-        for (one, other) in both {
+    if let [old, new] = made {
+        let mut both = sources_of(pair, [old, new]);
+        both.sort_by_key(|(_, texts)| texts[0] == texts[1]);
+        for (_, [one, other]) in both {
             add(one, other);
         }
     }

@@ -16,7 +16,9 @@ use patchwright_ir::{Module, Program};
 use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
+use patchwright_symbolic::{
+    Check, EncodeError, Encoding, InputKind, Options, Place, Shape, encode,
+};
 
 use super::{
     CompareArgs, Order,
@@ -44,6 +46,8 @@ pub struct Job<'a> {
     pub end: Option<Instant>,
     /// Inputs to begin with.
     pub cases: Vec<Case>,
+    /// Where nothing differs within the bound, more rounds are looked at by another one.
+    pub deepens: bool,
 }
 
 /// What is known of two versions.
@@ -142,7 +146,7 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
         new: new.to_owned(),
         function: args.function.clone(),
         verdict: "same-code".to_owned(),
-        bound: args.bound,
+        bound: args.rounds(),
         arguments: None,
         differences_complete: true,
         more_differ: false,
@@ -205,7 +209,11 @@ impl Job<'_> {
             shared.is_beyond.store(is_within, Ordering::Relaxed);
             let is_enough = is_enough && !is_within;
             // What is not known of all inputs at once may be known of some paths soon.
-            let usual = if is_within { BEYOND } else { MORE };
+            let usual = if is_within && !self.deepens {
+                BEYOND
+            } else {
+                MORE
+            };
             let more = Instant::now() + started.elapsed() + usual;
             paths::wait(&thread, || {
                 shared.news().into_iter().for_each(&keep);
@@ -235,6 +243,28 @@ impl Job<'_> {
             if nothing {
                 return Err(Problem::Interrupted);
             }
+        }
+        for shape in &self.versions.both[0].shapes {
+            let is_said = args.length.iter().any(|said| {
+                said.split_once('=')
+                    .is_some_and(|(name, _)| name == shape.name)
+            });
+            if let (
+                Shape::Pointer {
+                    to: Some(_), count, ..
+                },
+                false,
+            ) = (&shape.shape, is_said)
+            {
+                let (many, name) = (if *count == 1 { "" } else { "s" }, &shape.name);
+                whole.report.notes.push(format!(
+                    "`{name}` points to {count} object{many}; --length {name}=N says another number"
+                ));
+            }
+        }
+        for (of_new, of_old) in &self.versions.renamed {
+            let note = format!("what NEW calls `{of_new}` is called `{of_old}` here, as in OLD");
+            whole.report.notes.push(note);
         }
         let seconds = &mut whole.report.seconds;
         match (first, seconds.iter_mut().find(|one| one.0 == FIRST)) {
@@ -651,8 +681,8 @@ pub struct Encoder<'a> {
 impl Encoder<'_> {
     pub(super) fn options(&self, prefix: String, argument_numbers: bool) -> Options {
         Options {
-            bound: self.args.bound,
-            recursion: self.args.bound,
+            bound: self.args.rounds(),
+            recursion: self.args.rounds(),
             checks: self.checks.clone(),
             havoc: self.args.havoc,
             input: self.args.input,

@@ -1,0 +1,135 @@
+//! What is the same each time a version is executed, and in what executions of versions differ.
+
+use std::collections::BTreeSet;
+
+use super::native::Ran;
+
+/// In what two executions differ; nothing if in nothing that is steady.
+pub fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
+    let ends = match (a.endless, b.endless) {
+        (false, false) => a.ending != b.ending,
+        (one, other) => one != other,
+    };
+    if ends && steady.ending {
+        return Some(match (a.crashed, b.crashed, a.endless, b.endless) {
+            (false, true, ..) => "NEW crashes",
+            (true, false, ..) => "OLD crashes",
+            (.., false, true) => "NEW does not end",
+            (.., true, false) => "OLD does not end",
+            _ => "the exit status",
+        });
+    }
+    if a.endless || b.endless {
+        return None;
+    }
+    match () {
+        () if steady.output.differ(&a.output, &b.output) => Some("the output"),
+        () if steady.written && a.written != b.written => Some("what it writes to files"),
+        () if steady.errors.differ(&a.errors, &b.errors) => Some("the output to standard error"),
+        () => None,
+    }
+}
+
+/// What is the same each time a version is executed with an input.
+pub struct Steady {
+    ending: bool,
+    written: bool,
+    output: Lines,
+    errors: Lines,
+}
+
+enum Lines {
+    /// All of them.
+    All,
+    /// All but these.
+    But(BTreeSet<usize>),
+    /// Not even how many there are.
+    None,
+}
+
+impl Lines {
+    fn of(texts: &[&[u8]]) -> Lines {
+        if texts.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Lines::All;
+        }
+        let lines: Vec<Vec<&[u8]>> = texts
+            .iter()
+            .map(|text| text.split(|byte| *byte == b'\n').collect())
+            .collect();
+        if lines.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
+            return Lines::None;
+        }
+        let varies = |line: &usize| {
+            lines
+                .windows(2)
+                .any(|pair| pair[0][*line] != pair[1][*line])
+        };
+        Lines::But((0..lines[0].len()).filter(varies).collect())
+    }
+
+    fn and(self, other: Lines) -> Lines {
+        match (self, other) {
+            (Lines::All, one) | (one, Lines::All) => one,
+            (Lines::But(a), Lines::But(b)) => Lines::But(a.union(&b).copied().collect()),
+            _ => Lines::None,
+        }
+    }
+
+    fn differ(&self, a: &[u8], b: &[u8]) -> bool {
+        match self {
+            Lines::All => a != b,
+            Lines::None => false,
+            Lines::But(left_out) => {
+                let a: Vec<&[u8]> = a.split(|byte| *byte == b'\n').collect();
+                let b: Vec<&[u8]> = b.split(|byte| *byte == b'\n').collect();
+                a.len() != b.len()
+                    || (0..a.len()).any(|at| !left_out.contains(&at) && a[at] != b[at])
+            }
+        }
+    }
+
+    fn is_all(&self) -> bool {
+        matches!(self, Lines::All)
+    }
+}
+
+impl Steady {
+    /// All of it.
+    pub const ALL: Steady = Steady {
+        ending: true,
+        written: true,
+        output: Lines::All,
+        errors: Lines::All,
+    };
+
+    /// What is steady of executions of one version.
+    pub fn of(runs: &[Ran]) -> Steady {
+        let output: Vec<&[u8]> = runs.iter().map(|ran| &ran.output[..]).collect();
+        let errors: Vec<&[u8]> = runs.iter().map(|ran| &ran.errors[..]).collect();
+        Steady {
+            ending: runs.windows(2).all(|pair| {
+                (&pair[0].ending, pair[0].endless) == (&pair[1].ending, pair[1].endless)
+            }),
+            written: runs
+                .windows(2)
+                .all(|pair| pair[0].written == pair[1].written),
+            output: Lines::of(&output),
+            errors: Lines::of(&errors),
+        }
+    }
+
+    /// What is steady in both.
+    pub fn and(self, other: Steady) -> Steady {
+        Steady {
+            ending: self.ending && other.ending,
+            written: self.written && other.written,
+            output: self.output.and(other.output),
+            errors: self.errors.and(other.errors),
+        }
+    }
+
+    /// Whether everything is.
+    pub fn is_all(&self) -> bool {
+        self.ending && self.written && self.output.is_all() && self.errors.is_all()
+    }
+}
