@@ -181,9 +181,19 @@ test never passed, or the fix is none; 2 the input is wrong; 3 the revisions nam
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    #[command(name = "man", hide = true)]
-    Man,
+    /// Print the manual page, or write those of all commands
+    #[command(long_about = "\
+Prints the manual page, or writes it and those of all commands to a folder.
+
+  patchwright man | man -l -                   read it
+  patchwright man ~/.local/share/man/man1      have it found by `man patchwright-repair` and the like
+
+Exit status: 0 it was written; 2 it cannot be.")]
+    Man {
+        /// Where files of the pages are written, `patchwright.1` and one for each command
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Run programs for another Patchwright
     #[command(name = "__runner", hide = true)]
     Runner,

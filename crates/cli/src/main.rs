@@ -9,6 +9,7 @@ mod early;
 mod encoded;
 mod ir;
 mod localize;
+mod manual;
 mod memory;
 mod places;
 mod progress;
@@ -124,13 +125,20 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "patchwright", &mut text);
             print(&text)
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            match clap_mangen::Man::new(Cli::command()).render(&mut text) {
-                Ok(()) => print(&text),
-                Err(_) => Exit::Bug,
+        Command::Man { folder: None } => match manual::page(Cli::command()) {
+            Some(text) => print(&text),
+            None => Exit::Bug,
+        },
+        Command::Man {
+            folder: Some(folder),
+        } => match manual::write(Cli::command(), &folder) {
+            Ok(Some(())) => Exit::Found,
+            Ok(None) => Exit::Bug,
+            Err(error) => {
+                eprintln!("patchwright: error: {error}");
+                Exit::BadInput
             }
-        }
+        },
         Command::Runner => patchwright_exec::supervisor_main(),
     });
     match exit {

@@ -119,3 +119,24 @@ fn what_has_no_end_is_not_read() {
         );
     }
 }
+
+#[test]
+fn each_command_has_a_manual_page_that_a_command_installs() {
+    let place = Place::new();
+    let output = place.run(["man", "project/man/man1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = |name: &str| {
+        let path = place.project().join(format!("man/man1/{name}.1"));
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    assert!(page("patchwright").contains("patchwright\\-repair(1)"));
+    assert!(page("patchwright-repair").contains("\\-\\-max\\-patches"));
+    assert!(page("patchwright-validate").contains(".SH OPTIONS"));
+    let runner = place.project().join("man/man1/patchwright-__runner.1");
+    assert!(!runner.exists());
+
+    place.write("full", "a file");
+    let output = place.run(["man", "project/full/man1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("full/man1"), "{}", stderr(&output));
+}

@@ -208,8 +208,18 @@ fn likeness(before: &[u8], after: &[u8]) -> Option<usize> {
         if !shape.iter().any(|byte| b"<>=".contains(byte)) {
             return None;
         }
-        // A single name is compared with everything.
         let others = known.iter().map(|other| self::shape(other));
+        // The pair that is missing: `a == c` beside `a == b` and `b == c`.
+        if names.len() == 2 {
+            let alike: Vec<_> = (others.clone())
+                .filter(|(other, others)| *other == shape && names != *others)
+                .collect();
+            let is_compared = |name: &&[u8]| alike.iter().any(|(_, others)| others.contains(name));
+            if alike.len() > 1 && names.iter().all(is_compared) {
+                return Some(0);
+            }
+        }
+        // A single name is compared with everything.
         let alike = others.filter(|(other, _)| *other == shape && names.len() > 2);
         let strangers = alike.filter_map(|(_, others)| {
             let is_new = names.iter().all(|name| !others.contains(name));
@@ -440,6 +450,17 @@ mod tests {
         );
         assert_eq!(known.strangeness(b"x", b"abc != '*'"), STRANGE);
         assert_eq!(known.strangeness(b"c == '*'", b"c == '*' && x"), STRANGE);
+    }
+
+    #[test]
+    fn the_pair_that_is_missing_among_comparisons_is_known() {
+        let of = |added: &str| {
+            let before = "a==b||b==c";
+            likeness(before.as_bytes(), format!("{before}||{added}").as_bytes())
+        };
+        assert_eq!(of("a==c"), Some(0));
+        assert_eq!(of("a==d"), None);
+        assert_eq!(of("a>=c"), None);
     }
 
     #[test]

@@ -18,6 +18,9 @@ const SCALE_COST: u32 = 3;
 /// What is dropped is one decision, however long it is: a place has few such changes, and people make them as often as others.
 const DROPPED_OPERAND: u32 = 2;
 
+/// `a >= b` for `a == b`.
+const ORDER_COST: u32 = 2;
+
 /// A comparison where something is calculated.
 const TRUTH_COST: u32 = 3;
 
@@ -79,7 +82,18 @@ impl SpaceBuilder<'_> {
                         };
                         // What was a number would be true or false.
                         let becomes_truth = !truth && op.is_comparison() && !old.is_comparison();
-                        let cost = if becomes_truth { TRUTH_COST } else { 1 };
+                        // Whether two variables are the same is hardly ever written where their order is meant.
+                        let becomes_order = old.is_equality()
+                            && op.is_comparison()
+                            && !op.is_equality()
+                            && [&l, &r]
+                                .iter()
+                                .all(|term| !matches!(term.kind(), Kind::Constant(..)));
+                        let cost = match () {
+                            () if becomes_truth => TRUTH_COST,
+                            () if becomes_order => ORDER_COST,
+                            () => 1,
+                        };
                         if op != old {
                             self.block(site, Template::Binary(op, a, b), cost, schema, most);
                         }
