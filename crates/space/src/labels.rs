@@ -24,8 +24,11 @@ const ADDED_COST: u32 = 2;
 /// A label that is taken out.
 const REMOVED_COST: u32 = 2;
 
-/// What a number costs more that only tests show.
+/// What a number costs more that only tests show, or that is only one of those between others.
 const SHOWN_COST: u32 = 1;
+
+/// Of labels that are further apart, not all numbers in between are tried.
+const LONGEST_ROW: i128 = 32;
 
 /// Most numbers that are tried as labels of a `switch`.
 const MOST_NUMBERS: usize = 60;
@@ -363,7 +366,7 @@ fn constant(function: &Function, label: ExprId) -> ExprId {
     }
 }
 
-/// The numbers that may be further labels: other names of the same enumeration, those beside the labels, the other letter, and
+/// The numbers that may be further labels: other names of the same enumeration, those beside the labels and between them, the other letter, and
 /// what tests show.
 fn numbers(finder: &Finder<'_, '_, '_>, sections: &[Section]) -> Vec<Number> {
     let labels = sections.iter().flat_map(|section| &section.labels);
@@ -390,6 +393,15 @@ fn numbers(finder: &Finder<'_, '_, '_>, sections: &[Section]) -> Vec<Number> {
             if value >= 0 || label.value() < 0 {
                 add(value.to_string(), value, 0);
             }
+        }
+    }
+    // One of a row that was forgotten: 9 beside 4, 6 and 11.
+    let values = || plain.iter().map(|label| label.value());
+    if let (Some(least), Some(most)) = (values().min(), values().max())
+        && most - least <= LONGEST_ROW
+    {
+        for value in least..most {
+            add(value.to_string(), value, SHOWN_COST);
         }
     }
     let characters: Vec<&&Label> = labels.iter().filter(|label| label.is_character).collect();

@@ -53,6 +53,30 @@ int f(int c, enum fruit fruit)
 }
 
 #[test]
+fn a_number_between_the_labels_is_one_that_was_forgotten() {
+    let source = "\
+int f(int m)
+{
+    switch (m) {
+    case 4:
+    case 6:
+    case 11: return 30;
+    default: return 31;
+    }
+}
+";
+    let found = changes(source, Schema::Refinement, &[]);
+    contain(
+        &found,
+        &[
+            "2: case 11: case 7: return 30;",
+            "3: case 11: case 9: return 30;",
+        ],
+    );
+    lacks(&found, &["case 14:"]);
+}
+
+#[test]
 fn a_label_is_put_beside_the_last_of_those_for_which_the_same_is_done() {
     let source = "\
 int f(int c)
@@ -230,9 +254,9 @@ int f(int n)
     contain(
         &found,
         &[
-            "2: if (n > 100) { | return 2; /* never */ | } | else if (n > 10) | return 1; else if (n > 50)",
-            "2: if (n > 50) | n = 7; | else if (n > 10) | return 1; else if (n > 100) { | return 2; /* never */ | }",
-            "2: else if (n > 50) | n = 7; else if (n > 100) { | return 2; /* never */ | }",
+            "1: if (n > 100) { | return 2; /* never */ | } | else if (n > 10) | return 1; else if (n > 50)",
+            "1: if (n > 50) | n = 7; | else if (n > 10) | return 1; else if (n > 100) { | return 2; /* never */ | }",
+            "1: else if (n > 50) | n = 7; else if (n > 100) { | return 2; /* never */ | }",
         ],
     );
     lacks(&found, &["if (n > 2) { out: return 5; } else"]);
