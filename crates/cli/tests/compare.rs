@@ -883,3 +883,42 @@ fn a_budget_is_kept_where_conditions_would_be_endless_texts() {
     // It took minutes, whatever was said.
     assert!(begin.elapsed().as_secs() < 30);
 }
+
+#[test]
+fn a_comparison_that_was_killed_goes_on_with_what_it_had_found() {
+    // Two primes that nobody finds while this is tested.
+    let old = "int f(unsigned a, unsigned b, int x)\n{\n  \
+               if (a > 1 && b > 1 && (unsigned long)a * b == 4611685989973229569ul)\n    return 7;\n  return x;\n}\n";
+    let new = "int f(unsigned a, unsigned b, int x)\n{\n  return x == 5 ? 6 : x;\n}\n";
+    let place = place(old, new);
+    let state = place.project().join("state");
+    let flags = ["--function", "f", "--state", state.to_str().unwrap()];
+    let files = ["compare", "project/old.c", "project/new.c", "--json"];
+    let command = [&files[..], &flags, &["--budget", "60"]].concat();
+    let mut killed = place.patchwright(command);
+    let mut killed = killed.stdout(std::process::Stdio::null()).spawn().unwrap();
+    // The first line says what it is about, each other one is something that was found.
+    let found = || {
+        let file = fs::read_dir(&state).ok()?.next()?.ok()?.path();
+        let lines = fs::read_to_string(&file).ok()?.lines().count();
+        (lines > 1).then_some(file)
+    };
+    let journal = loop {
+        assert!(killed.try_wait().unwrap().is_none(), "it has ended");
+        match found() {
+            Some(file) => break file,
+            None => std::thread::yield_now(),
+        }
+    };
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // It was killed while it wrote a line.
+    let mut text = fs::read(&journal).unwrap();
+    text.extend_from_slice(b"{\"kind\":");
+    fs::write(&journal, text).unwrap();
+    let flags = [&flags[..], &["--budget", "1", "--resume"]].concat();
+    let report = compared(&place, &flags, 1);
+    assert_eq!(report["verdict"], "different", "{report:#}");
+    let shown = report["partitions"][0]["condition"].to_string();
+    assert!(shown.contains("x == 5"), "{report:#}");
+}

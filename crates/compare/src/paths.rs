@@ -9,6 +9,7 @@
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
+    time::{Duration, Instant},
 };
 
 use patchwright_prove::{ArgumentUses, Decision, Leaf, NodeId, Tree, Turned, Turner};
@@ -36,6 +37,8 @@ const MOST_TERMS: usize = 12_000_000;
 const PER_QUESTION: u64 = 12;
 /// Random inputs that are looked at to say how much is covered, at most, and values that are calculated for that, and at once.
 const SAMPLES: usize = 1024;
+/// And so much time.
+const LONGEST_SHARE: Duration = Duration::from_secs(1);
 const MOST_VALUES: usize = 50_000_000;
 const AT_ONCE: usize = 4_000_000;
 
@@ -652,13 +655,17 @@ impl Paths {
         let inputs: Vec<Vec<u128>> = inputs.collect();
         let variables: Vec<Term> = variables.iter().map(|one| one.term).collect();
         let (mut tried, mut inside) = (0, 0);
-        // Not too many at once: all terms have a value for each.
+        let begin = Instant::now();
+        // Not too many at once: all terms have a value for each. Where they take long, fewer are looked at.
         for some in inputs.chunks((AT_ONCE / size).max(1)) {
             for found in self.known(&variables, some) {
                 if found != Some(Leaf::Void) {
                     tried += 1;
                     inside += u32::from(found == Some(Leaf::Known));
                 }
+            }
+            if begin.elapsed() >= LONGEST_SHARE {
+                break;
             }
         }
         wilson(inside, tried)

@@ -131,7 +131,12 @@ impl Built {
             ..Limits::with_wall(wall)
         };
         let outcome = execute(&mut self.worker.runner, &request)?;
-        let shown = |text: Vec<u8>| replaced(text, root.as_os_str().as_bytes());
+        // Each has its own folder for temporary files, too, which is in its environment.
+        let own = self.worker.folder.as_os_str().as_bytes();
+        let shown = |text: Vec<u8>| {
+            let text = replaced(text, root.as_os_str().as_bytes(), "FOLDER");
+            replaced(text, own, "OWN")
+        };
         Ok(Ran {
             ending: match outcome.ending {
                 Ending::Exited(status) => format!("exit {status}"),
@@ -245,7 +250,7 @@ fn execute(runner: &mut Runner, request: &Request) -> Result<Outcome, Problem> {
 }
 
 /// Versions lie in different folders, whose names they may print.
-fn replaced(text: Vec<u8>, root: &[u8]) -> Vec<u8> {
+fn replaced(text: Vec<u8>, root: &[u8], name: &str) -> Vec<u8> {
     if root.len() < 2 || !text.windows(root.len()).any(|part| part == root) {
         return text;
     }
@@ -253,7 +258,7 @@ fn replaced(text: Vec<u8>, root: &[u8]) -> Vec<u8> {
     let mut at = 0;
     while at < text.len() {
         if text[at..].starts_with(root) {
-            new.extend_from_slice(b"FOLDER");
+            new.extend_from_slice(name.as_bytes());
             at += root.len();
         } else {
             new.push(text[at]);
@@ -303,6 +308,8 @@ struct Corpus {
 const MOST_WAYS: usize = 3000;
 /// Inputs that are made of what one execution compared at most: for what is near to the change, and for the rest.
 const MOST_TOWARDS: [usize; 2] = [300, 60];
+/// Differences of one kind that were there by chance, after which only some of them are looked at.
+const MOST_DOUBTS: usize = 12;
 /// Inputs with something less that are made of one at most.
 const MOST_NEIGHBOURS: usize = 150;
 
@@ -382,6 +389,7 @@ impl Search<'_> {
         let mut done: HashSet<Case> = HashSet::new();
         let mut shapes: HashSet<u64> = HashSet::new();
         let mut kinds: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
+        let mut doubts: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
         let mut wall = PATIENCE;
         let mut slowest = Duration::ZERO;
         let mut last_found: Option<Instant> = None;
@@ -475,6 +483,12 @@ impl Search<'_> {
                     differs = true;
                     continue;
                 }
+                // Where it was by chance so often it costs too much to ask each time.
+                let doubt = doubts.entry((at, what)).or_default();
+                *doubt += 1;
+                if *doubt > MOST_DOUBTS && self.mutator.below(8) > 0 {
+                    continue;
+                }
                 let steady = self.steady(&[0, at], &case, wall * 2)?;
                 if !steady.is_all() && tally.unsteady.len() < 8 {
                     tally.unsteady.push(of.clone());
@@ -492,10 +506,21 @@ impl Search<'_> {
                     true => self.small(at, what, &case, wall, extent)?,
                     false => case.clone(),
                 };
-                let mut ran = Vec::new();
-                for version in self.versions.iter_mut() {
-                    ran.push(version.run(&small, wall)?);
+                let mut confirmed = None;
+                for case in [small, case.clone()] {
+                    if let Some(ran) = self.confirmed(at, what, &case, wall)? {
+                        confirmed = Some((case, ran));
+                        break;
+                    }
                 }
+                let Some((small, ran)) = confirmed else {
+                    // It was by chance that it was the same each time.
+                    kinds.remove(&(at, what));
+                    tally.unsteady.truncate(7);
+                    tally.unsteady.push(of.clone());
+                    differs = false;
+                    continue;
+                };
                 last_found = Some(Instant::now());
                 tally.seen.push(Seen {
                     case: small,
@@ -573,9 +598,12 @@ impl Search<'_> {
                 let made = self.mutator.towards(&entry.case, &compared, most);
                 *left -= made.len();
                 all.extend(made);
-                if let (Compared::Texts { a, b }, false) = (compared, is_far) {
-                    let words = [a, b].into_iter().filter(|word| !word.is_empty());
-                    self.mutator.learn(words);
+                if let Compared::Texts { a, b } = compared {
+                    let is_word = |word: &Vec<u8>| {
+                        let is_plain = word.iter().all(|byte| (b' '..=b'~').contains(byte));
+                        !word.is_empty() && (!is_far || is_plain && word.len() > 1)
+                    };
+                    self.mutator.learn([a, b].into_iter().filter(is_word));
                 }
             }
         }
@@ -603,6 +631,27 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// What all versions do with an input, if two of them differ in this way each time they are executed again.
+    fn confirmed(
+        &mut self,
+        at: usize,
+        what: &'static str,
+        case: &Case,
+        wall: Duration,
+    ) -> Result<Option<Vec<Ran>>, Problem> {
+        /// What depends on chance is not the same so often.
+        const TIMES: usize = 8;
+        let mut runs: [Vec<Ran>; 2] = Default::default();
+        let mut ran = Vec::new();
+        for _ in 0..TIMES {
+            ran = self.all(case, wall)?.0;
+            runs[0].push(ran[0].clone());
+            runs[1].push(ran[at].clone());
+        }
+        let steady = Steady::of(&runs[0]).and(Steady::of(&runs[1]));
+        Ok((difference(&ran[0], &ran[at], &steady) == Some(what)).then_some(ran))
     }
 
     /// What is the same when versions are executed again.
