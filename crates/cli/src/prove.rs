@@ -101,6 +101,8 @@ struct Job<'a> {
     progress: Option<&'a Progress<'a>>,
     /// The reference's encoding, once it is needed.
     like: Option<Encoding>,
+    /// A few paths were looked at, which did not decide it.
+    tried_paths: bool,
 }
 
 /// A program that is asked about.
@@ -143,7 +145,13 @@ impl<'a> Job<'a> {
             longest: 0,
             progress: None,
             like: None,
+            tried_paths: false,
         }
+    }
+
+    /// Instructions that are encoded at most.
+    fn instructions(&self) -> u64 {
+        self.args.max_instructions.unwrap_or(INSTRUCTIONS)
     }
 
     fn options(&self, bound: u32) -> Result<Options, Problem> {
@@ -154,7 +162,7 @@ impl<'a> Job<'a> {
             checks: checks(args.check.as_deref(), Check::usual())?,
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
-            instructions: args.max_instructions.unwrap_or(INSTRUCTIONS),
+            instructions: self.instructions(),
             input: args.input,
             argument_numbers: true,
             ..Options::default()

@@ -2,10 +2,11 @@
 //! the solver may take minutes.
 
 use patchwright_ir::Type;
+use patchwright_prove::Real;
 use patchwright_solve::{Assignment, Sort, Term, Terms};
 use patchwright_symbolic::InputKind;
 
-use crate::{columns::Columns, pair::Pair, random::Random, real::Real, shown::Names};
+use crate::{columns::Columns, pair::Pair, random::Random, shown::Names};
 
 /// Values of terms that are calculated at most, and inputs that are tried.
 const MOST_VALUES: usize = 20_000_000;

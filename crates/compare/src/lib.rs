@@ -26,7 +26,6 @@ mod pair;
 mod partition;
 mod paths;
 mod random;
-mod real;
 mod rounds;
 mod several;
 mod shown;

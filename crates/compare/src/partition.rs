@@ -6,7 +6,7 @@
 //! come first; when there are none left, all the rest is the same, and that is one proof (theorem 2: exploration ends
 //! when everything is covered).
 
-use patchwright_prove::{Given, given, simple};
+use patchwright_prove::{Given, Real, given, simple};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Sort, Statistics, Term, Terms,
 };
@@ -20,7 +20,6 @@ use crate::{
     coverage::Region,
     explore::Known,
     pair::{Pair, Seen, Side},
-    real::Real,
     shown::{Names, Printer},
     specialise::Specialised,
 };

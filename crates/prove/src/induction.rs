@@ -26,6 +26,10 @@ const MOST_CONFLICTS: u64 = 100_000;
 const MOST_QUESTIONS: usize = 2_000;
 /// Guesses at one beginning at most.
 const MOST_GUESSES: usize = 4_000;
+/// Constants of which sums and products are used as well.
+const MOST_COMBINED: usize = 4;
+/// Variables of which products are guessed at most.
+const MOST_FACTORS: usize = 6;
 /// Constants of the function that are used in guesses.
 const MOST_CONSTANTS: usize = 16;
 
@@ -122,9 +126,19 @@ impl Induction<'_> {
         let mut all: Vec<i64> = all.into_iter().collect();
         all.sort_by_key(|one| one.unsigned_abs());
         all.truncate(MOST_CONSTANTS);
+        // `2 * k`, where `k` is always 100.
+        let few = all.iter().copied().filter(|one| one.unsigned_abs() > 1);
+        let few: Vec<i64> = few.take(MOST_COMBINED).collect();
+        let pairs = few.iter().enumerate();
+        let combined = pairs.flat_map(|(at, &a)| {
+            let others = few[at..].iter();
+            others.flat_map(move |&b| [a.wrapping_mul(b), a.wrapping_add(b)])
+        });
+        let combined: Vec<i64> = combined.collect();
         for one in all.clone() {
             all.extend([one.wrapping_add(1), one.wrapping_sub(1)]);
         }
+        all.extend(combined);
         all.extend([0, 1, -1]);
         all.sort_unstable();
         all.dedup();
@@ -258,8 +272,6 @@ impl Proof<'_> {
         let is_new = !self.holds.contains_key(&head);
         if is_new {
             self.make(Some(head))?;
-            let guesses = self.guesses(head);
-            self.holds.insert(head, guesses);
         }
         let mut becomes: FxHashMap<Term, Term> = FxHashMap::default();
         for (variable, carried) in &self.steps[&Some(head)].given {
@@ -273,6 +285,10 @@ impl Proof<'_> {
         let chosen = self.terms.substitute_all(&chosen, &taken);
         let variables = values.into_iter().map(|one| one.0);
         let becomes: FxHashMap<Term, Term> = variables.zip(chosen).collect();
+        if is_new {
+            let guesses = self.guesses(head, &becomes);
+            self.holds.insert(head, guesses);
+        }
         let guesses = self.holds[&head].clone();
         let then: Vec<Term> = guesses.iter().map(|guess| guess.term).collect();
         let then = self.terms.substitute_all(&then, &becomes);
@@ -429,8 +445,8 @@ impl Proof<'_> {
         is_known.then_some(encoding).ok_or(NotProved)
     }
 
-    /// What may hold at the beginning of a round.
-    fn guesses(&mut self, head: usize) -> Vec<Guess> {
+    /// What may hold at the beginning of a round; of the first one the values are known.
+    fn guesses(&mut self, head: usize, first: &FxHashMap<Term, Term>) -> Vec<Guess> {
         let is_number = |ty: Type| ty.is_integer() && ty != Type::Bool;
         let given = self.steps[&Some(head)].given.iter();
         let numbers: Vec<Term> = given
@@ -443,8 +459,12 @@ impl Proof<'_> {
             for &b in &numbers {
                 if a != b && self.terms.width(a) == self.terms.width(b) {
                     self.of_two(a, b, &numbers, &mut all);
+                    self.in_step(a, b, first, &mut all);
                 }
             }
+        }
+        for &a in &numbers {
+            self.products(a, &numbers, &mut all);
         }
         let mut seen = FxHashSet::default();
         all.retain(|&Guess { term, .. }| self.terms.as_truth(term).is_none() && seen.insert(term));
@@ -474,6 +494,58 @@ impl Proof<'_> {
                     let left = terms.constant(width, left);
                     other(terms.eq(rest, left))
                 }));
+            }
+        }
+    }
+
+    /// A variable that changes by so much whenever another one changes by one, from where both begin.
+    fn in_step(&mut self, a: Term, b: Term, first: &FxHashMap<Term, Term>, all: &mut Vec<Guess>) {
+        let width = self.terms.width(a);
+        let begin = [a, b].map(|one| {
+            first
+                .get(&one)
+                .and_then(|&term| self.terms.as_constant(term))
+        });
+        let [Some(from_a), Some(from_b)] = begin else {
+            return;
+        };
+        for step in self.constants.clone() {
+            let offset = (from_a as i64).wrapping_sub(step.wrapping_mul(from_b as i64));
+            if step == 0 || offset == 0 {
+                continue;
+            }
+            let [step, offset] = [step, offset].map(|value| self.constant(width, value));
+            let terms = &mut self.terms;
+            let grown = terms.mul(b, step);
+            let value = terms.add(grown, offset);
+            all.push(equal(terms, a, value));
+        }
+    }
+
+    /// What sums of variables come to: products.
+    fn products(&mut self, a: Term, numbers: &[Term], all: &mut Vec<Guess>) {
+        if numbers.len() > MOST_FACTORS {
+            return;
+        }
+        let width = self.terms.width(a);
+        let same = |terms: &Terms, one: &&Term| **one != a && terms.width(**one) == width;
+        let others: Vec<Term> = numbers
+            .iter()
+            .filter(|one| same(&self.terms, one))
+            .copied()
+            .collect();
+        let terms = &mut self.terms;
+        let one = terms.constant(width, 1);
+        for (at, &b) in others.iter().enumerate() {
+            for &c in &others[at..] {
+                let value = terms.mul(b, c);
+                all.push(equal(terms, a, value));
+            }
+            let twice = terms.add(a, a);
+            for next in [terms.add(b, one), terms.sub(b, one)] {
+                let value = terms.mul(b, next);
+                let holds = terms.eq(twice, value);
+                all.push(other(holds));
             }
         }
     }

@@ -9,6 +9,7 @@ use patchwright_solve::{
 use patchwright_symbolic::{Encoding, FailureKind, Input, InputKind, Place};
 
 use crate::{
+    real::Real,
     simple::simple,
     spec::{Spec, WrongKind},
     value::shown,
@@ -109,6 +110,9 @@ impl Counterexample {
     }
 }
 
+/// Times that a solver is told what functions of `math.h` give, at most.
+const MOST_TOLD: usize = 64;
+
 /// Conflicts of each question for a simpler input at most.
 const SIMPLE: u64 = 1_000;
 
@@ -154,9 +158,14 @@ impl Prover<'_> {
     }
 
     /// What is known where no execution confirms a counterexample that rests on something unknown.
-    pub fn unconfirmed(&mut self) -> Verdict {
+    pub fn unconfirmed(&mut self, found: &Counterexample) -> Verdict {
         let mut solver = Solver::new(Backend::default());
-        Verdict::Unknown(self.reasons(&mut solver))
+        let mut reasons = self.reasons(&mut solver);
+        let real = Real::of(self.terms, &[found.condition]);
+        if !real.unknown().is_empty() {
+            reasons.push((what_is_not_known(real.unknown()), None));
+        }
+        Verdict::Unknown(reasons)
     }
 
     /// An execution that fails, among those for which a condition holds; an answer that says less where there may be one.
@@ -182,26 +191,44 @@ impl Prover<'_> {
         self.failing(solver, fails)
     }
 
-    /// An execution in which this condition of failing holds, if there is one.
+    /// An execution in which this condition of failing holds, if there is one. What functions of `math.h` give there is what
+    /// this machine calculates.
     fn failing(&mut self, solver: &mut Solver, fails: Term) -> Option<Verdict> {
-        match solver.check(self.terms, &[fails], &self.budget) {
-            Answer::Satisfiable => {
-                let model = solver.model().clone();
-                // One that a person can read, where that is cheap.
-                let inputs: Vec<&Input> = self.encoding.inputs.iter().collect();
-                let budget = Budget {
-                    conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
-                    ..self.budget
-                };
-                let model = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
-                Some(match self.counterexample(model) {
-                    Some(found) => Verdict::Failed(Box::new(found)),
-                    None => Verdict::Unknown(self.reasons(solver)),
-                })
+        let real = Real::of(self.terms, &[fails]);
+        for _ in 0..MOST_TOLD {
+            match solver.check(self.terms, &[fails], &self.budget) {
+                Answer::Satisfiable => {}
+                Answer::Unknown => return Some(Verdict::Budget),
+                Answer::Unsatisfiable => return None,
             }
-            Answer::Unknown => Some(Verdict::Budget),
-            Answer::Unsatisfiable => None,
+            let model = solver.model().clone();
+            let holds = |terms: &Terms, model: &Assignment| terms.evaluate(fails, model).truth();
+            let truthful = real.truthful(self.terms, &model);
+            if !real.is_empty() && !holds(self.terms, &truthful) {
+                for fact in real.facts(self.terms, &truthful) {
+                    solver.assert(self.terms, fact);
+                }
+                continue;
+            }
+            // One that a person can read, where that is cheap.
+            let inputs: Vec<&Input> = self.encoding.inputs.iter().collect();
+            let budget = Budget {
+                conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
+                ..self.budget
+            };
+            let simpler = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
+            let simpler = real.truthful(self.terms, &simpler);
+            let model = match holds(self.terms, &simpler) {
+                true => simpler,
+                false => truthful,
+            };
+            return Some(match self.counterexample(model) {
+                Some(found) => Verdict::Failed(Box::new(found)),
+                None => Verdict::Unknown(self.reasons(solver)),
+            });
         }
+        let names = real.names();
+        Some(Verdict::Unknown(vec![(what_is_not_known(&names), None)]))
     }
 
     /// Why something is not known: all reasons that can hold.
@@ -249,6 +276,7 @@ impl Prover<'_> {
             }
         }
         let trace = self.trace(wrong.condition, &model);
+        let real = Real::of(self.terms, &[wrong.condition]);
         Some(Counterexample {
             kind: wrong.kind.clone(),
             message: wrong.message.clone(),
@@ -256,7 +284,7 @@ impl Prover<'_> {
             inputs,
             trace,
             condition: wrong.condition,
-            doubtful: unknown[0].truth(),
+            doubtful: unknown[0].truth() || !real.unknown().is_empty(),
             model,
         })
     }
@@ -291,8 +319,8 @@ impl Prover<'_> {
                 shown(ty, bits)
             });
             let step = TraceStep {
-                place: step.place.clone(),
-                name: step.name.clone(),
+                place: (*step.place).clone(),
+                name: step.name.as_deref().map(str::to_owned),
                 value,
             };
             if holds && found.last() != Some(&step) {
@@ -301,6 +329,14 @@ impl Prover<'_> {
         }
         found
     }
+}
+
+fn what_is_not_known(functions: &[String]) -> String {
+    let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "what {} gives, of which only single values are known",
+        names.join(", ")
+    )
 }
 
 /// The values that a model gives to inputs.

@@ -191,6 +191,7 @@ impl<'p> Encoder<'p> {
             || !self.unwinding.is_empty()
             || !self.endless.is_empty()
             || self.stopped
+            || self.gave_up
             || !self.unknown.is_empty()
             || !self.failures.is_empty();
         if !told {

@@ -1,6 +1,6 @@
 //! The encoder: what is kept for all paths, and how things are recorded.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use patchwright_ir::{Function, OriginId, Program, RoutineId, Type, Undefined};
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
@@ -102,6 +102,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) unknown: Vec<Unknown>,
     pub(crate) notes: Vec<String>,
     pub(crate) steps: Vec<Step>,
+    step_places: FxHashSet<Arc<Place>>,
+    step_names: FxHashSet<Arc<str>>,
     pub(crate) output: Vec<Output>,
     pub(crate) locations: Vec<Location>,
     pub(crate) location_of: FxHashMap<(String, u32), usize>,
@@ -125,6 +127,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) choice_of: FxHashMap<Term, u32>,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
+    /// Some execution called `abort` where that is a way to end.
+    pub(crate) gave_up: bool,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
     /// Paths that ended there.
@@ -184,6 +188,8 @@ impl<'p> Encoder<'p> {
             unknown: Vec::new(),
             notes: Vec::new(),
             steps: Vec::new(),
+            step_places: FxHashSet::default(),
+            step_names: FxHashSet::default(),
             output: Vec::new(),
             locations: Vec::new(),
             location_of: FxHashMap::default(),
@@ -200,6 +206,7 @@ impl<'p> Encoder<'p> {
             choice_of: FxHashMap::default(),
             interrupt,
             stopped: false,
+            gave_up: false,
             exhausted: false,
             cut: 0,
             solver: options.lazy.then(|| Lazy {
@@ -420,10 +427,27 @@ impl<'p> Encoder<'p> {
         name: Option<&str>,
         value: Option<(Type, Term)>,
     ) {
+        // Of millions of steps few are at other places than those before.
+        let place = match self.step_places.get(place) {
+            Some(known) => known.clone(),
+            None => {
+                let new = Arc::new(place.clone());
+                self.step_places.insert(new.clone());
+                new
+            }
+        };
+        let name = name.map(|name| match self.step_names.get(name) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<str> = name.into();
+                self.step_names.insert(new.clone());
+                new
+            }
+        });
         self.steps.push(Step {
-            place: place.clone(),
+            place,
             condition: world.path.term(),
-            name: name.map(str::to_owned),
+            name,
             value,
         });
     }

@@ -1,10 +1,12 @@
 //! What comes out: conditions over inputs, and what they are conditions of.
 
+use std::sync::Arc;
+
 use patchwright_ir::{Origin, Type, Undefined};
 use patchwright_solve::Term;
 
 /// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The function.
     pub function: String,
@@ -143,11 +145,11 @@ pub struct Unknown {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Where.
-    pub place: Place,
+    pub place: Arc<Place>,
     /// The condition under which it is executed.
     pub condition: Term,
     /// What got the value: a variable's name; `None` for a decision.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// Type and value.
     pub value: Option<(Type, Term)>,
 }

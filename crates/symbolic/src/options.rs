@@ -161,6 +161,9 @@ pub struct Options {
     /// Rounds of a loop that are followed where its condition is decided by constants; further ones count towards `bound`.
     /// Of a program with choices, as many as it needs without them: an alternative may make a loop endless.
     pub decided_rounds: Option<u64>,
+    /// Rounds of a loop that are followed in the same way where constants decide how many there are, but some executions end
+    /// on the way, as where an assertion fails: each adds to what has to be decided.
+    pub checked_rounds: u64,
     /// Calls of one function within each other.
     pub recursion: u32,
     /// What is looked for.
@@ -201,6 +204,7 @@ impl Default for Options {
         Options {
             bound: 16,
             decided_rounds: None,
+            checked_rounds: 64,
             recursion: 16,
             checks: Check::usual(),
             havoc: false,

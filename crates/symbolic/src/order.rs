@@ -137,6 +137,11 @@ impl Order {
             && self.positions[block.index()].path.last() == Some(&0)
     }
 
+    /// Whether a block belongs to the loop that begins with `head`.
+    pub(crate) fn is_within(&self, block: BlockId, head: BlockId) -> bool {
+        self.positions[block.index()].heads.contains(&head)
+    }
+
     /// Whether something uses a temporary.
     pub(crate) fn is_used(&self, temp: TempId) -> bool {
         self.used[temp.index()]
@@ -149,7 +154,7 @@ impl Order {
 
     /// Whether the loop that begins with this block is left by nothing and does nothing: `for (;;);`.
     pub(crate) fn is_empty_loop(&self, function: &Function, head: BlockId) -> bool {
-        let within = |block: &BlockId| self.positions[block.index()].heads.contains(&head);
+        let within = |block: &BlockId| self.is_within(*block, head);
         self.is_endless(head)
             && function
                 .block_ids()

@@ -21,9 +21,29 @@ use crate::{
 struct Waiting {
     block: BlockId,
     state: State,
-    /// For each loop that the path is in, by its first block: rounds that were not decided by
-    /// constants, and the path at the beginning of this round.
-    loops: FxHashMap<BlockId, (u32, Path)>,
+    /// For each loop that the path is in, by its first block.
+    loops: FxHashMap<BlockId, Rounds>,
+}
+
+/// The rounds of a loop that a path is in.
+#[derive(Clone)]
+struct Rounds {
+    /// Those that were not decided by constants.
+    open: u32,
+    /// The path at the beginning of this round.
+    path: Path,
+    /// In this round some executions have left the loop, and others have not.
+    left: bool,
+}
+
+impl Rounds {
+    fn new(open: u32, path: Path) -> Rounds {
+        Rounds {
+            open,
+            path,
+            left: false,
+        }
+    }
 }
 
 /// What a call gives.
@@ -362,11 +382,8 @@ impl<'p> Encoder<'p> {
                     self.reached.push(at.state.world.path.term());
                 }
                 let not = self.terms.not(holds);
-                for (edge, condition) in [(then, holds), (otherwise, not)] {
-                    if let Some(path) = at.state.world.path.and(self.terms, condition) {
-                        self.go(frame, moment, &at, *edge, path, waiting);
-                    }
-                }
+                let ways = [(*then, holds), (*otherwise, not)];
+                self.part(frame, moment, at, &ways, waiting);
             }
             TerminatorKind::Switch {
                 value,
@@ -384,11 +401,7 @@ impl<'p> Encoder<'p> {
                     self.step(&at.state.world, &place, None, Some((*ty, value)));
                 }
                 let ways = self.ways(&at.state.world, (*ty, value), cases, *default);
-                for (edge, condition) in ways {
-                    if let Some(path) = at.state.world.path.and(self.terms, condition) {
-                        self.go(frame, moment, &at, edge, path, waiting);
-                    }
-                }
+                self.part(frame, moment, at, &ways, waiting);
             }
             TerminatorKind::Return(value) => {
                 let place = place();
@@ -529,6 +542,36 @@ impl<'p> Encoder<'p> {
         self.terms.and(above, below)
     }
 
+    /// Goes along those edges whose conditions can hold.
+    fn part(
+        &mut self,
+        frame: &Frame<'p>,
+        moment: &Moment,
+        mut at: Waiting,
+        ways: &[(Edge, Term)],
+        waiting: &mut BTreeMap<Moment, Waiting>,
+    ) {
+        let mut taken = Vec::new();
+        for &(edge, condition) in ways {
+            if let Some(path) = at.state.world.path.and(self.terms, condition) {
+                taken.push((edge, path));
+            }
+        }
+        if taken.len() > 1 {
+            let open = taken.iter().map(|(edge, _)| edge.target);
+            let open: Vec<BlockId> = open
+                .filter(|&block| !self.reports_failure(frame, block))
+                .collect();
+            for (&head, rounds) in &mut at.loops {
+                let leaves = |&block: &BlockId| !frame.order.is_within(block, head);
+                rounds.left |= open.iter().any(leaves);
+            }
+        }
+        for (edge, path) in taken {
+            self.go(frame, moment, &at, edge, path, waiting);
+        }
+    }
+
     /// Goes along an edge: meets what waits there, or waits.
     fn go(
         &mut self,
@@ -544,15 +587,19 @@ impl<'p> Encoder<'p> {
         if let Some(head) = again {
             self.counts.rounds += 1;
             let round = frame.order.round_of(head, &next);
-            let (rounds, before) = loops.get(&head).cloned().unwrap_or((0, path.clone()));
+            let before = loops.get(&head).cloned();
+            let before = before.unwrap_or_else(|| Rounds::new(0, path.clone()));
             // What nothing leaves has no condition that could decide.
             self.counts.longest = self.counts.longest.max(u64::from(round));
             let most = self.options.decided_rounds;
-            let decided = before.is(&path)
+            // Executions that end in the round (an assertion fails) do not decide how many rounds there are.
+            let same = before.path.is(&path)
+                || !before.left && u64::from(round) <= self.options.checked_rounds;
+            let decided = same
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
-            let rounds = rounds + u32::from(!decided);
-            loops.insert(head, (rounds, path.clone()));
+            let rounds = before.open + u32::from(!decided);
+            loops.insert(head, Rounds::new(rounds, path.clone()));
             if !decided {
                 let world = World {
                     path: path.clone(),
@@ -581,7 +628,7 @@ impl<'p> Encoder<'p> {
                 }
             }
         } else if frame.order.is_head(edge.target) {
-            loops.insert(edge.target, (0, path.clone()));
+            loops.insert(edge.target, Rounds::new(0, path.clone()));
         }
         let mut state = State {
             world: World {
@@ -607,14 +654,15 @@ impl<'p> Encoder<'p> {
                 let (world, first) = self.meet(&other.state.world, &state.world, &place);
                 let registers =
                     self.meet_registers(frame, &other.state.registers, &state.registers, first);
-                for (head, (rounds, path)) in other.loops {
-                    let entry = loops.entry(head).or_insert((rounds, path));
-                    entry.0 = entry.0.max(rounds);
+                for (head, rounds) in other.loops {
+                    let entry = loops.entry(head).or_insert_with(|| rounds.clone());
+                    entry.open = entry.open.max(rounds.open);
+                    entry.left |= rounds.left;
                 }
                 // The round begins where the paths have met.
                 let here = edge.target;
                 if let Some(entry) = loops.get_mut(&here) {
-                    entry.1 = world.path.clone();
+                    entry.path = world.path.clone();
                 }
                 waiting.insert(
                     next,

@@ -7,19 +7,69 @@ use patchwright_report::proof;
 use patchwright_solve::{Assignment, Budget, Terms};
 use patchwright_symbolic::{EncodeError, Encoding, Entry, Options, encode_along};
 
-use super::{Job, decide::Decided};
+use super::{
+    Job,
+    decide::{Decided, is_decided},
+};
 use crate::encoded::Problem;
 
 /// Instructions of one path at most, where the user does not say.
 const INSTRUCTIONS: u64 = 400_000;
+/// Paths, instructions of one, and conflicts of a question, where nobody asked for paths.
+const FEW: u64 = 300;
+const FEW_INSTRUCTIONS: u64 = 20_000;
+const FEW_CONFLICTS: u64 = 2_000;
+/// Instructions of all of them.
+const FEW_IN_ALL: u64 = 200_000;
 /// Calls of a function within itself at most.
 const RECURSION: u32 = 400;
 
+/// How much of a program is followed.
+#[derive(Clone, Copy)]
+struct Limits {
+    paths: u64,
+    /// Instructions of all paths.
+    instructions: u64,
+    /// Conflicts of a question.
+    conflicts: Option<u64>,
+}
+
 impl Job<'_> {
+    /// What a few paths say, if they decide it: all are known, or one fails. What repairs and faults are looked for in is the
+    /// formula of all paths, and so they have to be found there.
+    pub(super) fn by_few_paths(&mut self) -> Result<Option<Decided>, Problem> {
+        if self.args.repair || self.args.locate || std::mem::replace(&mut self.tried_paths, true) {
+            return Ok(None);
+        }
+        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(FEW_CONFLICTS);
+        let limits = Limits {
+            paths: FEW,
+            instructions: FEW_IN_ALL,
+            conflicts: Some(conflicts),
+        };
+        match self.followed(FEW_INSTRUCTIONS, limits) {
+            Ok(found) if is_decided(&found.verdict) => Ok(Some(found)),
+            Ok(_) | Err(Problem::Interrupted) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Follows so many paths at most.
     pub(super) fn decided_by_paths(&mut self, most: u64) -> Result<Decided, Problem> {
+        let instructions = self.args.max_instructions.unwrap_or(INSTRUCTIONS);
+        let limits = Limits {
+            paths: most,
+            instructions: u64::MAX,
+            conflicts: self.args.budget,
+        };
+        self.followed(instructions, limits)
+    }
+
+    /// Follows so many instructions of each path.
+    fn followed(&mut self, instructions: u64, limits: Limits) -> Result<Decided, Problem> {
+        let most = limits.paths;
         let mut options = Options {
-            instructions: self.args.max_instructions.unwrap_or(INSTRUCTIONS),
+            instructions,
             ..self.options(RECURSION)?
         };
         let linked = link(&self.program.sources, None, &self.program.library);
@@ -38,7 +88,7 @@ impl Job<'_> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let found = loop {
-            let found = self.explored(&linked, &entry, reference.as_ref(), &options, most)?;
+            let found = self.explored(&linked, &entry, reference.as_ref(), &options, limits)?;
             match found.is_mixed {
                 true => options.argument_numbers = false,
                 false => break found,
@@ -73,7 +123,7 @@ impl Job<'_> {
         let unknown = last.program.unknown.iter();
         let unknown = unknown.map(|one| (one.reason.clone(), Some(one.place.clone())));
         let reasons: Vec<_> = unknown.collect();
-        let replayed = self.replayed(&mut verdict, &options, |_| Verdict::Unknown(reasons));
+        let replayed = self.replayed(&mut verdict, &options, |_, _| Verdict::Unknown(reasons));
         let mut report = self.report(&verdict, &last.program, &options);
         report.instructions =
             matches!(verdict, Verdict::Bounded(_)).then_some(options.instructions);
@@ -92,7 +142,7 @@ impl Job<'_> {
         entry: &Entry,
         reference: Option<&(patchwright_ir::Program, Entry)>,
         options: &Options,
-        most: u64,
+        limits: Limits,
     ) -> Result<PathsFound, Problem> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
@@ -103,6 +153,9 @@ impl Job<'_> {
         let mut instructions = 0;
         let mut along = |terms: &mut Terms, which: (&_, &Entry), options: &Options, input: &_| {
             let (program, entry) = which;
+            if instructions > limits.instructions {
+                return Err(EncodeError::Interrupted);
+            }
             let encoding = encode_along(program, entry, options, terms, input, &interrupt)?;
             instructions += encoding.counts.instructions;
             Ok::<Encoding, EncodeError>(encoding)
@@ -122,10 +175,10 @@ impl Job<'_> {
         };
         let paths = Paths {
             follow: &mut follow,
-            most,
+            most: limits.paths,
             longest: options.input,
             budget: Budget {
-                conflicts: self.args.budget,
+                conflicts: limits.conflicts,
                 interrupt: Some(&interrupt),
             },
         };

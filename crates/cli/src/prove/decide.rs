@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use patchwright_prove::{Induction, Prover, Replay, Verdict};
+use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict};
 use patchwright_report::proof::{self, Report};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Encoding, Entry, Options, UnwindingKind};
@@ -21,6 +21,14 @@ pub struct Decided {
     pub options: Options,
 }
 
+/// Whether more work cannot say more.
+pub(super) fn is_decided(verdict: &Verdict) -> bool {
+    !matches!(
+        verdict,
+        Verdict::Bounded(_) | Verdict::Unknown(_) | Verdict::Budget
+    )
+}
+
 /// What an execution does, and what the reference prints there.
 pub type Replayed = (Replay, Option<Vec<u8>>);
 
@@ -32,8 +40,15 @@ impl Job<'_> {
             return self.decided_by_paths(most);
         }
         let mut bound = self.args.bound.unwrap_or(deeper::FIRST);
-        let mut known = self.decided_within(bound, self.args.budget)?;
-        if matches!(known.verdict, Verdict::Bounded(_)) {
+        // What is easily decided otherwise is tried before much work.
+        let most = (self.args.budget, self.instructions());
+        let conflicts = self.args.budget.unwrap_or(u64::MAX);
+        let little = (
+            Some(conflicts.min(deeper::FIRST_CONFLICTS)),
+            self.instructions().min(deeper::INSTRUCTIONS),
+        );
+        let mut known = self.decided_within(bound, little)?;
+        if !is_decided(&known.verdict) {
             self.doing("looking for what holds in each round");
             let started = Instant::now();
             let induction = self.by_induction(&known.options);
@@ -42,9 +57,21 @@ impl Job<'_> {
                 known.verdict = Verdict::Proved;
                 known.report.verdict = proof::Verdict::Proved;
                 known.report.beyond.clear();
+                known.report.reasons.clear();
                 known.report.instructions = None;
                 known.report.induction = induction;
+                return Ok(known);
             }
+            if let Some(found) = self.by_few_paths()? {
+                return Ok(found);
+            }
+        }
+        let is_cut =
+            known.report.instructions.is_some() || matches!(known.verdict, Verdict::Unknown(_));
+        let is_cut = is_cut && little.1 < most.1 && self.stats.instructions >= little.1;
+        if is_cut || matches!(known.verdict, Verdict::Budget) && little.0 != most.0 {
+            self.like = None;
+            known = self.decided_within(bound, most)?;
         }
         if self.args.bound.is_some() {
             return Ok(known);
@@ -59,8 +86,8 @@ impl Job<'_> {
             }
             (before, bound) = (all, bound * 2);
             self.like = None;
-            let budget = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
-            match self.decided_within(bound, Some(budget)) {
+            let budget = Some(conflicts.min(deeper::CONFLICTS));
+            match self.decided_within(bound, (budget, most.1)) {
                 Ok(next) if matches!(next.verdict, Verdict::Budget | Verdict::Unknown(_)) => {
                     return Ok(known);
                 }
@@ -98,9 +125,17 @@ impl Job<'_> {
         induction.proves()
     }
 
-    /// Decides as far as so many rounds of each loop, with so many conflicts of each question at most.
-    fn decided_within(&mut self, bound: u32, conflicts: Option<u64>) -> Result<Decided, Problem> {
-        let mut options = self.options(bound)?;
+    /// Decides as far as so many rounds of each loop, with so many conflicts of each question and so many instructions at
+    /// most.
+    fn decided_within(
+        &mut self,
+        bound: u32,
+        (conflicts, instructions): (Option<u64>, u64),
+    ) -> Result<Decided, Problem> {
+        let mut options = Options {
+            instructions,
+            ..self.options(bound)?
+        };
         self.doing("encoding");
         let started = Instant::now();
         let Asked { encoding, spec } = self.asked(None, &mut options)?;
@@ -124,6 +159,12 @@ impl Job<'_> {
             interrupt: Some(&interrupt),
         };
         self.doing("deciding");
+        if !self.tried_paths && encoding.counts.instructions >= deeper::MANY {
+            if let Some(found) = self.by_few_paths()? {
+                return Ok(found);
+            }
+            self.doing("deciding");
+        }
         let started = Instant::now();
         let mut prover = Prover {
             terms: &mut self.terms,
@@ -135,14 +176,14 @@ impl Job<'_> {
         let seconds = started.elapsed().as_secs_f64();
         self.count(&statistics);
         self.took("decide", seconds);
-        let unconfirmed = |terms: &mut Terms| {
+        let unconfirmed = |terms: &mut Terms, found: &Counterexample| {
             let mut prover = Prover {
                 terms,
                 encoding: &encoding,
                 spec: &spec,
                 budget,
             };
-            prover.unconfirmed()
+            prover.unconfirmed(found)
         };
         let replayed = self.replayed(&mut verdict, &options, unconfirmed);
         let report = self.report(&verdict, &encoding, &options);
@@ -155,7 +196,7 @@ impl Job<'_> {
         &mut self,
         verdict: &mut Verdict,
         options: &Options,
-        unconfirmed: impl FnOnce(&mut Terms) -> Verdict,
+        unconfirmed: impl FnOnce(&mut Terms, &Counterexample) -> Verdict,
     ) -> Option<Replayed> {
         let Verdict::Failed(found) = &verdict else {
             return None;
@@ -164,7 +205,7 @@ impl Job<'_> {
         let (replay, expected) = self.program.replayed(found, &options.checks);
         self.phase("replay", started);
         if found.doubtful && replay != Replay::Agrees {
-            *verdict = unconfirmed(&mut self.terms);
+            *verdict = unconfirmed(&mut self.terms, found);
             return None;
         }
         Some((replay, expected))

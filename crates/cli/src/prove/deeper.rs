@@ -6,6 +6,13 @@ pub const FIRST: u32 = 16;
 pub const LAST: u32 = 256;
 /// Conflicts of a question about more rounds at the most.
 pub const CONFLICTS: u64 = 20_000;
+/// Conflicts of a question before other ways are tried, at the most.
+pub const FIRST_CONFLICTS: u64 = 2_000;
+/// So many instructions are so many that a few paths are looked at before they are decided about.
+pub const MANY: u64 = 20_000;
+
+/// Instructions that are encoded before other ways are tried, at most.
+pub const INSTRUCTIONS: u64 = 50_000;
 
 /// Whether twice as many rounds are little work after one with so many instructions and conflicts: loops within each other
 /// have four times as many instructions then.

@@ -97,6 +97,8 @@ fn abort(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
             || "`abort` is called".to_owned(),
             call.place,
         );
+    } else {
+        encoder.gave_up = true;
     }
     Err(Dead)
 }

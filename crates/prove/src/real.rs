@@ -1,7 +1,7 @@
 //! Functions of `math.h` of which the terms know nothing, and of which this machine can say what they give.
 //!
 //! A solver may take `sin(0.0)` for any number. What it finds is looked at with what the functions really give; where
-//! nothing is left of the difference then, the solver is told of these values and asked again.
+//! nothing is left of what it found then, the solver is told of these values and asked again.
 
 use patchwright_interpret::real_value;
 use patchwright_solve::{Assignment, Node, Symbol, Term, Terms};
@@ -18,40 +18,53 @@ struct Application {
 }
 
 /// The applications in some terms, those in arguments of others first.
-pub(crate) struct Real {
+pub struct Real {
     all: Vec<Application>,
+    /// Functions of which this machine says nothing, or of which there are too many applications.
+    unknown: Vec<String>,
 }
 
 impl Real {
-    pub(crate) fn of(terms: &Terms, roots: &[Term]) -> Real {
+    /// Those within `roots`.
+    pub fn of(terms: &Terms, roots: &[Term]) -> Real {
         let mut all = Vec::new();
+        let mut unknown = Vec::new();
         for term in terms.within(roots) {
             if let Node::Apply(function, list) = terms.node(term) {
                 let arguments = terms.arguments(list).to_vec();
                 let name = terms.symbol_name(function).to_owned();
                 let zeros = vec![0; arguments.len()];
-                if real_value(&name, &zeros).is_some() {
-                    all.push(Application {
+                match real_value(&name, &zeros) {
+                    Some(_) => all.push(Application {
                         term,
                         function,
                         name,
                         arguments,
-                    });
+                    }),
+                    None => unknown.push(name),
                 }
             }
         }
         if all.len() > MOST {
-            all.clear();
+            unknown.extend(all.drain(..).map(|one| one.name));
         }
-        Real { all }
+        unknown.sort_unstable();
+        unknown.dedup();
+        Real { all, unknown }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none of which this machine says anything.
+    pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The functions.
-    pub(crate) fn names(&self) -> Vec<String> {
+    /// Functions of which nothing is said.
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// The functions of which this machine says what they give.
+    pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.all.iter().map(|one| one.name.clone()).collect();
         names.sort_unstable();
         names.dedup();
@@ -59,7 +72,7 @@ impl Real {
     }
 
     /// The assignment with what the functions really give in it.
-    pub(crate) fn truthful(&self, terms: &Terms, model: &Assignment) -> Assignment {
+    pub fn truthful(&self, terms: &Terms, model: &Assignment) -> Assignment {
         let mut model = model.clone();
         for one in &self.all {
             let arguments = terms.evaluate_all(&one.arguments, &model);
@@ -72,7 +85,7 @@ impl Real {
     }
 
     /// What the functions give for the arguments that they have in a truthful assignment, as truths.
-    pub(crate) fn facts(&self, terms: &mut Terms, model: &Assignment) -> Vec<Term> {
+    pub fn facts(&self, terms: &mut Terms, model: &Assignment) -> Vec<Term> {
         let mut facts = Vec::new();
         for one in &self.all {
             let mut asked = one.arguments.clone();
