@@ -18,7 +18,7 @@ use std::{
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Found, Level, Mutations, Repair, Search, Source, Spec, Verdict,
+    Counterexample, Extent, Found, Level, Mutations, Real, Repair, Search, Source, Spec, Verdict,
     choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
 };
 use patchwright_report::{
@@ -101,6 +101,8 @@ struct Job<'a> {
     progress: Option<&'a Progress<'a>>,
     /// The reference's encoding, once it is needed.
     like: Option<Encoding>,
+    /// Instructions and conflicts of deciding about the formula of all paths, the last time.
+    work: (u64, u64),
     /// A few paths were looked at, which did not decide it.
     tried_paths: bool,
 }
@@ -145,6 +147,7 @@ impl<'a> Job<'a> {
             longest: 0,
             progress: None,
             like: None,
+            work: (0, 0),
             tried_paths: false,
         }
     }
@@ -516,6 +519,17 @@ impl<'a> Job<'a> {
                     first.reason,
                     self.program.shown(&first.place.file),
                     first.place.line
+                );
+            }
+            let fails = asked.spec.fails(&mut self.terms);
+            let real = Real::of(&self.terms, &[fails]);
+            let names = [real.names(), real.unknown().to_vec()].concat();
+            if found.complete && !leads_to_unknown && !names.is_empty() {
+                leads_to_unknown = true;
+                eprintln!(
+                    "patchwright: repairs that rest on what {} gives may be missing: of it is only known that equal \
+                     arguments give equal results",
+                    names.join(", ")
                 );
             }
             self.count(&found.solvers.0);

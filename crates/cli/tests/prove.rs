@@ -782,9 +782,9 @@ fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
     // Of several paths it is not known how far each was followed.
     place.write(
         "two.c",
-        "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int i = 0;\n    if (nondet_int() > 3)\n        \
-         while (i >= 0) {\n            i = (i + 1) % 10;\n            assert(i < 10);\n        }\n    else\n        \
-         while (i >= 0) {\n            i = (i + 1) % 20;\n            assert(i < 20);\n        }\n    return 0;\n}\n",
+        "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int i[1] = {0};\n    if (nondet_int() > 3)\n        \
+         while (*i >= 0) {\n            *i = (*i + 1) % 10;\n            assert(*i < 10);\n        }\n    else\n        \
+         while (*i >= 0) {\n            *i = (*i + 1) % 20;\n            assert(*i < 20);\n        }\n    return 0;\n}\n",
     );
     let flags = ["project/two.c", "--max-instructions", "20000"];
     let (status, text, errors) = prove(&place, &flags);
@@ -801,6 +801,7 @@ fn without_a_bound_loops_are_followed_further_as_long_as_that_is_little_work() {
     let (status, text, errors) = prove(&place, &["project/deep.c"]);
     assert_eq!(status, Some(1), "{text}{errors}");
     assert!(text.contains("nondet_int = 40\n"), "{text}");
+    place.write("deep.c", program.replace("s != 120", "s != 3000"));
     let (status, text, errors) = prove(&place, &["project/deep.c", "--bound", "16"]);
     assert_eq!(status, Some(5), "{text}{errors}");
     assert!(text.contains("as far as 16 rounds of each loop"), "{text}");

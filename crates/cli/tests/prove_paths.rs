@@ -184,3 +184,68 @@ fn inputs_that_the_assumptions_exclude_do_not_count() {
     assert_eq!(status, Some(2), "{text}{errors}");
     assert!(text.starts_with("Void"), "{text}");
 }
+
+#[test]
+fn where_the_formula_of_all_paths_is_too_large_a_few_paths_may_decide() {
+    let place = Place::new();
+    // Calls within calls: all paths at once are too many, one after the other there are few.
+    place.write(
+        "calls.c",
+        "#include <assert.h>
+extern int nondet_int(void);
+static int climb(int n)
+{
+    if (n > 40)
+        return n - 4;
+    return climb(climb(climb(n + 9)));
+}
+int main(void)
+{
+    int n = nondet_int();
+    if (n < 36)
+        return 0;
+    int found = climb(n);
+    assert(found == 37 || n > 41 && found == n - 4);
+    return 0;
+}
+",
+    );
+    let (status, text, errors) = prove(&place, &["project/calls.c"]);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    assert!(text.contains("There are no others than the"), "{text}");
+    // A list whose elements come from several rounds of a loop.
+    place.write(
+        "list.c",
+        "#include <assert.h>
+#include <stdlib.h>
+extern int nondet_int(void);
+struct element { int value; struct element *next; };
+int main(void)
+{
+    struct element *first = malloc(sizeof *first), *last = first;
+    int count = 1, seen = 0;
+    if (first == 0)
+        return 0;
+    first->value = 7;
+    while (count < 4 && nondet_int()) {
+        struct element *new = malloc(sizeof *new);
+        if (new == 0)
+            return 0;
+        new->value = 7;
+        last->next = new;
+        last = new;
+        count++;
+    }
+    last->next = 0;
+    for (struct element *at = first; at; at = at->next) {
+        assert(at->value == 7);
+        seen++;
+    }
+    assert(seen == count);
+    return 0;
+}
+",
+    );
+    let (status, text, errors) = prove(&place, &["project/list.c"]);
+    assert_eq!(status, Some(0), "{text}{errors}");
+}

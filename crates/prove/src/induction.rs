@@ -55,6 +55,8 @@ struct Guess {
     term: Term,
     /// A variable, and what it is.
     is: Option<(Term, Term)>,
+    /// What is zero if, and only if, it holds.
+    zero: Option<Term>,
 }
 
 /// It is not known whether something fails.
@@ -208,7 +210,8 @@ impl Proof<'_> {
             }
         }
         for (head, here) in arrived {
-            if self.arrive(&mut solver, here, head, &kept)? {
+            let from = (place, &is);
+            if self.arrive(&mut solver, here, (from, head), &kept)? {
                 again.push(Some(head));
             }
         }
@@ -266,7 +269,7 @@ impl Proof<'_> {
         &mut self,
         solver: &mut Solver,
         here: Term,
-        head: usize,
+        (from, head): ((Option<usize>, &FxHashMap<Term, Term>), usize),
         kept: &FxHashMap<String, Term>,
     ) -> Proved<bool> {
         let is_new = !self.holds.contains_key(&head);
@@ -292,7 +295,10 @@ impl Proof<'_> {
         let guesses = self.holds[&head].clone();
         let then: Vec<Term> = guesses.iter().map(|guess| guess.term).collect();
         let then = self.terms.substitute_all(&then, &becomes);
-        let then = Rings::default().unified(&mut self.terms, &then);
+        let mut then = Rings::default().unified(&mut self.terms, &then);
+        if from.0 == Some(head) {
+            self.keep_what_does_not_change(&guesses, from.1, &becomes, &mut then);
+        }
         let mut left: Vec<(Guess, Term)> = guesses.into_iter().zip(then).collect();
         let before = left.len();
         loop {
@@ -319,6 +325,29 @@ impl Proof<'_> {
         let left = left.into_iter().map(|one| one.0).collect();
         self.holds.insert(head, left);
         Ok(is_new || is_less)
+    }
+
+    /// An equation holds after a round if the difference of its sides is what it was before, as polynomials; a solver does
+    /// not see that where variables are multiplied.
+    fn keep_what_does_not_change(
+        &mut self,
+        guesses: &[Guess],
+        is: &FxHashMap<Term, Term>,
+        becomes: &FxHashMap<Term, Term>,
+        then: &mut [Term],
+    ) {
+        let yes = self.terms.truth(true);
+        for (guess, then) in guesses.iter().zip(then) {
+            let Some(zero) = guess.zero.filter(|_| self.terms.as_truth(*then).is_none()) else {
+                continue;
+            };
+            let before = self.terms.substitute_all(&[zero], is)[0];
+            let after = self.terms.substitute_all(&[zero], becomes)[0];
+            let same = self.terms.eq(before, after);
+            if Rings::default().unified(&mut self.terms, &[same])[0] == yes {
+                *then = yes;
+            }
+        }
     }
 
     /// Those guesses that hold `here` without much work, where all together are too much.
@@ -544,8 +573,11 @@ impl Proof<'_> {
             let twice = terms.add(a, a);
             for next in [terms.add(b, one), terms.sub(b, one)] {
                 let value = terms.mul(b, next);
-                let holds = terms.eq(twice, value);
-                all.push(other(holds));
+                all.push(Guess {
+                    term: terms.eq(twice, value),
+                    is: None,
+                    zero: Some(terms.sub(twice, value)),
+                });
             }
         }
     }
@@ -581,7 +613,11 @@ impl Proof<'_> {
 }
 
 fn other(term: Term) -> Guess {
-    Guess { term, is: None }
+    Guess {
+        term,
+        is: None,
+        zero: None,
+    }
 }
 
 /// A variable is this.
@@ -589,5 +625,6 @@ fn equal(terms: &mut Terms, variable: Term, value: Term) -> Guess {
     Guess {
         term: terms.eq(variable, value),
         is: Some((variable, value)),
+        zero: Some(terms.sub(variable, value)),
     }
 }

@@ -54,6 +54,48 @@ fn check(cases: &[(&str, Option<usize>)]) {
 }
 
 #[test]
+fn what_grows_in_step_from_anywhere_and_what_sums_come_to_is_found() {
+    check(&[
+        // From 1 on, and with an offset.
+        (
+            "int n = nondet_int(), i, s = 0; if (n < 0 || n > 1000) return 0; for (i = 1; i <= n; i++) s += 2; assert(s == 2 * n);",
+            Some(1),
+        ),
+        (
+            "unsigned n = nondet_uint(), i = 3, s = 5; while (i < n) { i++; s += 7; } assert(s + 16 == 7 * i);",
+            Some(1),
+        ),
+        // A bound that is the product of two constants.
+        (
+            "int i = 0, j = 0, k = 90, m; for (m = 0; m < 2 * k; m++) if (nondet_int()) i++; else j++; assert(i + j == 180);",
+            Some(1),
+        ),
+        // Sums of numbers, of odd numbers, and of the same number.
+        (
+            "unsigned n = nondet_uint(), i = 0, s = 0; while (i < n) { s += i; i++; } assert(2 * s == i * (i - 1));",
+            Some(1),
+        ),
+        (
+            "unsigned n = nondet_uint(), i = 0, s = 0; while (i < n) { s += 2 * i + 1; i++; } assert(s == i * i);",
+            Some(1),
+        ),
+        (
+            "unsigned n = nondet_uint(), k = nondet_uint(), i = 0, s = 0; while (i < n) { s += k; i++; } assert(s == k * i);",
+            Some(1),
+        ),
+        // None of these holds.
+        (
+            "unsigned n = nondet_uint(), i = 3, s = 5; while (i < n) { i++; s += 7; } assert(s + 15 == 7 * i);",
+            None,
+        ),
+        (
+            "unsigned n = nondet_uint(), i = 0, s = 0; while (i < n) { s += i; i++; } assert(2 * s == i * (i + 1));",
+            None,
+        ),
+    ]);
+}
+
+#[test]
 fn what_holds_in_each_round_is_found_and_what_follows_from_it_is_proved() {
     check(&[
         (

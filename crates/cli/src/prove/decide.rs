@@ -76,15 +76,13 @@ impl Job<'_> {
         if self.args.bound.is_some() {
             return Ok(known);
         }
-        let mut before = (0, 0);
         loop {
-            let all = (self.stats.instructions, self.stats.conflicts);
-            let work = (all.0 - before.0, all.1 - before.1);
+            let work = self.work;
             let goes_on = matches!(known.verdict, Verdict::Bounded(_));
             if !goes_on || !deeper::is_little(work) || bound >= deeper::LAST {
                 return Ok(known);
             }
-            (before, bound) = (all, bound * 2);
+            bound *= 2;
             self.like = None;
             let budget = Some(conflicts.min(deeper::CONFLICTS));
             match self.decided_within(bound, (budget, most.1)) {
@@ -132,6 +130,7 @@ impl Job<'_> {
         bound: u32,
         (conflicts, instructions): (Option<u64>, u64),
     ) -> Result<Decided, Problem> {
+        let before = (self.stats.instructions, self.stats.conflicts);
         let mut options = Options {
             instructions,
             ..self.options(bound)?
@@ -144,6 +143,7 @@ impl Job<'_> {
             && !self.program.has_assertion()
             && encoding.failures.is_empty()
             && encoding.unknown.is_empty()
+            && encoding.unwinding.is_empty()
         {
             return Err(Problem::Input(format!(
                 "there is nothing to prove about {}: it has no assertion, and nothing that --check looks for; write \
@@ -176,6 +176,8 @@ impl Job<'_> {
         let seconds = started.elapsed().as_secs_f64();
         self.count(&statistics);
         self.took("decide", seconds);
+        let (instructions, conflicts) = (self.stats.instructions, self.stats.conflicts);
+        self.work = (instructions - before.0, conflicts - before.1);
         let unconfirmed = |terms: &mut Terms, found: &Counterexample| {
             let mut prover = Prover {
                 terms,
