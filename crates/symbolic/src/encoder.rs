@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use patchwright_ir::{Function, OriginId, Program, RoutineId, Type, Undefined};
+use patchwright_ir::{BlockId, Function, OriginId, Program, RoutineId, Type, Undefined};
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,6 +44,8 @@ pub(crate) struct Frame<'p> {
     pub(crate) module: usize,
     pub(crate) function: &'p Function,
     pub(crate) order: Rc<Order>,
+    /// Blocks that ask whether an assertion holds.
+    pub(crate) asking: Rc<FxHashSet<BlockId>>,
     /// The number of the call.
     pub(crate) serial: u64,
     /// The arguments that are not declared.
@@ -129,6 +131,7 @@ pub(crate) struct Encoder<'p> {
     pub(crate) stopped: bool,
     /// Some execution called `abort` where that is a way to end.
     pub(crate) gave_up: bool,
+    pub(crate) asking_blocks: FxHashMap<RoutineId, Rc<FxHashSet<BlockId>>>,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
     /// Paths that ended there.
@@ -207,6 +210,7 @@ impl<'p> Encoder<'p> {
             interrupt,
             stopped: false,
             gave_up: false,
+            asking_blocks: FxHashMap::default(),
             exhausted: false,
             cut: 0,
             solver: options.lazy.then(|| Lazy {

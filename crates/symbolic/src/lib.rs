@@ -24,6 +24,7 @@
 mod access;
 mod affine;
 mod along;
+mod asking;
 mod call;
 mod content;
 mod difference;

@@ -1,15 +1,16 @@
 //! The unwinding: blocks in order, paths that part and meet, loops and their bound.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use patchwright_ir::{
     Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId,
     SwitchCase, TempId, TerminatorKind, Type, Undefined, Value,
 };
 use patchwright_solve::Term;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    asking::asking,
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
     encoding::{Place, Unwinding, UnwindingKind},
     meaning,
@@ -82,10 +83,12 @@ impl<'p> Encoder<'p> {
         self.calls += 1;
         self.stack.push((routine, place.clone()));
         let count = function.parameters.len();
+        let module = program.routine(routine).module;
         let mut frame = Frame {
-            module: program.routine(routine).module,
+            module,
             function,
             order: self.order(routine, function),
+            asking: self.asking(routine, module, function),
             serial: self.calls,
             varargs: arguments.get(count..).unwrap_or_default().to_vec(),
             result_address,
@@ -316,27 +319,42 @@ impl<'p> Encoder<'p> {
     }
 
     /// A block does nothing but report that an assertion fails: the branch to it is the assertion.
-    fn reports_failure(&self, frame: &Frame<'p>, block: BlockId) -> bool {
-        frame
-            .function
+    fn reports_failure(&self, module: usize, function: &Function, block: BlockId) -> bool {
+        function
             .block(block)
             .instructions
             .iter()
             .any(|instruction| {
                 let InstructionKind::Call {
-                    callee: Callee::Direct(function),
+                    callee: Callee::Direct(callee),
                     ..
                 } = &instruction.kind
                 else {
                     return false;
                 };
-                let routine = self.program.routine_of(frame.module, *function);
+                let routine = self.program.routine_of(module, *callee);
                 let name = self.program.routine(routine).name.as_str();
                 matches!(
                     name,
                     "__assert_fail" | "__assert" | "reach_error" | "__VERIFIER_error"
                 )
             })
+    }
+
+    /// The blocks that ask whether an assertion holds.
+    fn asking(
+        &mut self,
+        routine: RoutineId,
+        module: usize,
+        function: &Function,
+    ) -> Rc<FxHashSet<BlockId>> {
+        if let Some(known) = self.asking_blocks.get(&routine) {
+            return known.clone();
+        }
+        let fails = |block| self.reports_failure(module, function, block);
+        let found = Rc::new(asking(function, &fails));
+        self.asking_blocks.insert(routine, found.clone());
+        found
     }
 
     /// Follows the ways out of a block.
@@ -350,6 +368,9 @@ impl<'p> Encoder<'p> {
     ) {
         let function: &'p Function = frame.function;
         let terminator = &function.block(at.block).terminator;
+        if frame.asking.contains(&at.block) {
+            self.reached.push(at.state.world.path.term());
+        }
         let place = || self.place(frame.module, function, terminator.origin);
         match &terminator.kind {
             TerminatorKind::Goto(edge) => {
@@ -374,12 +395,6 @@ impl<'p> Encoder<'p> {
                 if self.terms.as_truth(holds).is_none() {
                     let value = meaning::int_of(self.terms, holds);
                     self.step(&at.state.world, &place, None, Some((Type::I32, value)));
-                }
-                if [then, otherwise]
-                    .into_iter()
-                    .any(|edge| self.reports_failure(frame, edge.target))
-                {
-                    self.reached.push(at.state.world.path.term());
                 }
                 let not = self.terms.not(holds);
                 let ways = [(*then, holds), (*otherwise, not)];
@@ -560,7 +575,7 @@ impl<'p> Encoder<'p> {
         if taken.len() > 1 {
             let open = taken.iter().map(|(edge, _)| edge.target);
             let open: Vec<BlockId> = open
-                .filter(|&block| !self.reports_failure(frame, block))
+                .filter(|&block| !self.reports_failure(frame.module, frame.function, block))
                 .collect();
             for (&head, rounds) in &mut at.loops {
                 let leaves = |&block: &BlockId| !frame.order.is_within(block, head);

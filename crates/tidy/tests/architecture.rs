@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lower", &["text", "clib", "semantics", "csource", "ir"]),
     ("definite", &["clib", "csource", "ir", "lower"]),
     ("interpret", &["clib", "semantics", "ir"]),
-    ("symbolic", &["clib", "solve", "semantics", "ir"]),
+    ("symbolic", &["clib", "text", "solve", "semantics", "ir"]),
     ("dependence", &["clib", "ir", "interpret"]),
     ("probe", &["semantics", "probe-abi"]),
     ("probe-image", &["semantics", "probe-abi"]),
