@@ -1,4 +1,5 @@
 //! Assertions whose condition is several branches.
+#![allow(clippy::disallowed_methods, reason = "tests write their own programs")]
 
 mod common;
 
