@@ -234,6 +234,12 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             let keeps_condition = member.schema == Schema::Refinement;
             (member.strangeness, member.repeats, !keeps_condition)
         });
+        // Few members of a class are reported; what only takes something out is one of them.
+        let taken_out = members.iter().position(|member| member.takes_out(places));
+        if let Some(at) = taken_out.filter(|&at| at > 1) {
+            let member = members.remove(at);
+            members.insert(1, member);
+        }
         for (number, member) in members.iter_mut().enumerate() {
             member.member = number;
         }

@@ -4,6 +4,7 @@ use patchwright_semantics::BinaryOp;
 
 use crate::{
     holes::HoleKind,
+    leaves::next_characters,
     pools::{Facts, PoolId, PoolKind, is_redundant},
     sites::operands,
     space::{Block, Space, Template},
@@ -50,8 +51,13 @@ impl Space {
                 };
                 // What is given to a variable elsewhere, too, is cheaper.
                 let given = self.given.iter().filter(|_| !self.pools.is_fixed(a));
+                let next = match self.pools.is_fixed(a) {
+                    true => Vec::new(),
+                    false => next_characters(site),
+                };
                 let cheaper: Vec<usize> = given
                     .chain(repeating.iter().copied())
+                    .chain(&next)
                     .filter_map(|term| self.place_of(a, term))
                     .collect();
                 self.each_single(a, take, |i, facts| {

@@ -467,26 +467,22 @@ fn constants(
     add(&mut found, 1, CType::Int, None);
     // That which is one off is mostly the hole's own, and seldom far away.
     let shifted = |wanted: &dyn Fn(u32, &str) -> bool| {
-        let mut found: Vec<(i128, CType, bool)> = Vec::new();
+        let mut found: Vec<(i128, CType)> = Vec::new();
         for (value, ctype, spelling, at) in &near {
             let is_new = found.iter().all(|(known, ..)| known != value);
-            if is_new && ctype.is_integer() && wanted(*at, spelling) && found.len() < limit / 4 {
-                found.push((*value, *ctype, spelling.starts_with('\'')));
+            // The next character is a change of its own ([`next_characters`]).
+            let is_number = ctype.is_integer() && !spelling.starts_with('\'');
+            if is_new && is_number && wanted(*at, spelling) && found.len() < limit / 4 {
+                found.push((*value, *ctype));
             }
         }
-        let neighbours = |(value, ctype, is_character)| {
-            [value + 1, value - 1].map(|value: i128| {
-                let byte = u8::try_from(value).ok().filter(u8::is_ascii_graphic);
-                // Beside a character is a character.
-                (value, ctype, byte.filter(|_| is_character).map(character))
-            })
-        };
+        let neighbours = |(value, ctype)| [value + 1, value - 1].map(|value: i128| (value, ctype));
         found.into_iter().flat_map(neighbours).collect::<Vec<_>>()
     };
     // A number there is no name, nor is the next one, whatever has its value.
     let is_own_number =
         |at: u32, spelling: &str| is_own(at) && spelling.starts_with(|c: char| c.is_ascii_digit());
-    for (value, ctype, _) in shifted(&is_own_number) {
+    for (value, ctype) in shifted(&is_own_number) {
         add(&mut found, value, ctype, None);
     }
     // The digit as a character, where characters are written.
@@ -517,8 +513,8 @@ fn constants(
         add(&mut found, *value, *ctype, Some(name));
     }
     add(&mut found, -1, CType::Int, None);
-    for (value, ctype, spelling) in shifted(&|_, _| true) {
-        add(&mut found, value, ctype, spelling.as_deref());
+    for (value, ctype) in shifted(&|_, _| true) {
+        add(&mut found, value, ctype, None);
     }
     for (value, ctype, name) in macros(builder, mentions, hole) {
         add(&mut found, value, ctype, Some(&name));
@@ -527,6 +523,21 @@ fn constants(
         add(&mut found, *value, *ctype, Some(spelling));
     }
     found
+}
+
+/// The characters behind and before one, if the term is one.
+pub(crate) fn next_characters(term: &Term) -> Vec<Term> {
+    let Kind::Constant(value, spelling) = term.kind() else {
+        return Vec::new();
+    };
+    if !spelling.starts_with('\'') {
+        return Vec::new();
+    }
+    let beside = [value.wrapping_add(1), value.wrapping_sub(1)].map(u8::try_from);
+    let written = beside.into_iter().flatten().filter(u8::is_ascii_graphic);
+    written
+        .map(|byte| Term::constant(u64::from(byte), CType::Int, character(byte)))
+        .collect()
 }
 
 /// The character that a digit is, where a number of one digit is written.

@@ -805,8 +805,13 @@ fn beside_a_character_is_a_character_and_numbers_are_none() {
     let source = "int f(int c, int n) { return c == 'H' || c == 'y' + n; }";
     let found = candidates(source, "c == 'H' || c == 'y' + n", is_expression);
     assert_eq!(cost(&found, "c == 'G' || c == 'y' + n"), Some(1));
-    assert_eq!(cost(&found, "c == 'z' || c == 'y' + n"), Some(1));
+    assert_eq!(cost(&found, "c == 'H' || c == 'z' + n"), Some(1));
+    assert_eq!(cost(&found, "c == 'z' || c == 'y' + n"), None);
     assert_eq!(cost(&found, "c == 73 || c == 'y' + n"), None);
+    let negated = found
+        .iter()
+        .filter(|one| one.1 == "-c == 'H' || c == 'y' + n");
+    assert_eq!(negated.map(|one| one.0).min(), Some(3));
     assert!(
         found
             .iter()

@@ -6,6 +6,7 @@ use super::SpaceBuilder;
 use crate::{
     exclusion::are_exchanged,
     holes::HoleKind,
+    leaves::next_characters,
     pools::PoolId,
     sites::Site,
     space::{Schema, Template},
@@ -161,7 +162,7 @@ impl SpaceBuilder<'_> {
                     self.block(
                         site,
                         Template::Unary(UnaryOp::Neg, whole),
-                        1,
+                        1 + self.unlikelihood_of_sign(site),
                         expression,
                         most,
                     );
@@ -201,6 +202,11 @@ impl SpaceBuilder<'_> {
                 && let Some(floating) = self.fixed(&floating)
             {
                 self.block(site, Template::One(floating), 1, expression, most);
+            }
+            for next in next_characters(&term) {
+                if let Some(next) = self.fixed(&next) {
+                    self.block(site, Template::One(next), 1, expression, most);
+                }
             }
             // The site's text by a leaf.
             let is_compared_with_constant = self.is_compared_with_constant(site);
@@ -313,11 +319,13 @@ impl SpaceBuilder<'_> {
         }
         let Site { term, truth, .. } = self.space.sites[site].clone();
         let cost = 1 + term.size();
+        let of_sign = cost + self.unlikelihood_of_sign(site);
         for leaf in self.leaves.clone() {
             if truth {
                 let template = Template::Unary(UnaryOp::Not, leaf);
                 self.block(site, template, cost, Schema::Expression, most);
             } else {
+                let cost = of_sign;
                 for op in [UnaryOp::Neg, UnaryOp::Complement] {
                     self.block(
                         site,

@@ -64,6 +64,15 @@ impl SpaceBuilder<'_> {
         }
     }
 
+    /// What it costs beyond its node to turn the sign of what stands at a site: of what is compared with a character it is as strange as
+    /// another number for that.
+    pub(super) fn unlikelihood_of_sign(&self, site: usize) -> u32 {
+        match self.beside(site) {
+            Some((op, other)) if op.is_comparison() && is_character(other) => NO_CHARACTER,
+            _ => 0,
+        }
+    }
+
     fn leaf_kind(&self, leaf: PoolId) -> Option<LeafKind> {
         let first = self.space.part(leaf, 0)?;
         Some(LeafKind::of(first, &self.space.hole.atoms.table))
