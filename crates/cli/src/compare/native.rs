@@ -19,7 +19,7 @@ use patchwright_exec::{
 
 use super::{
     cover::{Cover, Near, Through},
-    steady::{Steady, difference},
+    steady::{Steady, difference, sanitizer_report},
 };
 use crate::encoded::Problem;
 
@@ -137,15 +137,23 @@ impl Built {
             let text = replaced(text, root.as_os_str().as_bytes(), "FOLDER");
             replaced(text, own, "OWN")
         };
+        let errors = shown(outcome.stderr);
+        // What is not freed at the end is no behaviour.
+        let (reported, errors) = match sanitizer_report(&errors) {
+            Some((what, rest)) => (Some(what), rest),
+            None => (None, errors),
+        };
+        let reported = reported.filter(|what| !what.starts_with("LeakSanitizer"));
         Ok(Ran {
-            ending: match outcome.ending {
-                Ending::Exited(status) => format!("exit {status}"),
-                other => other.to_string(),
+            crashed: reported.is_some() || matches!(outcome.ending, Ending::Signaled(_)),
+            ending: match (reported, outcome.ending) {
+                (Some(reported), _) => reported,
+                (None, Ending::Exited(status)) => format!("exit {status}"),
+                (None, other) => other.to_string(),
             },
-            crashed: matches!(outcome.ending, Ending::Signaled(_)),
             endless: matches!(outcome.ending, Ending::TimedOut(_)),
             output: shown(outcome.stdout),
-            errors: shown(outcome.stderr),
+            errors,
             written: match case.files.is_empty() {
                 true => BTreeMap::new(),
                 false => self.written(case)?,

@@ -133,3 +133,54 @@ impl Steady {
         self.ending && self.written && self.output.is_all() && self.errors.is_all()
     }
 }
+
+/// What a sanitizer reports at the end of standard error: what was wrong, and the rest of standard error. Addresses, lines and stacks
+/// say nothing about what the program does.
+pub fn sanitizer_report(errors: &[u8]) -> Option<(String, Vec<u8>)> {
+    let text = String::from_utf8_lossy(errors);
+    let at = text.find("==ERROR: ")?;
+    let (sanitizer, rest) = text[at + "==ERROR: ".len()..].split_once(": ")?;
+    if !sanitizer.ends_with("Sanitizer") || sanitizer.contains(char::is_whitespace) {
+        return None;
+    }
+    let kind = rest.split_whitespace().next()?;
+    let access = rest.lines().nth(1).and_then(|line| {
+        let (access, _) = line.split_once(" at ")?;
+        access.contains(" of size ").then(|| format!(", {access}"))
+    });
+    // Before it stand the number of the process, and a line of its own.
+    let mut own = errors[..at].iter().rposition(|byte| *byte == b'\n');
+    let is_rule = |line: &[u8]| !line.is_empty() && line.iter().all(|byte| *byte == b'=');
+    if let Some(end) = own {
+        let begin = errors[..end].iter().rposition(|byte| *byte == b'\n');
+        let begin = begin.map_or(0, |begin| begin + 1);
+        if is_rule(&errors[begin..end]) {
+            own = begin.checked_sub(1);
+        }
+    }
+    let before = errors[..own.map_or(0, |end| end + 1)].to_vec();
+    Some((
+        format!("{sanitizer}: {kind}{}", access.unwrap_or_default()),
+        before,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_sanitizers_report_only_counts_what_was_wrong() {
+        let report = b"warning\n=====\n==17==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x6 at pc 0x5\n\
+                       READ of size 4 at 0x6 thread T0\n    #0 0x5 in f a.c:7\n";
+        let expected = "AddressSanitizer: heap-buffer-overflow, READ of size 4".to_owned();
+        assert_eq!(
+            sanitizer_report(report),
+            Some((expected, b"warning\n".to_vec()))
+        );
+        assert_eq!(sanitizer_report(b"==ERROR: what: ever\n"), None);
+        let first = b"==1==ERROR: AddressSanitizer: SEGV on unknown address\n";
+        let expected = "AddressSanitizer: SEGV".to_owned();
+        assert_eq!(sanitizer_report(first), Some((expected, Vec::new())));
+    }
+}
