@@ -131,6 +131,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) stopped: bool,
     /// Some execution called `abort` where that is a way to end.
     pub(crate) gave_up: bool,
+    /// After so many instructions it is looked whether a limit is reached.
+    pub(crate) looks_at: u64,
     pub(crate) asking_blocks: FxHashMap<RoutineId, Rc<FxHashSet<BlockId>>>,
     /// Everything is given up: the limit was said once.
     pub(crate) exhausted: bool,
@@ -210,6 +212,7 @@ impl<'p> Encoder<'p> {
             interrupt,
             stopped: false,
             gave_up: false,
+            looks_at: 0,
             asking_blocks: FxHashMap::default(),
             exhausted: false,
             cut: 0,
@@ -547,7 +550,7 @@ impl<'p> Encoder<'p> {
             self.cut_off(world, place);
             return true;
         }
-        if self.counts.instructions.is_multiple_of(1024) && (self.interrupt)() {
+        if (self.interrupt)() {
             self.stopped = true;
             self.exhausted = true;
             self.unknown(world, "interrupted", place);

@@ -298,7 +298,8 @@ impl<'p> Encoder<'p> {
     ) -> Go<()> {
         for instruction in &block.instructions {
             self.counts.instructions += 1;
-            if self.counts.instructions.is_multiple_of(256) {
+            if self.counts.instructions >= self.looks_at {
+                self.looks_at = self.counts.instructions + LOOK_EACH;
                 let place = self.place(frame.module, frame.function, instruction.origin);
                 if self.spent(&state.world, &place) {
                     return Err(Dead);
@@ -776,6 +777,8 @@ impl<'p> Encoder<'p> {
     }
 }
 
+/// Instructions between two looks whether a limit is reached, at least.
+const LOOK_EACH: u64 = 256;
 /// Rounds after which a loop in a model of the library is given up.
 const LIBRARY_ROUNDS: u32 = 1 << 20;
 
