@@ -228,6 +228,11 @@ impl Range {
         terms.and(low, high)
     }
 
+    /// Whether all values are in it.
+    fn is_all(&self) -> bool {
+        (self.first, self.last) == limits(self.width, self.is_signed)
+    }
+
     /// It, as C says it.
     pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
         let (name, ty) = match printer.names.of.get(&self.variable) {
@@ -260,7 +265,7 @@ impl Range {
         };
         match (self.first == least, self.last == most) {
             _ if self.first == self.last => format!("{name} == {}", constant(self.first)),
-            (true, true) => format!("{name} is any"),
+            (true, true) => "1".to_owned(),
             (false, true) if !self.is_signed && self.first == 1 => format!("{name} != 0"),
             (false, true) => above(&name),
             (true, false) => below(&name),
@@ -341,7 +346,39 @@ impl Part {
 
 /// Parts as C says them; all of them, joined by `&&`, are the condition.
 pub(crate) fn texts(parts: &[Part], printer: &Printer<'_>) -> Vec<String> {
+    // Where somebody interrupted, parts may be left that say nothing.
+    let says_nothing = |part: &&Part| matches!(part, Part::Range(range) if range.is_all());
+    let parts: Vec<&Part> = parts.iter().filter(|part| !says_nothing(part)).collect();
     let is_joined = parts.len() > 1;
     let texts = parts.iter().map(|part| part.text(printer, is_joined));
     texts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use patchwright_solve::Sort;
+
+    use super::*;
+
+    #[test]
+    fn a_range_of_all_values_is_no_part_of_a_condition() {
+        let mut terms = Terms::new();
+        let variable = terms.variable("a", Sort::Bits(8));
+        let range = |first: i128, last: i128| {
+            Part::Range(Range {
+                variable,
+                width: 8,
+                is_signed: true,
+                first,
+                last,
+            })
+        };
+        let names = Names::default();
+        let printer = Printer::new(&terms, &names);
+        assert_eq!(texts(&[range(-128, 127)], &printer), [""; 0]);
+        assert_eq!(
+            texts(&[range(-128, 127), range(-128, -1)], &printer),
+            ["a < 0"]
+        );
+    }
 }
