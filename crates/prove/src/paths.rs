@@ -48,6 +48,8 @@ pub struct Paths<'a> {
     pub follow: &'a mut dyn FnMut(&mut Terms, &Assignment) -> Result<Followed, EncodeError>,
     /// Paths at most.
     pub most: u64,
+    /// Conflicts and clauses of all questions at most.
+    pub work: (u64, u64),
     /// Bytes of standard input at most.
     pub longest: u32,
     /// The cost of one question at most.
@@ -215,7 +217,9 @@ impl Paths<'_> {
         let mut effort = FIRST_EFFORT;
         loop {
             let is_late = self.budget.interrupt.is_some_and(|interrupt| interrupt());
-            if is_late || found.followed >= self.most || terms.len() > MOST_TERMS {
+            let done = found.statistics + walk.turner.statistics();
+            let is_much = done.conflicts > self.work.0 || done.clauses > self.work.1;
+            if is_late || is_much || found.followed >= self.most || terms.len() > MOST_TERMS {
                 break;
             }
             if let Some(input) = walk.waiting.pop_front() {

@@ -19,8 +19,10 @@ const INSTRUCTIONS: u64 = 400_000;
 const FEW: u64 = 300;
 const FEW_INSTRUCTIONS: u64 = 20_000;
 const FEW_CONFLICTS: u64 = 2_000;
-/// Instructions of all of them.
+/// Instructions of all of them, and conflicts and clauses of all questions: that it was tried shall cost little where it is in
+/// vain.
 const FEW_IN_ALL: u64 = 200_000;
+const FEW_WORK: (u64, u64) = (4_000, 60_000);
 /// Calls of a function within itself at most.
 const RECURSION: u32 = 400;
 
@@ -32,6 +34,8 @@ struct Limits {
     instructions: u64,
     /// Conflicts of a question.
     conflicts: Option<u64>,
+    /// Conflicts and clauses of all questions.
+    work: (u64, u64),
 }
 
 impl Job<'_> {
@@ -46,6 +50,7 @@ impl Job<'_> {
             paths: FEW,
             instructions: FEW_IN_ALL,
             conflicts: Some(conflicts),
+            work: FEW_WORK,
         };
         match self.followed(FEW_INSTRUCTIONS, limits) {
             Ok(found) if is_decided(&found.verdict) => Ok(Some(found)),
@@ -61,6 +66,7 @@ impl Job<'_> {
             paths: most,
             instructions: u64::MAX,
             conflicts: self.args.budget,
+            work: (u64::MAX, u64::MAX),
         };
         self.followed(instructions, limits)
     }
@@ -176,6 +182,7 @@ impl Job<'_> {
         let paths = Paths {
             follow: &mut follow,
             most: limits.paths,
+            work: limits.work,
             longest: options.input,
             budget: Budget {
                 conflicts: limits.conflicts,

@@ -207,6 +207,7 @@ pub fn verdict_by_paths(
     let paths = Paths {
         follow: &mut follow,
         most,
+        work: (u64::MAX, u64::MAX),
         longest: options.input,
         budget: Budget::none(),
     };
