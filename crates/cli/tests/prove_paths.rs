@@ -249,3 +249,45 @@ int main(void)
     let (status, text, errors) = prove(&place, &["project/list.c"]);
     assert_eq!(status, Some(0), "{text}{errors}");
 }
+
+#[test]
+fn repairs_are_looked_for_in_all_of_a_program_also_where_it_is_long() {
+    let place = Place::new();
+    place.write(
+        "long.c",
+        "#include <assert.h>
+static unsigned mark = 1;
+static void mix(void)
+{
+    for (int i = 0; i < 12000; i++)
+        mark = mark * 5 + 3;
+}
+int late(int n)
+{
+    mix();
+    int found = n > 2;
+    assert(found == (n > 1));
+    return found;
+}
+",
+    );
+    let flags = [
+        "project/long.c",
+        "--function",
+        "late",
+        "--repair",
+        "--level",
+        "1",
+        "--max-edits",
+        "1",
+        "--trusted",
+        "mix",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    assert!(text.contains("+    int found = n >= 2;"), "{text}{errors}");
+    assert!(
+        text.contains("There is no other in level 1."),
+        "{text}{errors}"
+    );
+}

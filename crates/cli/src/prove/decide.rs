@@ -189,6 +189,8 @@ impl Job<'_> {
         };
         let replayed = self.replayed(&mut verdict, &options, unconfirmed);
         let report = self.report(&verdict, &encoding, &options);
+        // Repairs and faults are looked for in all of it.
+        options.instructions = self.instructions();
         Ok(self.concluded(verdict, report, replayed, options))
     }
 
