@@ -658,6 +658,10 @@ pub struct ValidateArgs {
     #[arg(long, conflicts_with = "no_schemata", help_heading = "Validation")]
     pub weave_few: bool,
 
+    /// Run the tests of the untouched program first, also for few patches whose verdicts do not depend on it
+    #[arg(long, help_heading = "Validation")]
+    pub ask_first: bool,
+
     /// Execute every woven patch by itself, instead of one of those that a test cannot tell apart
     #[arg(long, help_heading = "Validation")]
     pub no_dedup: bool,

@@ -232,6 +232,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         prioritize: !args.no_prioritize,
         schemata: !args.no_schemata,
         by_cost: !args.weave_few,
+        ask_first: args.ask_first,
         dedup: !args.no_dedup,
         virtualize: !args.no_virtualize,
         prove_endless: !args.no_prove_endless,

@@ -51,7 +51,7 @@ struct Document<'a> {
 struct TestOf<'a> {
     /// Its name.
     name: &'a str,
-    /// What it does on the untouched program: `passes`, `fails` or `flaky`.
+    /// What it does on the untouched program: `passes`, `fails`, `flaky`, or `not_asked`: few patches were decided without.
     untouched: &'static str,
     /// Whether it is set aside.
     set_aside: bool,
@@ -180,6 +180,7 @@ fn tests_of(tests: &Tests) -> Vec<TestOf<'_>> {
         Untouched::Passes => "passes",
         Untouched::Fails => "fails",
         Untouched::Flaky => "flaky",
+        Untouched::NotAsked => "not_asked",
     });
     let names = tests.names.iter().zip(untouched);
     names

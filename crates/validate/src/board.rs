@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use patchwright_exec::Baseline;
 use patchwright_patches::Applied;
 
 use crate::journal::Record;
@@ -97,6 +96,20 @@ impl<'b> Board<'b> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Enough patches are plausible.
+    pub fn is_stopped(&self) -> bool {
+        self.state().stopped.is_some()
+    }
+
+    /// Whether a test speaks against some patch.
+    pub fn refutes_some(&self) -> bool {
+        let state = self.state();
+        let verdicts = state.patches.iter().map(|patch| &patch.verdict);
+        verdicts
+            .flatten()
+            .any(|verdict| matches!(verdict, PatchVerdict::Implausible(_)))
+    }
+
     pub fn is_settled(&self, entry: usize) -> bool {
         self.state().patches[entry].verdict.is_some()
     }
@@ -123,6 +136,7 @@ impl<'b> Board<'b> {
             way: record.way,
             build: record.build,
             total: record.total,
+            puts_tests_back: false,
         };
         let mut state = self.state();
         self.write(&mut state, entry, &checked);
@@ -148,11 +162,14 @@ impl<'b> Board<'b> {
     }
 
     /// The tests are known, and perhaps some verdicts. Whether there is more to do.
-    pub fn begin(&self, baseline: &Baseline) -> ControlFlow<()> {
+    /// They are told once: of a few patches the first look at the untouched program may come later.
+    pub fn begin(&self, tests: Tests) -> ControlFlow<()> {
         let mut state = self.state();
-        state.tests = Tests::of(baseline, self.options);
-        (self.surroundings.events)(Event::Tests(&state.tests));
-        if self.options.stop_after.is_none() {
+        let is_told = !std::mem::replace(&mut state.tests, tests).names.is_empty();
+        if !is_told {
+            (self.surroundings.events)(Event::Tests(&state.tests));
+        }
+        if !is_told && self.options.stop_after.is_none() {
             for index in 0..state.patches.len() {
                 if state.patches[index].verdict.is_some() {
                     self.tell(&state, index);

@@ -43,6 +43,7 @@ mod cost;
 mod phases;
 mod promising;
 mod run;
+mod unasked;
 
 use std::time::Duration;
 
@@ -72,6 +73,9 @@ pub struct ValidateOptions {
     pub schemata: bool,
     /// Of a set so small that building each patch by itself takes less time, as far as can be told beforehand, weave none.
     pub by_cost: bool,
+    /// The tests of the untouched program are run first, however few patches there are (with [`by_cost`](Self::by_cost): else they are run where
+    /// a verdict of few patches depends on it).
+    pub ask_first: bool,
     /// Of woven patches that a test cannot tell apart, execute one.
     pub dedup: bool,
     /// Tests that run a woven program themselves start it once and fork it for each execution, where it can be.
@@ -132,6 +136,7 @@ impl Default for ValidateOptions {
             prioritize: true,
             schemata: true,
             by_cost: false,
+            ask_first: false,
             dedup: true,
             virtualize: true,
             prove_endless: true,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use patchwright_exec::{Baseline, Verdict};
+use patchwright_exec::{Baseline, TestSuite, Verdict};
 use patchwright_patches::{Origin, PatchId};
 
 use crate::ValidateOptions;
@@ -30,6 +30,8 @@ pub enum Untouched {
     Fails,
     /// It does both, and is set aside.
     Flaky,
+    /// It was not asked: the few patches of the set were decided without.
+    NotAsked,
 }
 
 impl Tests {
@@ -54,6 +56,15 @@ impl Tests {
                     Verdict::Fail(_) => Untouched::Fails,
                 })
                 .collect(),
+        }
+    }
+
+    /// Tests of which it is not asked what they do on the untouched program.
+    pub fn not_asked(suite: &TestSuite) -> Self {
+        Tests {
+            names: suite.tests.iter().map(|test| test.name.clone()).collect(),
+            untouched: vec![Untouched::NotAsked; suite.tests.len()],
+            set_aside: BTreeSet::new(),
         }
     }
 

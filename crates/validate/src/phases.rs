@@ -45,11 +45,14 @@ impl Phases {
         record.current = Some((name, Instant::now(), processor_time()));
     }
 
-    /// The processor time of a phase that has ended; none if it has not begun.
+    /// The processor time of a phase so far; none if it has not begun.
     pub fn processor(&self, name: &str) -> Duration {
         let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let phase = record.known.iter().find(|phase| phase.name == name);
-        phase.map_or(Duration::ZERO, |phase| phase.processor)
+        let ended = phase.map_or(Duration::ZERO, |phase| phase.processor);
+        let current = record.current.filter(|(current, ..)| *current == name);
+        let going_on = current.map(|(_, _, began)| processor_time().saturating_sub(began));
+        ended + going_on.unwrap_or_default()
     }
 
     /// The last phase ends.

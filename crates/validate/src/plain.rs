@@ -38,6 +38,8 @@ pub struct Checked {
     pub build: Duration,
     /// How long everything took.
     pub total: Duration,
+    /// Its build has changed files of the tests, which were put back.
+    pub puts_tests_back: bool,
 }
 
 /// How a patch was built.
@@ -125,11 +127,17 @@ impl<'a> Plain<'a> {
             verdict: PatchVerdict::Plausible,
             tests: Vec::new(),
             executions: 0,
-            way: Way::Plain(rebuild),
+            way: Way::Plain(match self.prepared.is_built {
+                true => rebuild,
+                false => Rebuild::Clean,
+            }),
             build: Duration::ZERO,
             total: Duration::ZERO,
+            puts_tests_back: false,
         };
         let mut fresh = match rebuild {
+            // Nothing is built in the worker's copy either.
+            Rebuild::Clean if !self.prepared.is_built => None,
             Rebuild::Clean => Some(self.fresh(worker.index)?),
             Rebuild::Incremental | Rebuild::Full => None,
         };
@@ -187,7 +195,7 @@ impl<'a> Plain<'a> {
     /// A worker with a copy of the project in which nothing is built.
     fn fresh(&self, index: usize) -> Result<Worker, ValidateError> {
         let number = self.fresh.fetch_add(1, Ordering::Relaxed);
-        let name = format!("fresh-{number}");
+        let name = format!("{}fresh-{number}", self.prepared.prefix);
         let options = worker_options(self.project, &self.project.root, self.surroundings);
         let mut fresh = Worker::start(index, &name, &options)?;
         record::prepare_copy(&mut fresh, self.project)?;
@@ -237,7 +245,7 @@ impl<'a> Plain<'a> {
                 return Ok(());
             }
         }
-        self.put_tests_back(worker, tests)?;
+        checked.puts_tests_back = !self.put_tests_back(worker, tests)?.is_empty();
         let suite = &(self.patched_suite(worker, patch), tests);
         let mut order = order();
         if let Some(promise) = promise {
@@ -464,7 +472,7 @@ impl<'a> Plain<'a> {
             return Err(error.into());
         }
         let number = self.renewed.fetch_add(1, Ordering::Relaxed);
-        let name = format!("renewed-{number}");
+        let name = format!("{}renewed-{number}", self.prepared.prefix);
         let fresh = Worker::start(
             index,
             &name,

@@ -38,6 +38,25 @@ pub struct Prepared {
     pub included: BTreeSet<OsString>,
     /// What depends on headers, if it is known.
     pub dependents: Option<Dependents>,
+    /// The untouched program is built in the pristine copy.
+    pub is_built: bool,
+    /// What is said of the tests is supposed, not seen.
+    pub is_supposed: bool,
+    /// What the names of copies begin with.
+    pub prefix: &'static str,
+}
+
+/// What is asked of the untouched program before patches are validated.
+#[derive(Clone, Copy)]
+pub enum Asking<'a> {
+    /// What its tests do, twice, so that those that do not always do the same are known.
+    Twice,
+    /// What its tests do, once.
+    Once,
+    /// Whether it builds. What its tests do is asked, twice, if this says so when it is told the number of its sources.
+    Build(&'a dyn Fn(usize) -> bool),
+    /// Nothing.
+    Nothing,
 }
 
 /// What the patches of a set change.
@@ -84,8 +103,8 @@ pub(crate) fn worker_options<'a>(
 /// Copies, builds and tests the untouched program. The worker, with the number 0, has a copy of the
 /// pristine copy, of which the snapshot is. What is known already of the tests is not measured
 /// again: time-outs stay the same when a run is resumed. How the files in `changed` (relative to the
-/// root) are compiled is found out with the build, if patches are going to be woven; for all sources, if other files of the
-/// program change, too. With `few` patches nothing is woven, and the tests are run once.
+/// root) are compiled is found out with the build, if patches may be woven; for all sources, if other files of the
+/// program change, too.
 ///
 /// # Errors
 /// When it cannot be built, or no test is stable.
@@ -93,7 +112,7 @@ pub fn prepare<'a>(
     project: &'a Project,
     known: Option<UntouchedTests>,
     (changed, test_files): (&Changed, &TestFiles<'_>),
-    few: bool,
+    asking: Asking<'_>,
     options: &ValidateOptions,
     surroundings: &Surroundings<'a>,
 ) -> Result<(Prepared, Worker, Snapshot), ValidateError> {
@@ -106,7 +125,16 @@ pub fn prepare<'a>(
     };
     events(Event::Phase("copying the project"));
     let root = &project.root;
-    let mut pristine = Worker::start(0, "pristine", &worker_options(project, root, surroundings))?;
+    let prefix = match asking {
+        Asking::Twice | Asking::Once => "",
+        Asking::Build(_) | Asking::Nothing => "first-",
+    };
+    let is_built = !matches!(asking, Asking::Nothing);
+    let mut pristine = Worker::start(
+        0,
+        &format!("{prefix}pristine"),
+        &worker_options(project, root, surroundings),
+    )?;
     for skipped in pristine.sandbox.skipped() {
         events(Event::Warning(format!(
             "{} is no regular file and is not in the copy",
@@ -115,19 +143,21 @@ pub fn prepare<'a>(
     }
     events(Event::Phase(BUILDING));
     let commands = match changed.sources.is_empty() && !changed.headers {
-        false if options.schemata && (!few || changed.headers) => {
+        false if options.schemata && asking.may_need_commands(changed) => {
             recorded(&mut pristine, project, changed, surroundings)?
         }
         _ => None,
     };
     if commands.is_none() {
         record::prepare_copy(&mut pristine, project)?;
-        record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
+        if is_built {
+            record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
+        }
     }
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
         0,
-        "worker-0",
+        &format!("{prefix}worker-0"),
         &worker_options(project, &folder, surroundings),
     )?;
     // Without a view each copy has a place of its own.
@@ -137,15 +167,26 @@ pub fn prepare<'a>(
         commands.iter().map(rebase).collect()
     });
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
+    let is_supposed = match asking {
+        Asking::Twice | Asking::Once => false,
+        Asking::Build(asks) => !asks(commands.as_ref().map_or(1, Vec::len)),
+        Asking::Nothing => true,
+    };
     let untouched = match known {
         Some(untouched) => untouched,
+        None if is_supposed => UntouchedTests {
+            baseline: Baseline::presumed(suite, &project.limits, options.timeouts),
+            leaves: false,
+            changed: BTreeSet::new(),
+            once: true,
+        },
         None => {
             events(Event::Phase(TESTING));
             let measured = BaselineOptions {
                 limits: project.limits.clone(),
                 rule: options.timeouts,
                 prove_endless: options.prove_endless,
-                once: few,
+                once: matches!(asking, Asking::Once),
                 ..Default::default()
             };
             let total = measured.runs() * suite.tests.len();
@@ -168,11 +209,13 @@ pub fn prepare<'a>(
                 baseline,
                 leaves,
                 changed,
-                once: few,
+                once: measured.once,
             }
         }
     };
-    check(&untouched.baseline, options, surroundings)?;
+    if !is_supposed {
+        check(&untouched.baseline, options, surroundings)?;
+    }
     let prepared = Prepared {
         included: included_sources(&folder)?,
         dependents: commands
@@ -187,8 +230,22 @@ pub fn prepare<'a>(
         },
         untouched,
         commands,
+        is_built,
+        is_supposed,
+        prefix,
     };
     Ok((prepared, worker, snapshot))
+}
+
+impl Asking<'_> {
+    /// Whether it may matter how the files are compiled: patches may be woven, or headers change.
+    fn may_need_commands(self, changed: &Changed) -> bool {
+        match self {
+            Asking::Twice | Asking::Build(_) => true,
+            Asking::Once => changed.headers,
+            Asking::Nothing => false,
+        }
+    }
 }
 
 /// Prepares and builds the copy, and tells how files are compiled; `None`, with a warning, if that

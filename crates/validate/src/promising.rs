@@ -210,6 +210,7 @@ mod tests {
             way: Way::Woven,
             build: Duration::ZERO,
             total: Duration::ZERO,
+            puts_tests_back: false,
         };
         promising.add(entry, checked, conduct.clone(), confirm);
     }

@@ -46,6 +46,11 @@ pub fn may_be_included(path: &Path) -> bool {
     has_extension(path, &INCLUDING)
 }
 
+/// Whether a file is one that is compiled by itself, by its name.
+pub fn is_compiled(path: &Path) -> bool {
+    has_extension(path, &SOURCES)
+}
+
 /// The file names of sources that other files of the tree include.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use crate::outcome::{Tests, Validation};
 use crate::phases::Phases;
 use crate::plain::{Checked, Plain};
 use crate::prepare::{
-    BUILDING, Changed, Prepared, TESTING, UntouchedTests, prepare, worker_options,
+    Asking, BUILDING, Changed, Prepared, TESTING, UntouchedTests, prepare, worker_options,
 };
 use crate::promising::{Conduct, Promising};
 use crate::rebuild;
@@ -27,6 +27,7 @@ use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::test_files::TestFiles;
 use crate::together::Together;
+use crate::unasked::{is_doubtful, may_wait, pays_to_build};
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
@@ -78,19 +79,41 @@ pub fn validate(
     if let Some(untouched) = known
         && !set.distinct().any(|entry| is_open(&entry))
     {
-        let _nothing_to_do = board.begin(&untouched.baseline);
+        let _nothing_to_do = board.begin(Tests::of(&untouched.baseline, options));
         return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
     }
+    let first = First {
+        project,
+        set,
+        test_files: &test_files,
+        board: &board,
+        journal: journal.as_ref(),
+        phases: &phases,
+    };
+    let known = match known {
+        None if first.validate()?.is_break() => {
+            return Ok(board.finish(Duration::ZERO, started.elapsed(), phases.finish()));
+        }
+        known => known,
+    };
     let changed = changed_files(set, &is_open);
     let changed = (&changed, &test_files);
     let few = options.by_cost && set.distinct().filter(is_open).count() <= FEW;
     // What was enough for a few patches is not for more.
     let known = known.filter(|known| few || !known.once);
-    let ready = prepare(project, known.cloned(), changed, few, options, surroundings);
+    let asking = if few { Asking::Once } else { Asking::Twice };
+    let ready = prepare(
+        project,
+        known.cloned(),
+        changed,
+        asking,
+        options,
+        surroundings,
+    );
     let ready = match (ready, known) {
         // Nothing more is known than the journal had.
         (Err(error), Some(untouched)) if error.is_cancelled() => {
-            let _nothing_can_be_done = board.begin(&untouched.baseline);
+            let _nothing_can_be_done = board.begin(Tests::of(&untouched.baseline, options));
             return Ok(board.finish(started.elapsed(), Duration::ZERO, phases.finish()));
         }
         (other, _) => other?,
@@ -100,7 +123,8 @@ pub fn validate(
     }
     let preparing = started.elapsed();
     let started = Instant::now();
-    if board.begin(&ready.0.untouched.baseline).is_continue() {
+    let tests = Tests::of(&ready.0.untouched.baseline, options);
+    if board.begin(tests).is_continue() {
         run_tasks(project, set, ready, few, &board, journal.as_ref(), &phases)?;
     }
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
@@ -108,6 +132,76 @@ pub fn validate(
 
 /// So few patches are built by themselves whatever they cost, and the tests of the untouched program are run once for them.
 const FEW: usize = 2;
+
+/// Few patches, which are validated before the untouched program is asked.
+struct First<'f> {
+    project: &'f Project,
+    set: &'f PatchSet,
+    test_files: &'f TestFiles<'f>,
+    board: &'f Board<'f>,
+    journal: Option<&'f Journal>,
+    phases: &'f Phases,
+}
+
+impl First<'_> {
+    /// Validates what can be validated so; breaks when nothing more is to be done.
+    fn validate(&self) -> Result<ControlFlow<()>, ValidateError> {
+        let (set, board, project) = (self.set, self.board, self.project);
+        let (options, surroundings) = (board.options, board.surroundings);
+        let is_open = |entry: &usize| !board.is_settled(*entry);
+        let open: Vec<usize> = set.distinct().filter(is_open).collect();
+        if open.is_empty() {
+            let suite = project.require_tests()?;
+            let _nothing_to_do = board.begin(Tests::not_asked(suite));
+            return Ok(ControlFlow::Break(()));
+        }
+        if !may_wait(open.len(), options) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let changed = changed_files(set, &is_open);
+        let patches = open.iter().filter_map(|entry| set.entries[*entry].patch());
+        // Woven, many patches share their builds; that can only pay if there are more than a few.
+        let asks = |sources| {
+            let cost = Cost {
+                build: self.phases.processor(BUILDING),
+                tests: Duration::ZERO,
+                sources,
+                changed: changed.sources.len(),
+                patches: open.len(),
+            };
+            options.schemata && open.len() > FEW && cost.is_less_woven()
+        };
+        let asking = match pays_to_build(project, patches)? {
+            true => Asking::Build(&asks),
+            false => Asking::Nothing,
+        };
+        let changed = (&changed, self.test_files);
+        let ready = prepare(project, None, changed, asking, options, surroundings)?;
+        let suite = project.require_tests()?;
+        let (tests, few) = match ready.0.is_supposed {
+            true => (Tests::not_asked(suite), true),
+            false => (Tests::of(&ready.0.untouched.baseline, options), false),
+        };
+        let is_supposed = ready.0.is_supposed;
+        if let (Some(journal), false) = (self.journal, is_supposed) {
+            journal.keep_untouched(&ready.0.untouched)?;
+        }
+        if board.begin(tests).is_continue() {
+            run_tasks(project, set, ready, few, board, self.journal, self.phases)?;
+        }
+        let is_done = board.is_stopped() || !set.distinct().any(|entry| is_open(&entry));
+        if !is_done && is_supposed && !surroundings.cancel.is_cancelled() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if is_supposed && board.refutes_some() {
+            (surroundings.events)(Event::Warning(UNASKED.to_owned()));
+        }
+        Ok(ControlFlow::Break(()))
+    }
+}
+
+/// What is said where a test fails with a patch, and nobody knows what it does without.
+const UNASKED: &str = "the tests were not run without a patch: one that fails with a patch may fail without it, too (--ask-first runs them)";
 
 /// The files that the open patches change.
 fn changed_files(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Changed {
@@ -201,6 +295,7 @@ fn run_tasks(
         changed: changed_sources(set, open().map(|task| task.entry)),
         patches: open().count(),
     };
+    let few = few || prepared.is_supposed;
     let is_woven = options.schemata && !few && (!options.by_cost || cost.is_less_woven());
     if options.schemata && !is_woven {
         tracing::info!("nothing is woven: {cost:?}");
@@ -265,7 +360,7 @@ impl Run<'_> {
         let (options, surroundings) = (self.board.options, self.board.surroundings);
         let folder = self.prepared.pristine.sandbox.folder();
         for index in self.workers.workers().len()..options.jobs.min(tasks) {
-            let name = format!("worker-{index}");
+            let name = format!("{}worker-{index}", self.prepared.prefix);
             let options = worker_options(self.project, folder, surroundings);
             let worker = Worker::start(index, &name, &options)?;
             self.plain.add(Snapshot::take(&worker.sandbox)?);
@@ -331,6 +426,7 @@ impl Run<'_> {
         let (prepared, schedule) = (self.prepared, self.schedule);
         let (plain, workers) = (&self.plain, &mut self.workers);
         let (options, leaves) = (board.options, prepared.untouched.leaves);
+        let known = (prepared.is_built, self.set.distinct().count() > FEW);
         // What a test does may depend on all those before it; and if the run stops, it is after the first patches.
         if options.confirm == Confirm::Together && !leaves && options.stop_after.is_none() {
             let together = Together {
@@ -367,6 +463,14 @@ impl Run<'_> {
             // What a test does may depend on all those before it.
             let relied_on = promise.filter(|_| !leaves);
             let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
+            if prepared.is_supposed && is_doubtful(&checked, patch, &prepared.suite, known) {
+                let id = &patch.id.0;
+                tracing::info!(
+                    "the untouched program is asked for {id}: {}",
+                    checked.verdict.word()
+                );
+                return Ok(());
+            }
             if let Some(journal) = journal {
                 journal.keep(tree, &checked)?;
             }

@@ -272,5 +272,6 @@ fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
         way: Way::Woven,
         build: std::time::Duration::ZERO,
         total: std::time::Duration::ZERO,
+        puts_tests_back: false,
     }
 }

@@ -12,9 +12,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use common::{CALC, DRIVER, Place, in_calc, replace};
-use patchwright_exec::{CancelToken, ProjectFlags};
+use patchwright_exec::{CancelToken, ProjectFlags, TimeoutRule};
 use patchwright_validate::{
-    Confirm, Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, rebuild::Rebuild,
+    Confirm, Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, outcome::Untouched,
+    rebuild::Rebuild,
 };
 
 fn words(outcome: &Validation) -> Vec<&'static str> {
@@ -385,65 +386,130 @@ fn a_patch_whose_tests_change_their_mind_is_unstable() {
     assert!(matches!(killer.failure, Failure::Ran(_)));
 }
 
-#[test]
-fn for_one_or_two_patches_the_tests_of_the_untouched_program_are_run_once() {
-    let place = Place::new();
-    let patches = [
-        ("one", in_calc(TWICE, "    return a * 2;")),
-        ("two", in_calc(TWICE, "    return a + a;")),
-        ("three", in_calc(TWICE, "    return 2 * a;")),
+/// How often the tests of the untouched program were run, for plausible patches.
+fn runs_of_untouched(
+    place: &Place,
+    patches: &[(&'static str, String)],
+    options: &ValidateOptions,
+) -> usize {
+    let testing = Mutex::new((false, 0));
+    let events = |event: Event<'_>| {
+        let mut testing = testing.lock().unwrap();
+        match event {
+            Event::Phase(name) => testing.0 = name.starts_with("running the tests"),
+            Event::Progress { done, total } if testing.0 => {
+                assert!(done <= total);
+                testing.1 = done;
+            }
+            _ => {}
+        }
+    };
+    let cancel = CancelToken::new().unwrap();
+    let outcome = place.run_with(patches, options, &place.flags(), cancel, &events);
+    let outcome = outcome.unwrap();
+    assert!(words(&outcome).iter().all(|word| *word == "plausible"));
+    let testing = testing.lock().unwrap();
+    testing.1 / outcome.tests.names.len()
+}
+
+fn doubling(sums: std::ops::Range<usize>) -> Vec<(&'static str, String)> {
+    const NAMES: [&str; 14] = [
+        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",
     ];
+    let code = |number: usize| format!("    return a + a + {number} - {number};");
+    sums.map(|number| (NAMES[number], in_calc(TWICE, &code(number))))
+        .collect()
+}
+
+#[test]
+fn few_patches_that_pass_are_validated_without_the_tests_of_the_untouched_program() {
+    let place = Place::new();
     let options = ValidateOptions {
-        schemata: true,
         by_cost: true,
         ..place.quick()
     };
-    let runs = |patches: &[(&'static str, String)], options: &ValidateOptions| {
-        let testing = Mutex::new((false, 0));
-        let events = |event: Event<'_>| {
-            let mut testing = testing.lock().unwrap();
-            match event {
-                Event::Phase(name) => testing.0 = name.starts_with("running the tests"),
-                Event::Progress { done, total } if testing.0 => {
-                    assert!(done <= total);
-                    testing.1 = done;
-                }
-                _ => {}
-            }
-        };
-        let outcome = place.run_with(
-            patches,
-            options,
-            &place.flags(),
-            CancelToken::new().unwrap(),
-            &events,
-        );
-        let outcome = outcome.unwrap();
-        assert!(words(&outcome).iter().all(|word| *word == "plausible"));
-        let testing = testing.lock().unwrap();
-        testing.1 / outcome.tests.names.len()
+    for patches in [1, 2, 12] {
+        let patches = doubling(0..patches);
+        assert_eq!(runs_of_untouched(&place, &patches, &options), 0);
+    }
+    assert_eq!(runs_of_untouched(&place, &doubling(0..13), &options), 2);
+    let asking = ValidateOptions {
+        ask_first: true,
+        ..options.clone()
     };
-    assert_eq!(runs(&patches[..1], &options), 1);
-    assert_eq!(runs(&patches[..2], &options), 1);
-    assert_eq!(runs(&patches, &options), 2);
-    // What a journal has of a few patches is not enough for more, and what it has of more is enough for a few.
+    assert_eq!(runs_of_untouched(&place, &doubling(0..1), &asking), 1);
+    assert_eq!(runs_of_untouched(&place, &doubling(0..3), &asking), 2);
+    // What a journal has of few patches is enough for them, and not for more.
     let resumed = ValidateOptions {
         journal: place.journal(true),
         ..options
     };
-    assert_eq!(runs(&patches[..1], &resumed), 1);
-    assert_eq!(runs(&patches[..2], &resumed), 0);
-    let four = [
-        &patches[..],
-        &[("four", in_calc(TWICE, "    return a * 4 / 2;"))],
-    ]
-    .concat();
-    let five = [
-        &four[..],
-        &[("five", in_calc(TWICE, "    return a * 6 / 3;"))],
-    ]
-    .concat();
-    assert_eq!(runs(&five, &resumed), 2);
+    assert_eq!(runs_of_untouched(&place, &doubling(0..2), &resumed), 0);
+    assert_eq!(runs_of_untouched(&place, &doubling(0..2), &resumed), 0);
+    let asking = ValidateOptions {
+        ask_first: true,
+        ..resumed
+    };
+    assert_eq!(runs_of_untouched(&place, &doubling(0..5), &asking), 2);
+    assert_eq!(runs_of_untouched(&place, &doubling(0..6), &asking), 0);
+}
+
+#[test]
+fn few_patches_have_the_verdicts_that_they_have_where_the_untouched_program_is_asked_first() {
+    let place = Place::new();
+    let all = typical();
+    let asked = place.run(&all, &place.quick()).unwrap();
+    let options = ValidateOptions {
+        by_cost: true,
+        ..place.quick()
+    };
+    for (patch, asked) in all.iter().zip(&asked.patches) {
+        let alone = place.run(std::slice::from_ref(patch), &options).unwrap();
+        assert_eq!(words(&alone), [asked.verdict.as_ref().unwrap().word()]);
+    }
+    for few in all.chunks(5) {
+        let few_asked = place.run(few, &place.quick()).unwrap();
+        let few = place.run(few, &options).unwrap();
+        assert_eq!(words(&few), words(&few_asked));
+    }
+}
+
+#[test]
+fn a_project_that_does_not_build_is_an_error_for_a_single_patch_too() {
+    let place = Place::new();
+    place.write("calc.c", &format!("{CALC}int broken(\n"));
+    let options = ValidateOptions {
+        by_cost: true,
+        ..place.quick()
+    };
+    let other = [(
+        "other",
+        replace("run.sh", DRIVER, "*) exit 2 ;;", "*) exit 3 ;;"),
+    )];
+    let trusting = ValidateOptions {
+        trust_test_changes: true,
+        ..options
+    };
+    let error = place.run(&other, &trusting).unwrap_err().to_string();
+    assert!(error.contains("the build"), "{error}");
+}
+
+#[test]
+fn what_the_untouched_program_takes_is_asked_where_a_test_of_a_single_patch_runs_out_of_time() {
+    let place = Place::new();
+    let patch = [("waits", in_calc(ADD, "    sleep(3);\n    return a + b;"))];
+    let options = ValidateOptions {
+        by_cost: true,
+        timeouts: TimeoutRule {
+            floor: Duration::from_millis(300),
+            factor: 1.5,
+            slack: Duration::ZERO,
+        },
+        ..place.quick()
+    };
+    let outcome = place.run(&patch, &options).unwrap();
+    assert_eq!(words(&outcome), ["implausible"]);
+    assert!(outcome.tests.untouched.contains(&Untouched::Passes));
 }
 
 #[test]
