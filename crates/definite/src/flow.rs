@@ -5,8 +5,9 @@
 //! written is not seen: that makes findings more, not fewer, and those that the untouched function has too are no reason for a doubt.
 
 mod calls;
+mod promise;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use patchwright_ir::{
@@ -15,6 +16,7 @@ use patchwright_ir::{
 };
 use rustc_hash::FxHashMap;
 
+use self::promise::{Follows, Promise};
 use crate::bytes::{Bytes, END, Ranges};
 use crate::library;
 use crate::summary::{Effect, Fresh, Summary};
@@ -82,6 +84,24 @@ pub(crate) struct Found {
     pub origin: OriginId,
     /// Of what object, if it is of one.
     pub object: Option<usize>,
+    /// For each use what results of calls were found to be that perhaps wrote it; nothing if it is used without such a check.
+    pub promised: Vec<BTreeSet<u64>>,
+}
+
+impl Found {
+    /// It is used only where the result of a call says that it has a value.
+    pub fn is_promised(&self) -> bool {
+        !self.promised.is_empty()
+    }
+
+    /// Whether that rests on nothing but what `other` rests on.
+    pub fn rests_on(&self, other: &Found) -> bool {
+        let known = |checks: &BTreeSet<u64>| {
+            let mut others = other.promised.iter();
+            others.any(|other| !other.is_disjoint(checks))
+        };
+        self.promised.iter().all(known)
+    }
 }
 
 /// What is known of a function.
@@ -109,12 +129,28 @@ struct State {
     objects: Vec<Option<Bytes>>,
     /// Where the variables point that are registers.
     pointers: Vec<Pointer>,
+    /// What results of calls say of each object.
+    promises: Vec<Promise>,
+    /// What variables hold that are registers.
+    results: Vec<Follows>,
 }
 
 impl State {
     /// Takes in another way to the same point; whether that changes anything.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
+        let both = self.objects.iter().zip(&other.objects);
+        let promises = self.promises.iter_mut().zip(&other.promises);
+        for ((own, other), (promise, others)) in both.zip(promises) {
+            match (own, other) {
+                (Some(own), Some(other)) => *promise = promise.meet(own, others, other),
+                (None, Some(_)) => promise.clone_from(others),
+                (_, None) => {}
+            }
+        }
+        for (own, other) in self.results.iter_mut().zip(&other.results) {
+            *own = own.filter(|own| *other == Some(*own));
+        }
         for (own, other) in self.objects.iter_mut().zip(&other.objects) {
             *own = match (own.take(), other) {
                 (Some(own), Some(other)) => Some(own.meet(other)),
@@ -139,6 +175,9 @@ pub(crate) trait Callees {
 /// An argument of a call: where it points, its type, and what it is.
 type Argument = (Pointer, Type, Operand);
 
+/// No scalar has more bytes.
+const LARGEST_SCALAR: i64 = 16;
+
 /// So often a block is looked at before the analysis gives up.
 const MOST_ROUNDS: usize = 200;
 
@@ -149,6 +188,8 @@ pub(crate) struct Flow<'a> {
     objects: Vec<Object>,
     heap: FxHashMap<TempId, usize>,
     temps: Vec<Pointer>,
+    /// Which temporaries follow from results of calls.
+    follows: Vec<Follows>,
     /// What is collected in the last pass.
     collecting: bool,
     outcome: Outcome,
@@ -178,6 +219,7 @@ impl<'a> Flow<'a> {
             objects: Vec::new(),
             heap: FxHashMap::default(),
             temps: vec![Pointer::Nowhere; function.temporaries.len()],
+            follows: vec![None; function.temporaries.len()],
             collecting: false,
             outcome: Outcome::default(),
             effects: vec![Effect::default(); function.parameters.len()],
@@ -285,6 +327,8 @@ impl<'a> Flow<'a> {
         State {
             objects: objects.collect(),
             pointers,
+            promises: vec![Promise::default(); self.objects.len()],
+            results: vec![None; self.function.locals.len()],
         }
     }
 
@@ -308,12 +352,14 @@ impl<'a> Flow<'a> {
                 let Some(state) = self.through(*block, state) else {
                     continue;
                 };
-                for edge in taken(&function.block(*block).terminator) {
+                let end = &function.block(*block).terminator;
+                for (way, edge) in taken(end).iter().enumerate() {
+                    let state = state.behind(&self.follows, end, way);
                     let target = edge.target.index();
                     changed[target] |= match &mut before[target] {
                         Some(known) => known.join(&state),
                         none => {
-                            *none = Some(state.clone());
+                            *none = Some(state.into_owned());
                             true
                         }
                     };
@@ -338,6 +384,7 @@ impl<'a> Flow<'a> {
             if !self.step(&mut state, instruction) {
                 return None;
             }
+            self.follow(&mut state, instruction);
         }
         Some(state)
     }
@@ -494,6 +541,7 @@ impl<'a> Flow<'a> {
             return;
         };
         state.objects[object] = Some(holds);
+        state.promises[object] = Promise::default();
         self.point(dst, Pointer::Into(object, Some(0)));
     }
 
@@ -555,7 +603,10 @@ impl<'a> Flow<'a> {
             false => format!(" from byte {from} on"),
         };
         let text = format!("{}{place} may be used without a value{by}", own.label);
-        self.find(text, !bytes.weak, origin, Some(object));
+        // Of an array a call may write a part, and which one is told by more than its result.
+        let is_scalar = is_all && to <= LARGEST_SCALAR;
+        let checks = (is_scalar && bytes.weak).then(|| &state.promises[object].kept);
+        self.find(text, !bytes.weak, origin, Some((object, checks)));
     }
 
     /// Reads at a place of an object that is not known.
@@ -574,16 +625,31 @@ impl<'a> Flow<'a> {
             return;
         }
         let text = format!("something of {} may be used without a value{by}", own.label);
-        self.find(text, nothing, origin, Some(object));
+        self.find(text, nothing, origin, Some((object, None)));
     }
 
-    fn find(&mut self, text: String, is_sure: bool, origin: OriginId, object: Option<usize>) {
+    /// Of an object, with what was checked of the calls that perhaps wrote it.
+    fn find(
+        &mut self,
+        text: String,
+        is_sure: bool,
+        origin: OriginId,
+        object: Option<(usize, Option<&BTreeSet<u64>>)>,
+    ) {
+        let checks = object.and_then(|(_, checks)| checks);
+        let checks = checks.filter(|checks| !checks.is_empty());
+        let text = match checks {
+            Some(_) => format!("{text}, if a call does not do what its result says"),
+            None => text,
+        };
         let found = self.outcome.found.entry(text).or_insert(Found {
             is_sure,
             origin,
-            object,
+            object: object.map(|(object, _)| object),
+            promised: Vec::new(),
         });
         found.is_sure |= is_sure;
+        found.promised.extend(checks.cloned());
     }
 
     fn read_through(&mut self, state: &State, from: Pointer, size: u64, origin: OriginId) {

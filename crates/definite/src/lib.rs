@@ -28,6 +28,8 @@
 //! # What is promised
 //! * A doubt is told where the patched function may use something without a value on a way on which the untouched one does not; and
 //!   where both may, but the patch changes what decides whether that happens (module `slice`).
+//! * A use behind a check of the result of a call that was to write (`if (parse(text, &x) == 0) use(x);`) rests on that call, and is no reason for a
+//!   doubt as long as the patched function has the same call and the same check (module `flow::promise`).
 //! * Where callers rely on what a changed function writes, they are looked at again, those of the same file.
 //!
 //! # What is not seen
@@ -382,22 +384,27 @@ impl Analysis {
             return Some(doubt);
         }
         let relied = self.relied(id);
-        if after.found.is_empty() && relied.is_empty() {
+        // What a call promises does not depend on how control came to it.
+        let unpromised = || {
+            let found = after.found.iter();
+            found.filter(|(_, found)| !found.is_promised())
+        };
+        if unpromised().next().is_none() && relied.is_empty() {
             return None;
         }
-        let labels = after.found.values().filter_map(|found| found.object);
+        let labels = unpromised().filter_map(|(_, found)| found.object);
         let asked = Asked {
             labels: labels
                 .map(|object| after.objects[object].label.clone())
                 .collect(),
             relied,
-            end: after.found.values().any(|found| found.object.is_none()),
+            end: unpromised().any(|(_, found)| found.object.is_none()),
             indices: false,
         };
         if self.decides(id, before, &asked) == patched.decides(other, after, &asked) {
             return None;
         }
-        let found = after.found.iter().next();
+        let found = unpromised().next();
         let text = match found {
             Some((text, _)) => format!("{text}, and the patch changes what decides about it"),
             None => "it may leave something unwritten, and the patch changes what decides about it"
@@ -490,7 +497,7 @@ fn new_doubt(function: &Function, before: &Outcome, after: &Outcome) -> Option<D
 fn new_found(function: &Function, before: &Outcome, after: &Outcome) -> Option<Doubt> {
     let (text, found) = after.found.iter().find(|(text, found)| {
         let known = before.found.get(*text);
-        known.is_none_or(|known| found.is_sure && !known.is_sure)
+        known.is_none_or(|known| found.is_sure && !known.is_sure || !found.rests_on(known))
     })?;
     Some(Doubt {
         function: function.name.clone(),

@@ -161,6 +161,61 @@ fn conditions_that_agree_are_no_reason_until_a_patch_touches_one() {
 }
 
 #[test]
+fn what_the_result_of_a_call_says_is_relied_on_as_long_as_it_is_checked() {
+    let said = compared(
+        "int parse(const char *, int *); int other(const char *, int *); void use(int); void say(void);
+         int sscanf(const char *, const char *, ...);
+         void before(const char *t, int n) { int x; if (n > 3) say(); if (*t == '-' && parse(t, &x) == 0) use(x); }
+         void before_patched(const char *t, int n) { int x; if (n > 4) return; if (*t != '-' && parse(t, &x) == 0) use(x); }
+         void kept(const char *t) { int x, r; r = parse(t, &x); if (r < 0) return; use(x); }
+         void kept_patched(const char *t) { int x, r; say(); t++; r = parse(t, &x); if (r < 0) return; use(x + 1); }
+         void turned(const char *t) { int x; if (parse(t, &x) == 0) use(x); }
+         void turned_patched(const char *t) { int x; if (parse(t, &x) != 0) use(x); }
+         void unchecked(const char *t) { int x; if (parse(t, &x) == 0) use(x); }
+         void unchecked_patched(const char *t) { int x; parse(t, &x); use(x); }
+         void called(const char *t) { int x; if (parse(t, &x) == 0) use(x); }
+         void called_patched(const char *t) { int x; if (other(t, &x) == 0) use(x); }
+         void counted(const char *t) { int x, y; if (sscanf(t, \"%d %d\", &x, &y) < 2) return; use(y); }
+         void counted_patched(const char *t) { int x, y; if (sscanf(t, \"%d %d\", &x, &y) < 1) return; use(y); }
+         void format(const char *t) { int x, y; if (sscanf(t, \"%d %d\", &x, &y) < 2) return; use(y); }
+         void format_patched(const char *t) { int x, y; if (sscanf(t, \"%d %*d\", &x, &y) < 2) return; use(y); }
+         char *line(char *, int);
+         void part(void) { char t[8]; if (line(t, 8) && t[0] > 3 && t[1]) use(t[1]); }
+         void part_patched(void) { char t[8]; if (line(t, 8) && t[1]) use(t[1]); }
+         void either(const char *t, int n) { int x; if (parse(t, &x) == 0 || n) use(x); }
+         void either_patched(const char *t, int n) { int x; if (n > 1) n--; if (parse(t, &x) == 0 || n) use(x); }
+         void again(const char *t) { int x, r = 1; for (;;) { if (r == 0) use(x); r = parse(t, &x); } }
+         void again_patched(const char *t) { int x, r = 0; for (;;) { if (r == 0) use(x); r = parse(t, &x); } }",
+    );
+    for name in ["before", "kept"] {
+        is_fine(&said(name));
+    }
+    for name in [
+        "turned",
+        "unchecked",
+        "called",
+        "counted",
+        "format",
+        "either",
+        "part",
+        "again",
+    ] {
+        assert!(said(name).doubt.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn who_checks_the_result_of_a_function_relies_on_what_that_function_writes() {
+    let said = compared(
+        "void use(int);
+         static int get(int n, int *to) { if (n < 0) return -1; *to = n; return 0; }
+         static int get_patched(int n, int *to) { if (n < 5) return 0; *to = n; return 0; }
+         void caller(int n) { int x; if (get(n, &x) == 0) use(x); }",
+    );
+    assert!(said("get").doubt.is_some());
+}
+
+#[test]
 fn who_calls_itself_is_compared_with_itself() {
     let said = compared(
         "static int down(int n, int *out) { if (n) return down(n - 1, out); *out = n; return 1; }

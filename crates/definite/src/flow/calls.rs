@@ -27,7 +27,7 @@ impl Flow<'_> {
             .filter(|id| self.module.function(*id).is_defined())
             .and_then(|id| self.callees.summary(id));
         if let (Some(summary), Some(id)) = (&summary, id) {
-            self.call_known(state, id, summary, arguments, origin);
+            self.call_known(state, (id, dst), summary, arguments, origin);
             if let Some(dst) = dst {
                 match &summary.fresh {
                     Some(fresh) => self.allocate(state, dst, fresh.bytes.clone()),
@@ -69,6 +69,7 @@ impl Flow<'_> {
                     }
                 }
                 Does::Writes(size) => {
+                    state.promises[object].asked = self.asks(id, arguments, (number, dst));
                     let size = arguments
                         .get(size)
                         .and_then(|(_, _, value)| constant(value));
@@ -78,6 +79,7 @@ impl Flow<'_> {
                     }
                 }
                 Does::MayWrite => {
+                    state.promises[object].asked = self.asks(id, arguments, (number, dst));
                     write(state, *pointer, None);
                     escape(state, *pointer);
                 }
@@ -99,7 +101,7 @@ impl Flow<'_> {
     fn call_known(
         &mut self,
         state: &mut State,
-        id: FunctionId,
+        (id, dst): (FunctionId, Option<TempId>),
         summary: &Summary,
         arguments: &[Argument],
         origin: OriginId,
@@ -132,6 +134,9 @@ impl Flow<'_> {
             }
             if self.collecting && !effect.written.contains(0, END) {
                 self.calls.push((id, number, object));
+            }
+            if effect.weak || !effect.written.is_empty() {
+                state.promises[object].asked = self.asks(Some(id), arguments, (number, dst));
             }
             let Some(bytes) = &mut state.objects[object] else {
                 continue;
