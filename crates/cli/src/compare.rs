@@ -1,5 +1,6 @@
 //! `patchwright compare`.
 
+mod corpus;
 mod cover;
 mod functions;
 mod golden;
@@ -7,6 +8,8 @@ mod interactions;
 mod journal;
 pub(crate) mod named;
 pub(crate) mod native;
+mod notes;
+mod observed;
 mod paths;
 pub(crate) mod read;
 mod recorded;
@@ -56,7 +59,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME", help_heading = "What is compared")]
     pub function: Option<String>,
 
-    /// A pointer argument points to so many objects [default: 1]
+    /// A pointer argument points to so many objects [default: as many as its declaration says, 8 bytes, or one of another type]
     #[arg(
         long,
         value_name = "PARAMETER=COUNT",

@@ -169,10 +169,16 @@ impl Formulas {
             all.push(format!("{verb} {}", printer.value(value, ty)));
         }
         for (name, parts) in &self.objects {
-            let values: Vec<String> = parts
-                .iter()
-                .map(|&part| printer.value(part, type_of(printer, part)))
-                .collect();
+            let mut at = 0;
+            let mut values: Vec<String> = Vec::new();
+            for &part in parts {
+                let ty = match printer.names.pointees.is_pointer(name, at) {
+                    true => Type::Ptr,
+                    false => type_of(printer, part),
+                };
+                values.push(printer.value(part, ty));
+                at += u64::from(printer.terms.width(part) / 8);
+            }
             all.push(match values.as_slice() {
                 [only] => format!("{name} = {only}"),
                 _ => format!("{name} = {{{}}}", values.join(", ")),

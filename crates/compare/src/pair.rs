@@ -1,13 +1,16 @@
 //! Two programs over the same inputs: what may differ, and what is not known.
 
-use patchwright_ir::Type;
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, UnwindingKind, difference,
     printed_differently,
 };
 
-use crate::behaviour;
+use crate::{
+    behaviour,
+    holders::Holder,
+    leads::{Pointees, numbered},
+};
 
 /// One of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,21 +103,22 @@ pub struct Pair {
     pub(crate) different: Term,
     /// What is not compared, for no input.
     pub(crate) not_compared: Vec<String>,
+    /// What results lead to that are pointers.
+    pub(crate) pointees: Pointees,
 }
 
 impl Pair {
     /// Looks at what may differ. `is_program` says that whole programs are compared, whose memory nobody sees at the end;
-    /// `skipped` are names of objects that are not compared, since they hold pointers; `input` is how many bytes of
+    /// `holders` are the objects that hold pointers; `input` is how many bytes of
     /// standard input there are at most.
     pub fn new(
         terms: &mut Terms,
         mut old: Encoding,
         mut new: Encoding,
         is_program: bool,
-        skipped: &[String],
+        holders: &[Holder],
         input: u32,
     ) -> Pair {
-        let mut not_compared = Vec::new();
         for encoding in [&mut old, &mut new] {
             if is_program {
                 encoding.outcome.objects.clear();
@@ -125,28 +129,12 @@ impl Pair {
                     *status = terms.zero_extend(low, 32);
                 }
             }
-            encoding.outcome.objects.retain(|(name, _)| {
-                let skip = skipped.contains(name);
-                let reason = format!("`{name}` holds pointers, which are not compared");
-                if skip && !not_compared.contains(&reason) {
-                    not_compared.push(reason);
-                }
-                !skip
-            });
             for printed in &mut encoding.outcome.output {
                 plain(terms, &mut printed.piece);
             }
-            if let Some((Type::Ptr, value)) = encoding.outcome.result {
-                let reason = "the result is a pointer: only whether it is null is compared";
-                if !not_compared.iter().any(|other| other == reason) {
-                    not_compared.push(reason.to_owned());
-                }
-                let null = terms.constant(64, 0);
-                let is_null = terms.eq(value, null);
-                let is_null = terms.from_truth(is_null, 8);
-                encoding.outcome.result = Some((Type::U8, is_null));
-            }
         }
+        let (pointees, not) = numbered(terms, [&mut old, &mut new], holders);
+        let mut not_compared = not.reasons;
         let found = difference(terms, &old, &new);
         not_compared.extend(found.unknown);
         let no = terms.truth(false);
@@ -207,7 +195,13 @@ impl Pair {
         }
         let ended = terms.or_all(differences.iter().map(|(_, condition)| *condition));
         let different = terms.or_all([alone[0], alone[1], otherwise, ended]);
-        let limits = limits(terms, &old, &new);
+        let mut limits = limits(terms, &old, &new);
+        limits.extend(not.unknown.into_iter().map(|condition| Limit {
+            condition,
+            reason: "where a pointer leads is not known".to_owned(),
+            place: None,
+            is_bound: false,
+        }));
         let mut limited = terms.or_all(limits.iter().map(|limit| limit.condition));
         // Of inputs that take another path than the one that was followed nothing is said.
         let turns = old.turns.iter().chain(&new.turns);
@@ -227,6 +221,7 @@ impl Pair {
             ended,
             different,
             not_compared,
+            pointees,
         };
         if terms.as_truth(pair.different) != Some(false) {
             pair.unify(terms);

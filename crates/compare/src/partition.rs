@@ -665,7 +665,10 @@ impl<'a> Explorer<'a> {
 
 /// Names for people, and types, of what is an input.
 pub(crate) fn names(pair: &Pair) -> Names {
-    let mut names = Names::default();
+    let mut names = Names {
+        pointees: pair.pointees.clone(),
+        ..Names::default()
+    };
     for input in pair.inputs() {
         if let Some(ty) = input_type(&input.kind) {
             names.of.insert(input.term, (input.name.clone(), ty));

@@ -21,6 +21,7 @@ use crate::{
     columns::Columns,
     coverage::{Share, wilson},
     explore::Known,
+    holders::Holder,
     interactions::{Exercised, Sequence},
     pair::{Pair, Side},
     partition::{Explored, Explorer, Extent, Kind, Partition},
@@ -60,8 +61,8 @@ pub struct Followed<'a> {
     pub follow: &'a mut dyn FnMut(&mut Terms, Side, &Assignment) -> Result<Encoding, EncodeError>,
     /// Whole programs are compared.
     pub is_program: bool,
-    /// Names of objects that are not compared.
-    pub skipped: &'a [String],
+    /// Objects that hold pointers.
+    pub holders: &'a [Holder],
     /// Bytes of standard input at most.
     pub input: u32,
     /// The file of each version, and the lines that have changed.
@@ -71,7 +72,7 @@ pub struct Followed<'a> {
 impl Followed<'_> {
     /// What both versions did along an input.
     fn pair(&self, terms: &mut Terms, [old, new]: [Encoding; 2]) -> Pair {
-        Pair::new(terms, old, new, self.is_program, self.skipped, self.input)
+        Pair::new(terms, old, new, self.is_program, self.holders, self.input)
     }
 }
 

@@ -5,9 +5,13 @@ use std::cell::Cell;
 use patchwright_ir::Type;
 use patchwright_prove::shown;
 use patchwright_solve::{Float, FloatOp, Node, Sort, Term, Terms};
+use patchwright_symbolic::Pointee;
 use rustc_hash::FxHashMap;
 
-use crate::code::*;
+use crate::{
+    code::*,
+    leads::{Led, Pointees, spelled},
+};
 
 /// Terms that nest deeper are cut.
 const DEEPEST: u32 = 40;
@@ -18,6 +22,8 @@ const MOST: u32 = 2000;
 #[derive(Default)]
 pub(crate) struct Names {
     pub(crate) of: FxHashMap<Term, (String, Option<Type>)>,
+    /// What the numbers of pointers mean.
+    pub(crate) pointees: Pointees,
 }
 
 /// Prints terms.
@@ -49,6 +55,7 @@ impl<'t> Printer<'t> {
     pub(crate) fn value(&self, term: Term, ty: Type) -> String {
         self.left.set(MOST);
         match (ty, self.terms.as_constant(term)) {
+            (Type::Ptr, _) => self.pointer(term),
             (_, Some(bits)) => shown(ty, bits),
             (Type::F32, _) => self.float(Float::F32, term, 0).0,
             (Type::F64, _) => self.float(Float::F64, term, 0).0,
@@ -60,6 +67,40 @@ impl<'t> Printer<'t> {
                 };
                 self.bits(term, sign, 0).text
             }
+        }
+    }
+
+    /// A pointer, by its number.
+    fn pointer(&self, term: Term) -> String {
+        let pointees = &self.names.pointees;
+        let other = || shown(Type::Ptr, 1);
+        if let Some(bits) = self.terms.as_constant(term) {
+            return match pointees.read(bits) {
+                Led::Null => shown(Type::Ptr, 0),
+                Led::Elsewhere => other(),
+                Led::To(pointee, offset) => spelled(pointee, offset),
+            };
+        }
+        let Node::Concat(above, below) = self.terms.node(term) else {
+            return other();
+        };
+        let offset_bits = Pointees::offset_bits();
+        match self.terms.as_constant(above) {
+            Some(place) if self.terms.sort(below) == Sort::Bits(offset_bits) => {
+                match pointees.read(place << offset_bits) {
+                    Led::To(pointee, _) => {
+                        let bytes = self.bits(below, Sign::Signed, 0).text;
+                        match pointee {
+                            Pointee::Object {
+                                element: Some(1), ..
+                            } => format!("{} + ({bytes})", spelled(pointee, 0)),
+                            _ => format!("(char *){} + ({bytes})", spelled(pointee, 0)),
+                        }
+                    }
+                    Led::Null | Led::Elsewhere => other(),
+                }
+            }
+            _ => other(),
         }
     }
 

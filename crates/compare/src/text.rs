@@ -1,11 +1,7 @@
 //! The text of two versions, and the code that it became.
 
-use patchwright_csource::{
-    TranslationUnit,
-    types::{TypeId, TypeKind, TypeTable},
-};
 use patchwright_ir::{Module, Origin, print_module};
-use patchwright_symbolic::{ParameterShape, Shape};
+use patchwright_symbolic::ParameterShape;
 use patchwright_text::{LineMap, line_edits};
 
 /// Lines of `old` that are not in `new`, counted from 1.
@@ -65,84 +61,4 @@ pub fn renamed_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Vec
         .filter(|(old_one, new_one)| !has(new, &old_one.name) && !has(old, &new_one.name))
         .map(|(old_one, new_one)| (new_one.name.clone(), old_one.name.clone()))
         .collect()
-}
-
-/// The names of the objects behind these parameters, and of globals, whose bytes hold pointers.
-pub fn holds_pointer(unit: &TranslationUnit, parameters: &[ParameterShape]) -> Vec<String> {
-    let mut names = Vec::new();
-    for &global in &unit.globals {
-        let variable = unit.variable(global);
-        if has_pointer(&unit.types, variable.ty) {
-            names.push(variable.name.clone());
-        }
-    }
-    for parameter in parameters {
-        pointers_behind(&parameter.shape, &parameter.name, &mut names);
-    }
-    names
-}
-
-fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
-    match types.kind(ty) {
-        TypeKind::Pointer(_) => true,
-        TypeKind::Array(of, _) => has_pointer(types, *of),
-        TypeKind::Record(record) => match &types.record(*record).fields {
-            Some(fields) => fields.iter().any(|field| has_pointer(types, field.ty)),
-            None => true,
-        },
-        _ => false,
-    }
-}
-
-/// Objects that pointers lead to, named as the encoding names them.
-fn pointers_behind(shape: &Shape, name: &str, names: &mut Vec<String>) {
-    match shape {
-        Shape::Pointer {
-            to: Some(to),
-            count,
-            ..
-        } => {
-            let pointed = match count {
-                1 => format!("*{name}"),
-                _ => name.to_owned(),
-            };
-            if is_pointer_within(to) {
-                names.push(pointed);
-            }
-            for index in 0..*count {
-                let element = match (count, to.as_ref()) {
-                    (1, Shape::Record { .. }) => format!("{name}->"),
-                    (1, _) => format!("*{name}"),
-                    _ => format!("{name}[{index}]"),
-                };
-                pointers_behind(to, &element, names);
-            }
-        }
-        Shape::Record { members, .. } => {
-            for (_, member, shape) in members {
-                let name = match name.ends_with("->") {
-                    true => format!("{name}{member}"),
-                    false => format!("{name}.{member}"),
-                };
-                pointers_behind(shape, &name, names);
-            }
-        }
-        Shape::Array { element, count } => {
-            for index in 0..*count {
-                pointers_behind(element, &format!("{name}[{index}]"), names);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn is_pointer_within(shape: &Shape) -> bool {
-    match shape {
-        Shape::Pointer { .. } => true,
-        Shape::Scalar(ty) => *ty == patchwright_ir::Type::Ptr,
-        Shape::Record { members, .. } => {
-            members.iter().any(|(_, _, shape)| is_pointer_within(shape))
-        }
-        Shape::Array { element, .. } => is_pointer_within(element),
-    }
 }

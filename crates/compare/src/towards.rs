@@ -56,9 +56,12 @@ impl Compared {
             &Compared::Numbers { a, b, size } => {
                 for (from, to) in [(a, b), (b, a)] {
                     if let (Ok(from @ 1..), Ok(to)) = (u8::try_from(from), u8::try_from(to)) {
-                        add(vec![from], vec![to], false, false);
+                        // What comes out otherwise begins beside a limit: `:` is the first behind '9'.
+                        for near in [to, to.wrapping_add(1), to.wrapping_sub(1)] {
+                            add(vec![from], vec![near], false, false);
+                            add(vec![from], vec![from, near], false, false);
+                        }
                         add(vec![from], vec![to, from], false, false);
-                        add(vec![from], vec![from, to], false, false);
                     }
                     let told = |value: u64| signed(value, size).to_string().into_bytes();
                     for near in [to, to.wrapping_add(1), to.wrapping_sub(1)] {
@@ -253,6 +256,22 @@ mod tests {
         let all = made("12 123", "", &number);
         assert!(all.contains(&("-1 123".into(), String::new())));
         assert!(all.iter().all(|(input, _)| input.ends_with(" 123")));
+    }
+
+    #[test]
+    fn the_characters_beside_a_limit_are_put_in_too() {
+        let limit = Compared::Numbers {
+            a: u64::from(b'1'),
+            b: u64::from(b'9'),
+            size: 1,
+        };
+        let all = made("/1", "", &limit);
+        for expected in ["/9", "/:", "/8", "/1:"] {
+            assert!(
+                all.contains(&(expected.into(), String::new())),
+                "{expected} of {all:?}"
+            );
+        }
     }
 
     #[test]

@@ -181,10 +181,10 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
         let return_type = {
             // `int (struct s *, int)`: what stands before the parameters, which come last.
             let (text, here) = function_spelling(node);
-            let spelled = return_spelling(&text).unwrap_or("?");
+            let spelled = return_spelling(&text).unwrap_or_else(|| "?".to_owned());
             match here {
-                true => unit.types.parse_here(spelled),
-                false => unit.types.parse(spelled),
+                true => unit.types.parse_here(&spelled),
+                false => unit.types.parse(&spelled),
             }
         };
         let declaration = unit.declarations.get(&node.name).cloned();

@@ -500,25 +500,32 @@ fn bad_subscript(index: u64, greatest: u64) -> Run<()> {
     undefined(Undefined::OutOfBounds, message)
 }
 
+/// No object has so many elements in one direction; the encoding as terms knows the same limit.
+const NEAR: std::ops::Range<i64> = -(1 << 31)..1 << 31;
+
 fn advance(a: u64, index: u64, ty: Ty, size: u64, negative: bool) -> Run<u64> {
-    let moved = semantics::pointer_index(ty, index).and_then(|index| match negative {
+    let near = semantics::pointer_index(ty, index).filter(|index| NEAR.contains(index));
+    let moved = near.and_then(|index| match negative {
         true => semantics::pointer_sub(a, index, size),
         false => semantics::pointer_add(a, index, size),
     });
     match moved {
         Some(moved) if moved >> 32 == a >> 32 => Ok(moved),
-        _ => bad_advance(a, index, size),
+        _ => bad_advance(a, index, ty, size),
     }
 }
 
 #[cold]
-fn bad_advance(a: u64, index: u64, size: u64) -> Run<u64> {
+fn bad_advance(a: u64, index: u64, ty: Ty, size: u64) -> Run<u64> {
+    let shown = match ty {
+        Ty::U64 => index.to_string(),
+        _ => (index as i64).to_string(),
+    };
     let message = match a {
         0 => "arithmetic on a null pointer".to_owned(),
-        _ => format!(
-            "a pointer is moved by {} elements of {size} bytes, far out of its object",
-            index as i64
-        ),
+        _ => {
+            format!("a pointer is moved by {shown} elements of {size} bytes, far out of its object")
+        }
     };
     undefined(Undefined::BadPointerArithmetic, message)
 }

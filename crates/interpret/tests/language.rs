@@ -119,6 +119,7 @@ programs! {
     complex_numbers
     conversions_to_unions
     ends_at_once
+    texts_without_an_end
     functions_by_typedef
     hidden_tags_refused
     labels_as_values

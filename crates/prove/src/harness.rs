@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use patchwright_csource::{TranslationUnit, types::TypeKind};
 use patchwright_ir::Type;
-use patchwright_symbolic::{InputKind, ParameterShape, Shape};
+use patchwright_symbolic::{InputKind, ParameterShape, Shape, naming};
 
 use crate::{
     source::{EntryError, Source, find},
@@ -53,7 +53,7 @@ pub fn harness(
         text,
         "#define main main_of_the_program\n#include \"{include}\"\n#undef main"
     );
-    text.push_str("void *malloc(__SIZE_TYPE__);\n");
+    text.push_str("void *calloc(__SIZE_TYPE__, __SIZE_TYPE__);\n");
     if shown {
         text.push_str("int printf(const char *, ...);\n");
     }
@@ -64,7 +64,7 @@ pub fn harness(
     define_elsewhere(&mut text, sources, inputs);
     text.push_str("\nint main(void)\n{\n");
     initial_values(&mut text, inputs)?;
-    let mut names = Vec::new();
+    let (mut names, mut made) = (Vec::new(), Vec::new());
     for (shape, &parameter) in shapes.iter().zip(&found.parameters) {
         let variable = unit.variable(parameter);
         let spelled = unit.types.spelling(variable.ty).ok_or_else(|| {
@@ -75,19 +75,30 @@ pub fn harness(
         let spelled = spelled.replace("const ", "");
         // The names of the shapes are those of the inputs, also where a reference has others.
         let _ = writeln!(text, "    {spelled} {};", shape.name);
-        fill(&mut text, &shape.shape, &shape.name, inputs)?;
+        fill(&mut text, &shape.shape, &shape.name, inputs, &mut made)?;
         names.push(shape.name.clone());
     }
     let arguments = names.join(", ");
     let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);
     match (shown, is_void) {
         (true, false) => {
+            // Pointers to functions have no plain spelling.
             let spelled = unit.types.spelling(found.return_type);
-            let spelled = spelled.ok_or_else(|| {
-                HarnessError::Inexpressible("the type of the result has no name".to_owned())
-            })?;
+            let spelled = spelled.unwrap_or_else(|| format!("__typeof__({function}({arguments}))"));
+            let is_pointer = matches!(unit.types.kind(found.return_type), TypeKind::Pointer(_));
+            if is_pointer {
+                // The call may exchange them.
+                for (index, (name, _)) in made.iter().enumerate() {
+                    let _ = writeln!(text, "    char *made_{index} = (char *){name};");
+                }
+            }
             let _ = writeln!(text, "    {spelled} result = {function}({arguments});");
-            print_bytes(&mut text, "result", "&result", "sizeof result");
+            if is_pointer {
+                place_of_result(&mut text, &made);
+                print_bytes(&mut text, "result", "&where", "sizeof where");
+            } else {
+                print_bytes(&mut text, "result", "&result", "sizeof result");
+            }
         }
         _ => {
             let _ = writeln!(text, "    {function}({arguments});");
@@ -108,6 +119,69 @@ pub fn harness(
     Ok(text)
 }
 
+/// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
+/// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff.
+fn place_of_result(text: &mut String, made: &[(String, u64)]) {
+    text.push_str("    unsigned long where = result ? 0xffffUL << 48 : 0;\n");
+    for (index, (name, size)) in made.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "    for (__SIZE_TYPE__ at = 0; at <= {size}; at++)\n        if ((char *)result == made_{index} + at)\n            \
+             where = {}UL << 48 | at;",
+            number_of_pointer(name)
+        );
+    }
+}
+
+/// The pointers among arguments and behind them: how C names them, and the bytes of one of the objects that they lead to.
+pub fn pointers(shapes: &[ParameterShape]) -> Vec<(String, u64)> {
+    let mut all = Vec::new();
+    for shape in shapes {
+        pointers_of(&shape.shape, &shape.name, &mut all);
+    }
+    all
+}
+
+fn pointers_of(shape: &Shape, name: &str, all: &mut Vec<(String, u64)>) {
+    match shape {
+        Shape::Scalar(_) | Shape::Pointer { to: None, .. } => {}
+        Shape::Record { members, .. } => {
+            for (_, member, shape) in members {
+                pointers_of(shape, &naming::member(name, member), all);
+            }
+        }
+        Shape::Array { element, count } => {
+            for index in 0..*count {
+                pointers_of(element, &naming::element(name, index), all);
+            }
+        }
+        Shape::Pointer {
+            to: Some(to),
+            count,
+            ..
+        } => {
+            all.push((name.to_owned(), to.size()));
+            match count {
+                1 => pointers_of(to, &format!("*{name}"), all),
+                _ => {
+                    for index in 0..*count {
+                        pointers_of(to, &naming::element(name, index), all);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The number of a pointer among [`pointers`] in what [`harness`] prints of a result that leads to the same.
+pub fn number_of_pointer(name: &str) -> u16 {
+    // Fowler, Noll and Vo's sum, of 32 bits.
+    let mixed = name.bytes().fold(0x811c_9dc5_u32, |sum, byte| {
+        (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    ((mixed >> 16 ^ mixed) as u16).clamp(1, 0xfffe)
+}
+
 fn print_bytes(text: &mut String, name: &str, address: &str, size: &str) {
     let _ = writeln!(
         text,
@@ -122,6 +196,7 @@ fn fill(
     shape: &Shape,
     name: &str,
     inputs: &[Given],
+    made: &mut Vec<(String, u64)>,
 ) -> Result<(), HarnessError> {
     let value = |name: &str| inputs.iter().find(|given| given.name == name);
     match shape {
@@ -135,10 +210,7 @@ fn fill(
         Shape::Record { members, .. } => {
             for (offset, member, shape) in members {
                 let byte = format!("byte{offset}");
-                let inner = match name.strip_prefix('*') {
-                    Some(pointer) => format!("{pointer}->{member}"),
-                    None => format!("{name}.{member}"),
-                };
+                let inner = naming::member(name, member);
                 if *member == byte && *shape == Shape::Scalar(Type::U8) {
                     // What has no name of its own is written byte by byte.
                     let bits = value(&inner).map_or(0, |given| given.bits);
@@ -149,12 +221,12 @@ fn fill(
                     );
                     continue;
                 }
-                fill(text, shape, &inner, inputs)?;
+                fill(text, shape, &inner, inputs, made)?;
             }
         }
         Shape::Array { element, count } => {
             for index in 0..*count {
-                fill(text, element, &format!("{name}[{index}]"), inputs)?;
+                fill(text, element, &naming::element(name, index), inputs, made)?;
             }
         }
         Shape::Pointer { to: None, .. } => {
@@ -170,12 +242,14 @@ fn fill(
                 let _ = writeln!(text, "    {name} = 0;");
                 return Ok(());
             }
-            let _ = writeln!(text, "    {name} = malloc({count} * sizeof *{name});");
+            // What lies between members is read where what is left is printed.
+            let _ = writeln!(text, "    {name} = calloc({count}, sizeof *{name});");
+            made.push((name.to_owned(), count * to.size()));
             match count {
-                1 => fill(text, to, &format!("*{name}"), inputs)?,
+                1 => fill(text, to, &format!("*{name}"), inputs, made)?,
                 _ => {
                     for index in 0..*count {
-                        fill(text, to, &format!("{name}[{index}]"), inputs)?;
+                        fill(text, to, &naming::element(name, index), inputs, made)?;
                     }
                 }
             }

@@ -41,7 +41,7 @@ pub use arguments::{ArgumentUses, ArgumentsRead, arguments_read, mixes_arguments
 pub use enumerate::enumerate;
 pub use harness::{
     For, HarnessError, arguments, harness, has_initial_values, initial_harness, main_harness,
-    standard_input,
+    number_of_pointer, pointers, standard_input,
 };
 pub use induction::Induction;
 pub use level::Level;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use patchwright_ir::{Origin, Type, Undefined};
 use patchwright_solve::Term;
 
+use crate::leads::Leads;
+
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -184,11 +186,15 @@ pub struct Outcome {
     pub ends: Option<Term>,
     /// Its result, or the exit status of a program; `None` where it has none.
     pub result: Option<(Type, Term)>,
+    /// Where its result leads, if that is a pointer.
+    pub leads: Leads,
     /// The condition under which it exits by `exit`, and the status.
     pub exits: Vec<(Term, Term)>,
     /// The objects that a caller can see, by name: globals, and those that arguments point to. Their
     /// bytes in order.
     pub objects: Vec<(String, Vec<Term>)>,
+    /// Where pointers in these objects lead: the object, the offset in bytes, and where.
+    pub pointers: Vec<(String, u64, Leads)>,
     /// What is printed, in order.
     pub output: Vec<Output>,
 }

@@ -504,14 +504,27 @@ impl<'p> Encoder<'p> {
         if negative {
             by = self.terms.neg(by);
         }
-        // Offsets are exact for indices of 32 bits; an access there is out of bounds in any case.
+        // Offsets are exact for indices of 32 bits; an access there is out of bounds in any case. The interpreter has the
+        // same limit, and a huge number without a sign is no step back.
+        let near = -(1i64 << 31)..1 << 31;
         let bounds = match self.terms.as_constant(index) {
-            Some(_) => None,
+            Some(bits)
+                if near.contains(&(bits as u64 as i64))
+                    && (ty.is_signed() || bits as u64 as i64 >= 0) =>
+            {
+                None
+            }
             None if width <= 32 => None,
-            None => {
-                let (low, high) = (self.word((-(1i64 << 31)) as u64), self.word(1 << 31));
-                let above = self.terms.sle(low, index);
-                let below = self.terms.slt(index, high);
+            _ => {
+                let (low, high) = (self.word(near.start as u64), self.word(near.end as u64));
+                let below = match ty.is_signed() {
+                    true => self.terms.slt(index, high),
+                    false => self.terms.ult(index, high),
+                };
+                let above = match ty.is_signed() {
+                    true => self.terms.sle(low, index),
+                    false => self.terms.truth(true),
+                };
                 Some(self.terms.and(above, below))
             }
         };

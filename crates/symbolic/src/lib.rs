@@ -32,10 +32,12 @@ mod encoder;
 mod encoding;
 mod facts;
 mod instruction;
+mod leads;
 mod library;
 mod loops;
 pub mod meaning;
 mod memory;
+pub mod naming;
 mod options;
 mod order;
 mod path;
@@ -49,6 +51,7 @@ pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
+pub use leads::{Leads, Pointee};
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Options, ParameterShape, Shape};
 

@@ -123,6 +123,19 @@ impl Shape {
             Shape::Pointer { .. } => 8,
         }
     }
+
+    /// How deep pointers are followed, if there are some that are not: those are null.
+    pub fn cut(&self) -> Option<u32> {
+        match self {
+            Shape::Scalar(Type::Ptr) => Some(0),
+            Shape::Scalar(_) | Shape::Pointer { to: None, .. } => None,
+            Shape::Record { members, .. } => {
+                members.iter().filter_map(|(_, _, shape)| shape.cut()).max()
+            }
+            Shape::Array { element, .. } => element.cut(),
+            Shape::Pointer { to: Some(to), .. } => to.cut().map(|depth| depth + 1),
+        }
+    }
 }
 
 /// A parameter of the function that is encoded.

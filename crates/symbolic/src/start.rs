@@ -11,6 +11,7 @@ use crate::{
     encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
     meaning,
     memory::{Kind, Memory, Object},
+    naming,
     options::{Check, Entry, ParameterShape, Shape},
     path::Path,
     run::Returned,
@@ -20,10 +21,12 @@ use crate::{
 const MOST_VISIBLE: u64 = 4096;
 
 /// An object that the caller of the function can see.
-struct Visible {
-    name: String,
-    number: u32,
+pub(crate) struct Visible {
+    pub(crate) name: String,
+    pub(crate) number: u32,
     size: u64,
+    /// Bytes of one of its elements, where an argument points to it.
+    pub(crate) element: Option<u64>,
 }
 
 /// Bytes that are encoded of an object whose size no declaration tells.
@@ -80,6 +83,7 @@ impl Encoder<'_> {
                     name: "result".to_owned(),
                     number,
                     size,
+                    element: None,
                 });
                 Some(address)
             }
@@ -186,7 +190,12 @@ impl Encoder<'_> {
                 && entry.defined
                 && let Some(name) = visible_name(&global.name, &visible)
             {
-                visible.push(Visible { name, number, size });
+                visible.push(Visible {
+                    name,
+                    number,
+                    size,
+                    element: None,
+                });
             }
         }
         for index in 0..program.objects.len() as u32 {
@@ -430,17 +439,10 @@ impl Encoder<'_> {
             return self.word(0);
         };
         let size = to.size() * count;
-        let pointed = match count {
-            1 => format!("*{name}"),
-            _ => name.to_owned(),
-        };
+        let pointed = naming::pointed(name, *count);
         let object = self.new_object(world, Kind::Global, size, &pointed, true);
         for index in 0..*count {
-            let element = match (count, to.as_ref()) {
-                (1, Shape::Record { .. }) => format!("{name}->"),
-                (1, _) => format!("*{name}"),
-                _ => format!("{name}[{index}]"),
-            };
+            let element = naming::behind(name, *count, index, to);
             self.fill(
                 to,
                 object,
@@ -456,6 +458,7 @@ impl Encoder<'_> {
                 name: pointed,
                 number,
                 size,
+                element: Some(to.size().max(1)),
             });
         }
         if !nullable {
@@ -492,16 +495,13 @@ impl Encoder<'_> {
                         continue;
                     }
                     covered = offset + shape.size();
-                    let name = match name.ends_with("->") {
-                        true => format!("{name}{member}"),
-                        false => format!("{name}.{member}"),
-                    };
+                    let name = naming::member(name, member);
                     self.fill(shape, object, at + offset, &name, world, place, visible);
                 }
             }
             Shape::Array { element, count } => {
                 for index in 0..*count {
-                    let name = format!("{name}[{index}]");
+                    let name = naming::element(name, index);
                     let at = at + index * element.size();
                     self.fill(element, object, at, &name, world, place, visible);
                 }
@@ -536,6 +536,9 @@ impl Encoder<'_> {
             {
                 outcome.result = Some((result_type, value));
                 status = Some(value);
+                if result_type == Type::Ptr {
+                    outcome.leads = self.leads(value, visible);
+                }
             }
             last = Some(returned.world);
         }
@@ -572,6 +575,9 @@ impl Encoder<'_> {
             }
             for object in visible {
                 if let Some(bytes) = self.bytes_of(&world, object) {
+                    let pointers = self.leads_of(&bytes, visible).into_iter();
+                    let pointers = pointers.map(|(at, leads)| (object.name.clone(), at, leads));
+                    outcome.pointers.extend(pointers);
                     outcome.objects.push((object.name.clone(), bytes));
                 }
             }

@@ -40,7 +40,7 @@ fn key(args: &CompareArgs, versions: &Versions) -> Digest {
         hasher.field(print_module(&version.module()));
         hasher.field(format!("{:?}", version.entry));
     }
-    hasher.field(versions.skipped.join("\n"));
+    hasher.field(format!("{:?}", versions.holders));
     hasher.field(format!(
         "{:?}",
         (

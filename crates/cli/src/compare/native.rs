@@ -2,7 +2,6 @@
 //! is proved by it.
 
 use std::{
-    cmp::Reverse,
     collections::{BTreeMap, HashSet, VecDeque},
     ffi::{OsStr, OsString},
     os::unix::ffi::{OsStrExt, OsStringExt},
@@ -18,6 +17,7 @@ use patchwright_exec::{
 };
 
 use super::{
+    corpus::{Corpus, Entry, Made, Turns, nearest},
     cover::{Cover, Near, Through},
     steady::{Steady, difference, sanitizer_report},
 };
@@ -94,8 +94,6 @@ pub struct Extent<'a> {
 
 /// Wall-clock time of an execution at most, until it is known what one takes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Cases with the most words of what has changed that others are made of more often.
-const MOST_RELEVANT: usize = 12;
 /// Bytes that are printed at most.
 const OUTPUT: u64 = 4 << 20;
 
@@ -288,30 +286,6 @@ pub struct Search<'a> {
     pub shrinks: bool,
 }
 
-/// An input that others are made of.
-struct Entry {
-    of: String,
-    case: Case,
-    /// How near its executions come to what has changed.
-    near: Near,
-    /// Places that each version went through.
-    slots: Vec<Vec<u16>>,
-    /// Inputs that were made of it.
-    tries: usize,
-    /// So many times something was changed since a test.
-    depth: usize,
-    /// Whether others were made of what its executions compare, and of its parts.
-    is_used: bool,
-}
-
-/// Inputs to make others of.
-#[derive(Default)]
-struct Corpus {
-    entries: Vec<Entry>,
-    /// How many words of what has changed they have, the most first, and which they are.
-    relevant: Vec<(usize, usize)>,
-}
-
 /// Entries that are kept for new ways through what has changed at most.
 const MOST_WAYS: usize = 3000;
 /// Inputs that are made of what one execution compared at most: for what is near to the change, and for the rest.
@@ -320,69 +294,6 @@ const MOST_TOWARDS: [usize; 2] = [300, 60];
 const MOST_DOUBTS: usize = 12;
 /// Inputs with something less that are made of one at most.
 const MOST_NEIGHBOURS: usize = 150;
-
-impl Corpus {
-    fn add(&mut self, entry: Entry, relevance: usize) {
-        if relevance > 0 {
-            let place = (self.relevant).partition_point(|(other, _)| *other >= relevance);
-            self.relevant.insert(place, (relevance, self.entries.len()));
-        }
-        self.entries.push(entry);
-    }
-
-    /// One to make another one of: what was found last leads further, and what has to do with the change.
-    fn choose(&mut self, mutator: &mut Mutator) -> usize {
-        let count = self.entries.len();
-        let nearest = self.entries.iter().map(|entry| entry.near).max();
-        let nearest = nearest.unwrap_or_default();
-        let at = match mutator.below(8) {
-            0 => mutator.below(count),
-            1..=4 if nearest > Near::Elsewhere => {
-                // Of some of them the one that was used least.
-                let near: Vec<usize> = (0..count)
-                    .filter(|&at| self.entries[at].near == nearest)
-                    .collect();
-                let some = (0..3).map(|_| near[mutator.below(near.len())]);
-                some.min_by_key(|&at| self.entries[at].tries).unwrap_or(0)
-            }
-            1..=5 if !self.relevant.is_empty() => {
-                let best = self.relevant.len().min(MOST_RELEVANT);
-                self.relevant[mutator.below(best)].1
-            }
-            _ => count - 1 - mutator.below(count.div_ceil(3)),
-        };
-        self.entries[at].tries += 1;
-        at
-    }
-
-    /// Looks again how near they come, once it is known of more places where they are.
-    fn look_again(&mut self, versions: &[Built]) {
-        for entry in &mut self.entries {
-            entry.near = nearest(versions, &entry.slots);
-        }
-    }
-
-    /// One of which no inputs were made by what its executions compare: the nearest, and of these the most like tests.
-    fn unused(&mut self) -> Option<usize> {
-        let open = (0..self.entries.len()).filter(|&at| !self.entries[at].is_used);
-        let at = open.min_by_key(|&at| {
-            let entry = &self.entries[at];
-            (Reverse(entry.near), entry.depth, at)
-        })?;
-        self.entries[at].is_used = true;
-        Some(at)
-    }
-}
-
-/// How near the nearest of the places is that each version went through.
-fn nearest(versions: &[Built], slots: &[Vec<u16>]) -> Near {
-    let covers = versions.iter().map(|one| one.cover.as_ref());
-    covers
-        .zip(slots)
-        .filter_map(|(cover, slots)| Some(cover?.nearest(slots)))
-        .max()
-        .unwrap_or_default()
-}
 
 impl Search<'_> {
     /// Searches. `each` is told of every input, with the test that it was made of and what all versions did.
@@ -402,7 +313,7 @@ impl Search<'_> {
         let mut slowest = Duration::ZERO;
         let mut last_found: Option<Instant> = None;
         let mut ways = 0;
-        let mut towards: VecDeque<(String, Case, usize)> = VecDeque::new();
+        let mut towards = Turns::default();
         let covers = self.versions.iter().any(|one| one.cover.is_some());
         let seeds = std::mem::take(&mut self.seeds);
         let mut waiting = seeds.into_iter().peekable();
@@ -424,12 +335,15 @@ impl Search<'_> {
                     if tally.of_tests == 0 {
                         tally.of_tests = tally.inputs;
                     }
-                    if covers && towards.is_empty() && self.mutator.below(8) == 0 {
-                        towards = self.towards(&mut corpus, wall)?;
+                    // What is near to the change and nothing was made of has its turn soon.
+                    let pause = if corpus.has_near_unused() { 2 } else { 8 };
+                    if covers && towards.has_room() && self.mutator.below(pause) == 0 {
+                        let row = self.towards(&mut corpus, wall)?;
+                        towards.add(row);
                     }
-                    let turn = !towards.is_empty() && self.mutator.below(2) == 0;
-                    match turn.then(|| towards.pop_front()).flatten() {
-                        Some(made) => made,
+                    let turn = (self.mutator.below(2) == 0).then(|| towards.next());
+                    match turn.flatten() {
+                        Some(made) => (made.of, made.case, made.depth),
                         None => {
                             let from = corpus.choose(&mut self.mutator);
                             let other = self.mutator.below(corpus.entries.len());
@@ -547,14 +461,6 @@ impl Search<'_> {
             count(Near::Line),
             count(Near::Function)
         );
-        if std::env::var_os("DEBUG_CORPUS").is_some() {
-            for one in &corpus.entries {
-                eprintln!(
-                    "{:?} tries {} {} {:?}",
-                    one.near, one.tries, one.of, one.case
-                );
-            }
-        }
         Ok(tally)
     }
 
@@ -576,11 +482,7 @@ impl Search<'_> {
     }
 
     /// Inputs that are made of an entry in all simple ways: something less, or what an execution compared exchanged.
-    fn towards(
-        &mut self,
-        corpus: &mut Corpus,
-        wall: Duration,
-    ) -> Result<VecDeque<(String, Case, usize)>, Problem> {
+    fn towards(&mut self, corpus: &mut Corpus, wall: Duration) -> Result<VecDeque<Made>, Problem> {
         let Some(at) = corpus.unused() else {
             return Ok(VecDeque::new());
         };
@@ -588,7 +490,8 @@ impl Search<'_> {
         if entry.depth == 0 {
             entry.case = self.without_files(&entry.case, &entry.slots, wall)?;
         }
-        let mut all = self.mutator.neighbours(&entry.case, MOST_NEIGHBOURS);
+        let neighbours = self.mutator.neighbours(&entry.case, MOST_NEIGHBOURS);
+        let mut all: [Vec<Case>; 2] = Default::default();
         let mut left = MOST_TOWARDS;
         let mut known: HashSet<Compared> = HashSet::new();
         for version in self.versions.iter_mut().take(2) {
@@ -601,11 +504,12 @@ impl Search<'_> {
                     continue;
                 }
                 let is_far = near == Near::Elsewhere;
-                let left = &mut left[usize::from(is_far)];
+                let at = usize::from(is_far);
+                let left = &mut left[at];
                 let most = (*left).min(if is_far { 4 } else { 24 });
                 let made = self.mutator.towards(&entry.case, &compared, most);
                 *left -= made.len();
-                all.extend(made);
+                all[at].extend(made);
                 if let Compared::Texts { a, b } = compared {
                     let is_word = |word: &Vec<u8>| {
                         let is_plain = word.iter().all(|byte| (b' '..=b'~').contains(byte));
@@ -615,11 +519,24 @@ impl Search<'_> {
                 }
             }
         }
-        let (of, depth) = (entry.of.clone(), entry.depth + 1);
-        Ok(all
-            .into_iter()
-            .map(|case| (of.clone(), case, depth))
-            .collect())
+        // Of each kind in turns.
+        let [near, far] = all;
+        let mut kinds = [near, neighbours, far].map(Vec::into_iter);
+        let mut cases: Vec<Case> = Vec::new();
+        loop {
+            let count = cases.len();
+            cases.extend(kinds.iter_mut().filter_map(Iterator::next));
+            if cases.len() == count {
+                break;
+            }
+        }
+        let (of, depth) = (&entry.of, entry.depth + 1);
+        let made = cases.into_iter().map(|case| Made {
+            of: of.clone(),
+            case,
+            depth,
+        });
+        Ok(made.collect())
     }
 
     /// A case without the files that make no difference for where executions go: nothing is gained by changing them.

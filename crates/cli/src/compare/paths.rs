@@ -11,7 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_compare::{Case, Extent, Followed, Found, Known, Paths, Side, Stop, Turning};
+use patchwright_compare::{
+    Case, Extent, Followed, Found, Holder, Known, Paths, Side, Stop, Turning,
+};
 use patchwright_exec::CancelToken;
 use patchwright_ir::{Module, Program, Value};
 use patchwright_symbolic::{Entry, Options, Shape, encode_along};
@@ -43,8 +45,8 @@ pub struct Setup {
     pub options: Options,
     /// The files of the versions, and the lines that have changed.
     pub changed: [(String, Vec<u32>); 2],
-    /// Objects that are not compared.
-    pub skipped: Vec<String>,
+    /// Objects that hold pointers.
+    pub holders: Vec<Holder>,
     /// Whole programs are compared.
     pub is_program: bool,
     pub extent: Extent,
@@ -74,7 +76,7 @@ impl Setup {
                 let version = &both[side];
                 (version.source().path.clone(), version.changed.clone())
             }),
-            skipped: versions.skipped.clone(),
+            holders: versions.holders.clone(),
             is_program: matches!(both[0].entry, Entry::Main { .. }),
             extent,
             turning,
@@ -163,7 +165,7 @@ pub fn explore(
         let mut followed = Followed {
             follow: &mut follow,
             is_program: setup.is_program,
-            skipped: &setup.skipped,
+            holders: &setup.holders,
             input: setup.options.input,
             changed: changed.map(|(file, lines)| (file.as_str(), lines.as_slice())),
         };

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use patchwright_compare::{
-    changed_lines, holds_pointer, is_same_code, renamed_parameters, same_parameters,
+    Holder, changed_lines, holders, is_same_code, renamed_parameters, same_parameters,
 };
 use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
@@ -52,8 +52,8 @@ pub struct Versions {
     pub both: [Version; 2],
     /// What the symbolic encoding knows of the C library.
     pub library: Module,
-    /// Objects that are not compared, since they hold pointers.
-    pub skipped: Vec<String>,
+    /// Objects that hold pointers.
+    pub holders: Vec<Holder>,
     /// They are the same code.
     pub same_code: bool,
     /// How many arguments they get, if they are programs that look at them.
@@ -128,15 +128,15 @@ pub fn versions(
     let texts = [0, 1].map(|side| both[side].source().unit.source.clone());
     both[0].changed = changed_lines(&texts[0], &texts[1]);
     both[1].changed = changed_lines(&texts[1], &texts[0]);
-    let mut skipped = Vec::new();
+    let mut holding = Vec::new();
     for version in &both {
-        skipped.extend(holds_pointer(&version.source().unit, &version.shapes));
+        holding.extend(holders(&version.source().unit, &version.shapes));
     }
     let same_code = is_same_code(&[both[0].module()], &[both[1].module()]);
     Ok(Versions {
         both,
         library,
-        skipped,
+        holders: holding,
         same_code,
         arguments,
         any_arguments: read.any && args.function.is_none(),

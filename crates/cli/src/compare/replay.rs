@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_compare::{Kind, Partition, Seen, Side};
-use patchwright_interpret::Ending;
+use patchwright_compare::{Holder, Kind, Partition, Seen, Side};
+use patchwright_interpret::{Ending, Undefined};
 use patchwright_ir::{Module, Type};
-use patchwright_prove::{For, Given, execute, find, harness, shown};
+use patchwright_prove::{For, Given, execute, find, harness};
 use patchwright_report::comparison::Observed;
-use patchwright_symbolic::{Check, InputKind, ParameterShape, Shape};
+use patchwright_symbolic::{Check, InputKind};
 
-use super::read::Versions;
+use super::{observed::observed, read::Versions};
 use crate::encoded::Problem;
 
 /// What stands between what the function prints and what the harness prints of what is left.
@@ -39,11 +39,16 @@ pub struct Watch {
     pub checks: BTreeSet<Check>,
 }
 
-struct Execution {
-    ending: Ending,
-    at: String,
-    output: Vec<u8>,
-    left: Vec<(String, Vec<u8>)>,
+/// What an execution of a sample did.
+pub struct Execution {
+    /// How it ended.
+    pub ending: Ending,
+    /// Where, for messages.
+    pub at: String,
+    /// What it printed.
+    pub output: Vec<u8>,
+    /// What it left, as the harness prints that.
+    pub left: Vec<(String, Vec<u8>)>,
 }
 
 /// The harnesses of all partitions of a function, read together: its source is read once, and not for each of them.
@@ -190,7 +195,13 @@ pub fn replay(
     let shapes = &versions.both[0].shapes;
     let observed = [0, 1].map(|side| {
         let result = watch.result[side];
-        Some(observed(&executions[side], watch, result, shapes))
+        Some(observed(
+            &executions[side],
+            watch,
+            result,
+            shapes,
+            &versions.holders,
+        ))
     });
     Ok((observed, answer))
 }
@@ -257,7 +268,9 @@ pub fn observed_in(
     match execution(versions, watch, (&none, 0), Side::Old, &inputs) {
         Ok(execution) => {
             let shapes = &versions.both[0].shapes;
-            Ok(Some(observed(&execution, watch, watch.result[0], shapes)))
+            let holders = &versions.holders;
+            let result = watch.result[0];
+            Ok(Some(observed(&execution, watch, result, shapes, holders)))
         }
         Err(Problem::Input(_)) => Ok(None),
         Err(other) => Err(other),
@@ -347,6 +360,12 @@ fn agreement(
     old: &Execution,
     new: &Execution,
 ) -> Replay {
+    let fails = |one: &Execution| match &one.ending {
+        Ending::Abort => Some(false),
+        Ending::Undefined { .. } => Some(true),
+        _ => None,
+    };
+    let both_fail = fails(old).is_some() && fails(new).is_some();
     for one in [old, new] {
         match &one.ending {
             Ending::Undefined { message, .. } if one.at.contains("harness.c") => {
@@ -359,6 +378,13 @@ fn agreement(
                 return Replay::Untold(format!(
                     "an execution takes longer than the limit of {what}"
                 ));
+            }
+            // It follows pointers less far than terms do.
+            Ending::Undefined {
+                kind: Undefined::BadPointerArithmetic,
+                message,
+            } if !both_fail && matches!(partition.kind, Kind::Equal | Kind::Different) => {
+                return Replay::Untold(format!("the interpreter does not follow it: {message}"));
             }
             Ending::Undefined { kind, message } if !watch.checks.contains(&Check::of(*kind)) => {
                 return Replay::Untold(format!(
@@ -380,15 +406,16 @@ fn agreement(
     if unwritten {
         return Replay::Untold("an execution rests on a value that nothing has written".to_owned());
     }
-    let fails = |one: &Execution| match &one.ending {
-        Ending::Abort => Some(false),
-        Ending::Undefined { .. } => Some(true),
-        _ => None,
-    };
     let pointers = watch.result.contains(&Some(Type::Ptr));
+    let is_pointer = |seen: &Seen| match seen {
+        Seen::Result => pointers,
+        Seen::Object(name) => versions.holders.iter().any(|holder| holder.name == *name),
+        _ => false,
+    };
     let is_compared = |name: &str| {
-        let is_skipped = |skipped: &String| skipped.trim_start_matches('*') == name;
-        !(name == "result" && pointers || versions.skipped.iter().any(is_skipped))
+        // The bytes of pointers are of one version.
+        let holds = |holder: &Holder| holder.name.trim_start_matches('*') == name;
+        !versions.holders.iter().any(holds)
     };
     let left = |one: &Execution| -> Vec<(String, Vec<u8>)> {
         let compared = one.left.iter().filter(|(name, _)| is_compared(name));
@@ -400,11 +427,11 @@ fn agreement(
         Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
         Kind::FailsOtherwise => {
             let otherwise = fails(old) != fails(new) || old.output != new.output;
-            if fails(old).is_some() && fails(new).is_some() && !otherwise {
+            if both_fail && !otherwise {
                 // Values are compared and how they are written, and standard error is not looked at.
                 return Replay::SameText;
             }
-            fails(old).is_some() && fails(new).is_some()
+            both_fail
         }
         Kind::Equal => match (fails(old), fails(new)) {
             (None, None) => same(),
@@ -413,7 +440,7 @@ fn agreement(
         Kind::Different => {
             if fails(old).is_some() || fails(new).is_some() {
                 false
-            } else if same() && pointers && partition.seen.contains(&Seen::Result) {
+            } else if same() && partition.seen.iter().any(is_pointer) {
                 return Replay::Untold("what differs is a pointer".to_owned());
             } else if same() && partition.seen.iter().any(is_static) {
                 return Replay::Untold(
@@ -456,84 +483,6 @@ pub fn sample(inputs: &[Given]) -> String {
         .iter()
         .map(|given| format!("{} = {}", given.name, given.text()));
     all.collect::<Vec<_>>().join(", ")
-}
-
-fn observed(
-    one: &Execution,
-    watch: &Watch,
-    result: Option<Type>,
-    shapes: &[ParameterShape],
-) -> Observed {
-    let ending = match &one.ending {
-        Ending::Exit(status) => format!("exit {status}"),
-        Ending::Abort => format!("abort{}", one.at),
-        Ending::Assumption => "an assumption does not hold".to_owned(),
-        Ending::Undefined { kind, message } => {
-            format!("undefined ({}): {message}{}", kind.code(), one.at)
-        }
-        Ending::Unsupported(reason) => format!("not supported: {reason}"),
-        Ending::Limit(what) => format!("endless, as far as the limit of {what} tells"),
-    };
-    let left = one.left.iter().map(|(name, bytes)| {
-        let element = match name.as_str() {
-            "result" => result,
-            _ => shapes
-                .iter()
-                .find(|shape| shape.name == *name)
-                .and_then(element),
-        };
-        let pointed = shapes.iter().any(|shape| shape.name == *name);
-        let size = watch
-            .globals
-            .iter()
-            .find(|(global, _)| global == name)
-            .map(|one| one.1);
-        let element = element.or(match size {
-            Some(4) => Some(Type::I32),
-            Some(8) => Some(Type::I64),
-            Some(2) => Some(Type::I16),
-            _ => None,
-        });
-        let value = values(bytes, element.unwrap_or(Type::U8));
-        let name = match pointed && !value.starts_with('{') {
-            true => format!("*{name}"),
-            false => name.clone(),
-        };
-        (name, value)
-    });
-    Observed {
-        ending,
-        output: String::from_utf8_lossy(&one.output).into_owned(),
-        left: left.collect(),
-    }
-}
-
-fn element(shape: &ParameterShape) -> Option<Type> {
-    match &shape.shape {
-        Shape::Pointer { to: Some(to), .. } => match to.as_ref() {
-            Shape::Scalar(ty) => Some(*ty),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn values(bytes: &[u8], ty: Type) -> String {
-    let size = (ty.size() as usize).max(1);
-    let all: Vec<String> = bytes
-        .chunks(size)
-        .map(|chunk| {
-            let mut bits = 0;
-            for (at, &byte) in chunk.iter().enumerate().take(16) {
-                bits |= u128::from(byte) << (8 * at);
-            }
-            shown(ty, bits)
-        })
-        .collect();
-    match all.as_slice() {
-        [only] => only.clone(),
-        _ => format!("{{{}}}", all.join(", ")),
-    }
 }
 
 /// Globals that both versions define, whose names C can write.

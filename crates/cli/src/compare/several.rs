@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use patchwright_compare::{Extent, Pair, Partition, Strategy, several};
+use patchwright_compare::{Extent, Holder, Pair, Partition, Strategy, several};
 use patchwright_exec::{CancelToken, Scratch};
 use patchwright_prove::mixes_arguments;
 use patchwright_report::comparison::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
@@ -162,7 +162,7 @@ fn pairs(
     let first = all.first().map(|versions| &versions.both[0]);
     let others = all.iter().map(|versions| &versions.both[1]);
     let versions: Vec<&Version> = first.into_iter().chain(others).collect();
-    let skipped: Vec<String> = all.iter().flat_map(|one| one.skipped.clone()).collect();
+    let holders: Vec<Holder> = all.iter().flat_map(|one| one.holders.clone()).collect();
     let is_program = encoder.args.function.is_none();
     let mut argument_numbers = true;
     loop {
@@ -180,7 +180,7 @@ fn pairs(
             for other in &encodings[at + 1..] {
                 let input = encoder.args.input;
                 let (one, other) = (one.clone(), other.clone());
-                pairs.push(Pair::new(terms, one, other, is_program, &skipped, input));
+                pairs.push(Pair::new(terms, one, other, is_program, &holders, input));
             }
         }
         let mixes = |terms: &Terms, pair: &Pair| {

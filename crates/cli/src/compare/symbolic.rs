@@ -16,14 +16,13 @@ use patchwright_ir::{Module, Program};
 use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{
-    Check, EncodeError, Encoding, InputKind, Options, Place, Shape, encode,
-};
+use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
 
 use super::{
     CompareArgs, Order,
     interactions::{interactions, plan, told},
     journal,
+    notes::notes,
     paths::{self, Setup, Shared},
     read::{Version, Versions},
     replay::{self, Harnesses, Replay, Watch},
@@ -244,28 +243,7 @@ impl Job<'_> {
                 return Err(Problem::Interrupted);
             }
         }
-        for shape in &self.versions.both[0].shapes {
-            let is_said = args.length.iter().any(|said| {
-                said.split_once('=')
-                    .is_some_and(|(name, _)| name == shape.name)
-            });
-            if let (
-                Shape::Pointer {
-                    to: Some(_), count, ..
-                },
-                false,
-            ) = (&shape.shape, is_said)
-            {
-                let (many, name) = (if *count == 1 { "" } else { "s" }, &shape.name);
-                whole.report.notes.push(format!(
-                    "`{name}` points to {count} object{many}; --length {name}=N says another number"
-                ));
-            }
-        }
-        for (of_new, of_old) in &self.versions.renamed {
-            let note = format!("what NEW calls `{of_new}` is called `{of_old}` here, as in OLD");
-            whole.report.notes.push(note);
-        }
+        whole.report.notes.extend(notes(&self.versions, args));
         let seconds = &mut whole.report.seconds;
         match (first, seconds.iter_mut().find(|one| one.0 == FIRST)) {
             (Some(first), Some((_, other))) => *other = first.min(*other),
@@ -541,8 +519,8 @@ impl Job<'_> {
                 return Ok(None);
             };
             let is_program = args.function.is_none();
-            let skipped = &self.versions.skipped;
-            let pair = Pair::new(terms, old, new, is_program, skipped, args.input);
+            let holders = &self.versions.holders;
+            let pair = Pair::new(terms, old, new, is_program, holders, args.input);
             let encodings = Side::BOTH.map(|side| pair.encoding(side));
             if !argument_numbers || !mixes_arguments(terms, &pair.roots(), &encodings) {
                 return Ok(Some(pair));

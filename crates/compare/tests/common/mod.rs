@@ -10,8 +10,8 @@ use std::{
 };
 
 use patchwright_compare::{
-    Explored, Explorer, Extent, Followed, Found, Kind, Known, Pair, Partition, Paths, Reason,
-    Rounds, Side, Stop, Strategy, Together, Turning, Verdict, holds_pointer, reasons, verdict,
+    Explored, Explorer, Extent, Followed, Found, Holder, Kind, Known, Pair, Partition, Paths,
+    Reason, Rounds, Side, Stop, Strategy, Together, Turning, Verdict, holders, reasons, verdict,
 };
 use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
@@ -165,14 +165,14 @@ pub fn compared(old: &str, new: &str, asked: &Asked) -> Answer {
 /// Both versions, linked, and where they begin; objects that hold pointers.
 struct Both {
     programs: Vec<(Program, Entry, Options)>,
-    skipped: Vec<String>,
+    holders: Vec<Holder>,
     /// Where both are read.
     path: String,
 }
 
 fn both(old: &str, new: &str, asked: &Asked) -> Both {
     let mut programs = Vec::new();
-    let mut skipped = Vec::new();
+    let mut holding = Vec::new();
     let mut place = String::new();
     for (prefix, text) in [("old.", old), ("new.", new)] {
         let (source, library) = with_reader(|reader| {
@@ -199,7 +199,7 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
             },
             Some(name) => {
                 let shapes = parameters(&sources, name, &lengths).expect("parameters");
-                skipped.extend(holds_pointer(&sources[0].unit, &shapes));
+                holding.extend(holders(&sources[0].unit, &shapes));
                 Entry::Function {
                     name: name.to_owned(),
                     parameters: shapes,
@@ -218,7 +218,7 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
     }
     Both {
         programs,
-        skipped,
+        holders: holding,
         path: place,
     }
 }
@@ -250,7 +250,7 @@ pub fn by_paths(old: &str, new: &str, asked: &Asked, changed: [&[u32]; 2]) -> By
                 let mut followed = Followed {
                     follow: &mut follow,
                     is_program: asked.function.is_none(),
-                    skipped: &both.skipped,
+                    holders: &both.holders,
                     input: 64,
                     changed: changed.map(|lines| (file, lines)),
                 };
@@ -333,7 +333,7 @@ pub fn by_rounds(old: &str, new: &str, asked: &Asked) -> Option<Together> {
 fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     let mut terms = Terms::new();
     let both = both(old, new, asked);
-    let skipped = both.skipped;
+    let holding = both.holders;
     let mut encodings = Vec::new();
     for (program, entry, options) in &both.programs {
         encodings.push(encode(program, entry, options, &mut terms, &|| false).expect("encodes"));
@@ -341,7 +341,7 @@ fn compare(old: &str, new: &str, asked: &Asked) -> Answer {
     let new = encodings.pop().expect("two");
     let old = encodings.pop().expect("two");
     let is_program = asked.function.is_none();
-    let pair = Pair::new(&mut terms, old, new, is_program, &skipped, 64);
+    let pair = Pair::new(&mut terms, old, new, is_program, &holding, 64);
     let extent = Extent {
         different: asked.different,
         equal: asked.equal,

@@ -37,11 +37,29 @@ pub(crate) fn function_spelling(node: &Node) -> (String, bool) {
     }
 }
 
-/// `int` of `int (struct s *, int)`; `None` for functions that return pointers to functions.
-pub(super) fn return_spelling(text: &str) -> Option<&str> {
+/// `int` of `int (struct s *, int)`, and `int (*)(char)` of `int (*(struct s *))(char)`, a function that returns a pointer to one.
+pub(super) fn return_spelling(text: &str) -> Option<String> {
     let text = text.split(" __attribute__").next()?;
+    if let Some(own) = within_declarator(text) {
+        let (_, end) = lex::arguments(text.as_bytes(), own)?;
+        return Some(format!("{}{}", &text[..own], &text[end..]));
+    }
     let open = text.find('(')?;
-    text[open..].ends_with(')').then(|| text[..open].trim())
+    let ends = text[open..].ends_with(')');
+    ends.then(|| text[..open].trim().to_owned())
+}
+
+/// Where the parameters of a function begin that returns a pointer to a function: they stand within the declarator of that.
+fn within_declarator(text: &str) -> Option<usize> {
+    let open = text.find('(')?;
+    let declarator = text[open + 1..].trim_start();
+    if !declarator.starts_with('*') {
+        return None;
+    }
+    let begin = text.len() - declarator.len();
+    let is_part = |c: char| c == '*' || c == ' ' || c == '_' || c.is_ascii_alphabetic();
+    let next = declarator.find(|c| !is_part(c))?;
+    declarator[next..].starts_with('(').then_some(begin + next)
 }
 
 /// Parameters with a declared type in the spelling of a function's (or function pointer's) type.
@@ -53,8 +71,7 @@ pub(super) fn parameter_count(text: &str) -> usize {
 pub(crate) fn parameter_spellings(text: &str) -> Vec<&str> {
     let text = text.split(" __attribute__").next().unwrap_or_default();
     let bytes = text.as_bytes();
-    // The last group of parentheses at depth 0 are the parameters of the function itself,
-    // unless it returns a function pointer, which has further groups inside.
+    // The last group of parentheses at depth 0 are the parameters, unless a pointer to a function is returned.
     let mut depth = 0;
     let mut last_open = None;
     for (i, c) in bytes.iter().enumerate() {
@@ -69,6 +86,7 @@ pub(crate) fn parameter_spellings(text: &str) -> Vec<&str> {
             _ => {}
         }
     }
+    let last_open = within_declarator(text).or(last_open);
     let Some((arguments, _)) = last_open.and_then(|open| lex::arguments(bytes, open)) else {
         return Vec::new();
     };
@@ -90,5 +108,19 @@ mod tests {
         assert_eq!(parameter_count("void (void)"), 0);
         assert_eq!(parameter_count("int ()"), 0);
         assert_eq!(parameter_count("int (int (*)(int, int), char)"), 2);
+        assert_eq!(
+            parameter_count("void (*(int, void (*)(int)))(int, int, int)"),
+            2
+        );
+    }
+
+    #[test]
+    fn a_returned_function_has_the_rest_of_the_declarator() {
+        let is =
+            |text, expected: &str| assert_eq!(return_spelling(text).as_deref(), Some(expected));
+        is("int (struct s *, int)", "int");
+        is("char *(void) __attribute__((noreturn))", "char *");
+        is("int (*(int))(char)", "int (*)(char)");
+        is("void (*(int, void (*)(int)))(int)", "void (*)(int)");
     }
 }

@@ -12,6 +12,7 @@ mod getopt;
 mod math;
 mod math_more;
 mod misc;
+mod needed;
 pub(crate) mod real;
 mod scan;
 pub(crate) mod signals;

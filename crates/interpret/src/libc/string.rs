@@ -1,6 +1,6 @@
 //! `string.h` and `strings.h`.
 
-use super::{Args, Native, int, word};
+use super::{Args, Native, int, needed, word};
 use crate::{
     fault::{Run, Undefined, undefined},
     machine::Machine,
@@ -94,22 +94,20 @@ pub(super) fn find(name: &str) -> Option<Native> {
             word(at)
         },
         "strcmp" | "strcoll" | "__strcoll" => |m, a| {
-            let (x, y) = (m.text(a.word(0)?)?, m.memory.string(a.word(1)?)?);
-            int(compare(&x, y))
+            let texts = [a.word(0)?, a.word(1)?];
+            int(needed::compare(m, texts, u64::MAX, |byte| byte)?)
         },
         "strncmp" => |m, a| {
-            let n = a.word(2)?;
-            let (x, y) = (bounded(m, a.word(0)?, n)?, bounded(m, a.word(1)?, n)?);
-            int(compare(&x, &y))
+            let texts = [a.word(0)?, a.word(1)?];
+            int(needed::compare(m, texts, a.word(2)?, |byte| byte)?)
         },
         "strcasecmp" => |m, a| {
-            let (x, y) = (m.text(a.word(0)?)?, m.text(a.word(1)?)?);
-            int(compare(&x.to_ascii_lowercase(), &y.to_ascii_lowercase()))
+            let texts = [a.word(0)?, a.word(1)?];
+            int(needed::compare(m, texts, u64::MAX, lower)?)
         },
         "strncasecmp" => |m, a| {
-            let n = a.word(2)?;
-            let (x, y) = (bounded(m, a.word(0)?, n)?, bounded(m, a.word(1)?, n)?);
-            int(compare(&x.to_ascii_lowercase(), &y.to_ascii_lowercase()))
+            let texts = [a.word(0)?, a.word(1)?];
+            int(needed::compare(m, texts, a.word(2)?, lower)?)
         },
         "strverscmp" => |m, a| {
             let (x, y) = (m.text(a.word(0)?)?, m.text(a.word(1)?)?);
@@ -117,18 +115,13 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         "strchr" | "index" => |m, a| {
             let (at, c) = (a.word(0)?, a.word(1)? as u8);
-            let text = m.memory.string(at)?;
-            let found = match c {
-                0 => Some(text.len()),
-                _ => text.iter().position(|&b| b == c),
-            };
-            word(found.map_or(0, |i| at + i as u64))
+            let length = needed::length(m, at, |byte| Ok(byte == c))?;
+            let is_there = m.memory.read(at + length, 1)?[0] == c;
+            word(if is_there { at + length } else { 0 })
         },
         "strchrnul" | "__strchrnul" => |m, a| {
             let (at, c) = (a.word(0)?, a.word(1)? as u8);
-            let text = m.memory.string(at)?;
-            let found = text.iter().position(|&b| b == c);
-            word(at + found.unwrap_or(text.len()) as u64)
+            word(at + needed::length(m, at, |byte| Ok(byte == c))?)
         },
         "strrchr" | "rindex" => |m, a| {
             let (at, c) = (a.word(0)?, a.word(1)? as u8);
@@ -142,7 +135,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "strstr" => |m, a| {
             let at = a.word(0)?;
             let needle = m.text(a.word(1)?)?;
-            word(position(m.memory.string(at)?, &needle).map_or(0, |i| at + i as u64))
+            word(needed::find(m, at, &needle)?)
         },
         "strcasestr" => |m, a| {
             let at = a.word(0)?;
@@ -151,23 +144,23 @@ pub(super) fn find(name: &str) -> Option<Native> {
             word(position(&hay, &needle).map_or(0, |i| at + i as u64))
         },
         "strspn" => |m, a| {
-            let set = m.text(a.word(1)?)?;
-            let text = m.memory.string(a.word(0)?)?;
-            let end = text.iter().position(|b| !set.contains(b));
-            word(end.unwrap_or(text.len()) as u64)
+            let set = a.word(1)?;
+            word(needed::length(m, a.word(0)?, |byte| {
+                Ok(!needed::contains(m, set, byte)?)
+            })?)
         },
         "strcspn" => |m, a| {
-            let set = m.text(a.word(1)?)?;
-            let text = m.memory.string(a.word(0)?)?;
-            let end = text.iter().position(|b| set.contains(b));
-            word(end.unwrap_or(text.len()) as u64)
+            let set = a.word(1)?;
+            word(needed::length(m, a.word(0)?, |byte| {
+                needed::contains(m, set, byte)
+            })?)
         },
         "strpbrk" => |m, a| {
             let at = a.word(0)?;
-            let set = m.text(a.word(1)?)?;
-            let text = m.memory.string(at)?;
-            let found = text.iter().position(|b| set.contains(b));
-            word(found.map_or(0, |i| at + i as u64))
+            let set = a.word(1)?;
+            let length = needed::length(m, at, |byte| needed::contains(m, set, byte))?;
+            let is_end = m.memory.read(at + length, 1)?[0] == 0;
+            word(if is_end { 0 } else { at + length })
         },
         "strdup" | "__strdup" => |m, a| {
             let text = m.text(a.word(0)?)?;
@@ -328,6 +321,10 @@ fn memcmp(m: &mut Machine<'_>, a: &Args<'_>) -> Run<u128> {
         std::cmp::Ordering::Equal => 0,
         std::cmp::Ordering::Greater => 1,
     })
+}
+
+fn lower(byte: u8) -> u8 {
+    byte.to_ascii_lowercase()
 }
 
 fn compare(x: &[u8], y: &[u8]) -> i64 {

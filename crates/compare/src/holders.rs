@@ -1,0 +1,199 @@
+//! Objects whose bytes hold pointers, and where in them.
+
+use patchwright_csource::{
+    TranslationUnit,
+    types::{TypeId, TypeKind, TypeTable},
+};
+use patchwright_ir::Type;
+use patchwright_symbolic::{ParameterShape, Shape, naming};
+
+/// An object whose bytes hold pointers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its name, as the encoding calls it.
+    pub name: String,
+    /// The offsets of the pointers in bytes, in order; nothing if it is not known where they are.
+    pub offsets: Option<Vec<u64>>,
+}
+
+/// Pointers of larger objects are not looked at one by one.
+const MOST_POINTERS: usize = 256;
+
+/// The objects behind these parameters, and the globals, whose bytes hold pointers.
+pub fn holders(unit: &TranslationUnit, parameters: &[ParameterShape]) -> Vec<Holder> {
+    let mut all = Vec::new();
+    for &global in &unit.globals {
+        let variable = unit.variable(global);
+        if has_pointer(&unit.types, variable.ty) {
+            let mut offsets = Vec::new();
+            let known = in_type(&unit.types, variable.ty, 0, &mut offsets);
+            all.push(Holder {
+                name: variable.name.clone(),
+                offsets: known.map(|()| offsets),
+            });
+        }
+    }
+    for parameter in parameters {
+        behind(&parameter.shape, &parameter.name, &mut all);
+    }
+    all
+}
+
+fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Pointer(_) => true,
+        TypeKind::Array(of, _) => has_pointer(types, *of),
+        TypeKind::Record(record) => match &types.record(*record).fields {
+            Some(fields) => fields.iter().any(|field| has_pointer(types, field.ty)),
+            None => true,
+        },
+        _ => false,
+    }
+}
+
+/// Adds the offsets of the pointers in an object of a type; nothing if they are not known: those of unions hold something else
+/// at times.
+fn in_type(types: &TypeTable, ty: TypeId, at: u64, offsets: &mut Vec<u64>) -> Option<()> {
+    match types.kind(ty) {
+        TypeKind::Pointer(_) => offsets.push(at),
+        TypeKind::Array(of, count) if has_pointer(types, *of) => {
+            let size = types.size(*of)?;
+            for index in 0..(*count)? {
+                in_type(types, *of, at + index * size, offsets)?;
+            }
+        }
+        TypeKind::Record(record) if has_pointer(types, ty) => {
+            let (record, layout) = (types.record(*record), types.layout(*record)?);
+            if record.is_union {
+                return None;
+            }
+            let fields = record.fields.as_ref()?;
+            for (field, bits) in fields.iter().zip(&layout.offsets) {
+                in_type(types, field.ty, at + bits / 8, offsets)?;
+            }
+        }
+        _ => {}
+    }
+    (offsets.len() <= MOST_POINTERS).then_some(())
+}
+
+/// Objects that pointers lead to, named as the encoding names them.
+fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
+    match shape {
+        Shape::Pointer {
+            to: Some(to),
+            count,
+            ..
+        } => {
+            if is_within(to) {
+                let mut offsets = Vec::new();
+                let known =
+                    (0..*count).try_for_each(|index| in_shape(to, index * to.size(), &mut offsets));
+                all.push(Holder {
+                    name: naming::pointed(name, *count),
+                    offsets: known.map(|()| offsets),
+                });
+            }
+            for index in 0..*count {
+                behind(to, &naming::behind(name, *count, index, to), all);
+            }
+        }
+        Shape::Record { members, .. } => {
+            for (_, member, shape) in members {
+                behind(shape, &naming::member(name, member), all);
+            }
+        }
+        Shape::Array { element, count } => {
+            for index in 0..*count {
+                behind(element, &naming::element(name, index), all);
+            }
+        }
+        Shape::Scalar(_) | Shape::Pointer { to: None, .. } => {}
+    }
+}
+
+fn is_within(shape: &Shape) -> bool {
+    match shape {
+        Shape::Pointer { .. } => true,
+        Shape::Scalar(ty) => *ty == Type::Ptr,
+        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| is_within(shape)),
+        Shape::Array { element, .. } => is_within(element),
+    }
+}
+
+/// As [`in_type`], of an object of a shape. Members of a union overlap.
+fn in_shape(shape: &Shape, at: u64, offsets: &mut Vec<u64>) -> Option<()> {
+    match shape {
+        Shape::Pointer { .. } | Shape::Scalar(Type::Ptr) => offsets.push(at),
+        Shape::Scalar(_) => {}
+        Shape::Record { members, .. } => {
+            let mut end = 0;
+            for (offset, _, shape) in members {
+                if *offset < end {
+                    return None;
+                }
+                end = offset + shape.size();
+                in_shape(shape, at + offset, offsets)?;
+            }
+        }
+        Shape::Array { element, count } => {
+            if is_within(element) {
+                for index in 0..*count {
+                    in_shape(element, at + index * element.size(), offsets)?;
+                }
+            }
+        }
+    }
+    (offsets.len() <= MOST_POINTERS).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(to: Option<Shape>) -> Shape {
+        Shape::Pointer {
+            to: to.map(Box::new),
+            count: 1,
+            nullable: true,
+        }
+    }
+
+    fn record(size: u64, members: &[(u64, Shape)]) -> Shape {
+        let members = members.iter().cloned();
+        Shape::Record {
+            size,
+            members: members
+                .map(|(at, shape)| (at, format!("m{at}"), shape))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn pointers_are_found_in_members_and_elements_and_not_in_unions() {
+        let node = record(
+            16,
+            &[(0, Shape::Scalar(Type::I32)), (8, Shape::Scalar(Type::Ptr))],
+        );
+        let list = Shape::Pointer {
+            to: Some(Box::new(node)),
+            count: 2,
+            nullable: false,
+        };
+        let union = record(8, &[(0, pointer(None)), (0, Shape::Scalar(Type::I64))]);
+        let mut all = Vec::new();
+        behind(&list, "list", &mut all);
+        behind(&pointer(Some(union)), "u", &mut all);
+        behind(
+            &pointer(Some(Shape::Scalar(Type::I32))),
+            "numbers",
+            &mut all,
+        );
+        let expected = [("list", Some(vec![8, 24])), ("*u", None)];
+        let expected = expected.map(|(name, offsets)| Holder {
+            name: name.to_owned(),
+            offsets,
+        });
+        assert_eq!(all, expected);
+    }
+}

@@ -1,0 +1,62 @@
+//! Reading texts no further than the answer needs: what lies behind the first difference, or behind what was looked for,
+//! need not be there. The functions that are encoded as terms (`library.c` of `symbolic`) read as far.
+
+use crate::{fault::Run, machine::Machine};
+
+/// The byte at an address.
+fn byte(m: &Machine<'_>, at: u64) -> Run<u8> {
+    Ok(m.memory.read(at, 1)?[0])
+}
+
+/// How the first of at most `most` bytes in which two texts differ compare, as C's `strcmp`; both as `folded` says.
+pub(super) fn compare(
+    m: &Machine<'_>,
+    texts: [u64; 2],
+    most: u64,
+    folded: fn(u8) -> u8,
+) -> Run<i64> {
+    for i in 0..most {
+        let (x, y) = (
+            folded(byte(m, texts[0] + i)?),
+            folded(byte(m, texts[1] + i)?),
+        );
+        if x != y || x == 0 {
+            return Ok(i64::from(x) - i64::from(y));
+        }
+    }
+    Ok(0)
+}
+
+/// How many bytes come before the first for which `stops` holds, or the end of the text.
+pub(super) fn length(m: &Machine<'_>, at: u64, stops: impl Fn(u8) -> Run<bool>) -> Run<u64> {
+    for i in 0.. {
+        let byte = byte(m, at + i)?;
+        if byte == 0 || stops(byte)? {
+            return Ok(i);
+        }
+    }
+    unreachable!("no object has so many bytes")
+}
+
+/// Whether a text has a byte, which is not its end.
+pub(super) fn contains(m: &Machine<'_>, text: u64, wanted: u8) -> Run<bool> {
+    let length = length(m, text, |byte| Ok(byte == wanted))?;
+    Ok(byte(m, text + length)? == wanted)
+}
+
+/// The address of the first place of `needle` in a text; 0 if there is none.
+pub(super) fn find(m: &Machine<'_>, text: u64, needle: &[u8]) -> Run<u64> {
+    for at in text.. {
+        let mut same = 0;
+        while same < needle.len() && byte(m, at + same as u64)? == needle[same] {
+            same += 1;
+        }
+        if same == needle.len() {
+            return Ok(at);
+        }
+        if byte(m, at)? == 0 {
+            return Ok(0);
+        }
+    }
+    unreachable!("no object has so many bytes")
+}

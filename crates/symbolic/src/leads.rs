@@ -1,0 +1,116 @@
+//! Where a pointer leads that the caller sees, in words that mean the same in another version of the program: numbers of
+//! objects do not.
+
+use patchwright_ir::ObjectId;
+use patchwright_solve::Term;
+
+use crate::{encoder::Encoder, start::Visible};
+
+/// What a pointer leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointee {
+    /// An object that the caller can see.
+    Object {
+        /// Its name, as in [`crate::Outcome::objects`].
+        name: String,
+        /// Bytes of one of its elements, where an argument points to it; nothing for globals.
+        element: Option<u64>,
+    },
+    /// A constant, such as a string literal: its bytes from there on.
+    Constant(Vec<u8>),
+    /// A function of this name.
+    Function(String),
+}
+
+/// Where a pointer leads that is not null.
+#[derive(Clone, Debug, Default)]
+pub struct Leads {
+    /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for
+    /// constants and functions). The conditions exclude each other.
+    pub to: Vec<(Term, Pointee, Term)>,
+    /// The condition under which it leads to other memory, such as that of `malloc`.
+    pub elsewhere: Option<Term>,
+    /// The condition under which nobody knows where.
+    pub unknown: Option<Term>,
+}
+
+impl Encoder<'_> {
+    /// Where a pointer leads.
+    pub(crate) fn leads(&mut self, pointer: Term, visible: &[Visible]) -> Leads {
+        let targets = self.pointers.targets(self.terms, pointer);
+        let mut leads = Leads {
+            unknown: targets.opaque,
+            ..Leads::default()
+        };
+        let mut elsewhere: Vec<Term> = Vec::new();
+        for leaf in targets.leaves.iter() {
+            if leaf.object == 0 {
+                // Null is none of these, and no other number is an address.
+                let zero = self.word(0);
+                let null = self.terms.eq(leaf.offset, zero);
+                let other = self.terms.not(null);
+                elsewhere.push(self.terms.and(leaf.condition, other));
+                continue;
+            }
+            let named = visible.iter().find(|one| one.number == leaf.object);
+            if let Some(named) = named {
+                let object = Pointee::Object {
+                    name: named.name.clone(),
+                    element: named.element,
+                };
+                leads.to.push((leaf.condition, object, leaf.offset));
+                continue;
+            }
+            let constant = self.constant_behind(leaf.object, leaf.offset);
+            let found = constant.map(Pointee::Constant);
+            match found.or_else(|| self.function_at(leaf.object)) {
+                Some(pointee) => {
+                    let start = self.word(0);
+                    leads.to.push((leaf.condition, pointee, start));
+                }
+                None => elsewhere.push(leaf.condition),
+            }
+        }
+        let elsewhere = self.terms.or_all(elsewhere);
+        leads.elsewhere = Some(elsewhere).filter(|one| self.terms.as_truth(*one) != Some(false));
+        leads
+    }
+
+    /// Where the pointers lead that an object holds in the end, as far as it is seen that they are some: by their offsets.
+    pub(crate) fn leads_of(&mut self, parts: &[Term], visible: &[Visible]) -> Vec<(u64, Leads)> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        for &part in parts {
+            let width = self.terms.width(part);
+            if width == 64 {
+                let targets = self.pointers.targets(self.terms, part);
+                if targets.leaves.iter().any(|leaf| leaf.object != 0) {
+                    all.push((at, self.leads(part, visible)));
+                }
+            }
+            at += u64::from(width / 8);
+        }
+        all
+    }
+
+    fn function_at(&self, number: u32) -> Option<Pointee> {
+        let index = self.routines.iter().position(|&own| own == number)?;
+        let mut all = self.program.routine_ids();
+        let name = &self.program.routine(all.nth(index)?).name;
+        Some(Pointee::Function(name.clone()))
+    }
+
+    /// The bytes of a constant from an offset on.
+    fn constant_behind(&self, number: u32, offset: Term) -> Option<Vec<u8>> {
+        let at = usize::try_from(self.terms.as_constant(offset)?).ok()?;
+        let index = self.globals.iter().position(|&own| own == number)?;
+        let global = self.program.global(ObjectId(index as u32));
+        let data = global.data.as_ref().filter(|_| global.constant)?;
+        if !data.relocations.is_empty() || global.unsupported.is_some() {
+            return None;
+        }
+        let mut bytes = data.bytes.clone();
+        bytes.resize(usize::try_from(global.size).ok()?, 0);
+        bytes.get(at..).map(<[u8]>::to_vec)
+    }
+}

@@ -1,0 +1,63 @@
+//! How C names what is behind arguments: inputs, objects and harnesses have the same names for it.
+
+use crate::options::Shape;
+
+/// A name, so that something can stand behind it: a star binds less.
+fn wrapped(name: &str) -> String {
+    match name.starts_with('*') {
+        true => format!("({name})"),
+        false => name.to_owned(),
+    }
+}
+
+/// The objects that a pointer leads to, taken together: `*p`, or `p` where there are several.
+pub fn pointed(name: &str, count: u64) -> String {
+    match count {
+        1 => format!("*{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// One of the objects that a pointer leads to; of a single structure the beginning of the names of its members.
+pub fn behind(name: &str, count: u64, index: u64, to: &Shape) -> String {
+    match (count, to) {
+        (1, Shape::Record { .. }) => format!("{}->", wrapped(name)),
+        (1, _) => format!("*{name}"),
+        _ => element(name, index),
+    }
+}
+
+/// A member of an object, or of what [`behind`] or a dereferenced pointer names.
+pub fn member(name: &str, member: &str) -> String {
+    if name.ends_with("->") {
+        return format!("{name}{member}");
+    }
+    match name.strip_prefix('*') {
+        Some(pointer) => format!("{}->{member}", wrapped(pointer)),
+        None => format!("{name}.{member}"),
+    }
+}
+
+/// An element of an array, or one of the objects that a pointer leads to.
+pub fn element(name: &str, index: u64) -> String {
+    format!("{}[{index}]", wrapped(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_behind_a_pointer_to_a_pointer_is_in_brackets() {
+        let record = Shape::Record {
+            size: 4,
+            members: Vec::new(),
+        };
+        let members = behind("*list", 1, 0, &record);
+        assert_eq!(member(&members, "key"), "(*list)->key");
+        assert_eq!(member("**list", "key"), "(*list)->key");
+        assert_eq!(member("*node", "key"), "node->key");
+        assert_eq!(element("*rows", 2), "(*rows)[2]");
+        assert_eq!(behind("table", 3, 1, &record), "table[1]");
+    }
+}
