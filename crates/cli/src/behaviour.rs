@@ -4,6 +4,7 @@
 mod partitions;
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap},
     io::{BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -52,6 +53,14 @@ pub struct Variant<'a> {
     pub name: String,
     /// Changes a copy.
     pub change: Changing<'a>,
+    /// How likely it is beside others, as far as its text tells: a patch that costs one more is a quarter as likely. 0 where nobody knows.
+    pub weight: u64,
+}
+
+/// The weight of a patch of this cost.
+fn weight(cost: u32) -> u64 {
+    const MOST: u32 = 24;
+    1 << (2 * MOST.saturating_sub(cost))
 }
 
 /// What is known of an input: the test that it was made of, and what the program does, without a patch and with each.
@@ -76,6 +85,7 @@ pub fn of_repair(
         .enumerate()
         .map(|(at, patch)| Variant {
             name: format!("patch {}", at + 1),
+            weight: weight(patch.cost),
             change: Box::new(move |worker: &Worker| {
                 let path = worker.sandbox.folder().join(&patch.file);
                 let old = files::read(&path).map_err(Problem::of)?;
@@ -141,6 +151,7 @@ pub fn look(
     let mut built: Vec<Built> = Vec::new();
     // Which patch each version has, the first none.
     let mut of: Vec<usize> = Vec::new();
+    let weights: Vec<u64> = variants.iter().map(|variant| variant.weight).collect();
     let made = builder.made(
         project,
         Some(program.clone()),
@@ -222,6 +233,7 @@ pub fn look(
         rows,
         all,
         partitions: vec![None; of.len()],
+        weights: of.iter().map(|at| weights[*at]).collect(),
         of,
         passing,
         groups: Vec::new(),
@@ -319,6 +331,8 @@ struct Look {
     partitions: Vec<Option<Partitions>>,
     all: Vec<Ran>,
     of: Vec<usize>,
+    /// See [`Variant::weight`].
+    weights: Vec<u64>,
     passing: BTreeSet<String>,
     groups: Vec<Members>,
     answers: Vec<Answer>,
@@ -411,8 +425,9 @@ impl Look {
     }
 
     /// Groups in the order of the report: those that nobody contradicts; of these the ones that change less of what is like
-    /// the passing tests, by halves, since a few inputs more or less say nothing; and of these the ones that change fewer
-    /// partitions of all inputs, by halves, too.
+    /// the passing tests, by halves, since a few inputs more or less say nothing; of these the ones that change fewer
+    /// partitions of all inputs, by halves, too; and of these the ones whose patches together are likelier, by halves: what several
+    /// changes of the text agree about is hardly as it is for the sake of the tests.
     fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|&at| {
@@ -420,8 +435,19 @@ impl Look {
             let halves = (group.changed_like_passing + 1).ilog2();
             let own = self.partitions[group.versions[0] - 1];
             let partitions = own.map_or(0, |one| (one.changed + 1).ilog2());
+            let weights = group
+                .versions
+                .iter()
+                .map(|version| self.weights[version - 1]);
+            let likely = weights.sum::<u64>().checked_ilog2();
             let first = group.versions[0];
-            (group.contradicts.is_some(), halves, partitions, first)
+            (
+                group.contradicts.is_some(),
+                halves,
+                partitions,
+                Reverse(likely),
+                first,
+            )
         });
         order
     }

@@ -312,6 +312,7 @@ fn behaviour_of(
         if let (true, Some(patch)) = (is_plausible, entry.patch()) {
             numbers.push(at + 1);
             variants.push(Variant {
+                weight: 0,
                 name: format!("patch {}", entry.id().0),
                 change: Box::new(move |worker: &Worker| {
                     let mut changes = patch.changes.iter();

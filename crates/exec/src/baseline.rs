@@ -130,6 +130,8 @@ pub struct Patience {
     pub first: Duration,
     /// The least time for each of the others.
     pub next: Duration,
+    /// The time for each of the first tests while none has ended.
+    pub unknown: Duration,
     /// How many times as long as the slowest test that ended, for the first one.
     pub first_factor: u32,
     /// The same for the others.
@@ -141,7 +143,8 @@ impl Patience {
     fn wall(&self, hung: usize, slowest: Option<Duration>) -> Duration {
         match (hung, slowest) {
             // Nothing has ended yet: it is waited for again when something has.
-            (_, None) => self.next,
+            (0..FIRST_UNKNOWN, None) => self.unknown,
+            (_, None) => self.unknown / 4,
             (0, Some(slowest)) => self.first.max(slowest.saturating_mul(self.first_factor)),
             (_, Some(slowest)) => self.next.max(slowest.saturating_mul(self.next_factor)),
         }
@@ -150,16 +153,21 @@ impl Patience {
 
 impl Default for Patience {
     /// Twenty seconds and three hundred times as long as the slowest, then five seconds and a hundred times: a suite has
-    /// slow tests, but hardly one of 20 seconds whose others all take less than 70 ms.
+    /// slow tests, but hardly one of 20 seconds whose others all take less than 70 ms. Where nothing ends, the first test is waited for
+    /// again, half of the 20 seconds, the next one for five, and both decide about the others: nobody waits for each of them.
     fn default() -> Self {
         Patience {
             first: Duration::from_secs(20),
             next: Duration::from_secs(5),
+            unknown: Duration::from_secs(2),
             first_factor: 300,
             next_factor: 100,
         }
     }
 }
+
+/// How many tests get all of [`Patience::unknown`].
+const FIRST_UNKNOWN: usize = 3;
 
 /// A test that hangs is ended when it has computed for this part of the time for which it would be waited for.
 const COMPUTING_SHARE: u32 = 2;
@@ -299,7 +307,7 @@ impl Baseline {
             first.push(run(index, waited[index], computing(waited[index]))?);
         }
         // Those that ended since may say that some were not waited for long enough; if none has ended, the first one does.
-        let mut is_first = true;
+        let mut alone = 0;
         for index in 0..suite.tests.len() {
             if !hangs(&first[index]) || endless(&first[index]) {
                 continue;
@@ -310,14 +318,18 @@ impl Baseline {
                     (wanted, computing(wanted))
                 }
                 // As long as one that hangs beside others, if it computes all the time.
-                None if is_first => {
-                    let first = options.patience.first.min(first_wall);
+                None if alone == 0 => {
+                    let first = (options.patience.first / COMPUTING_SHARE).min(first_wall);
                     (first_wall, suite.timeout.is_none().then_some(first))
                 }
-                // What is true of one that has got all its time is taken for true of the others.
+                None if alone == 1 => {
+                    let next = options.patience.next.min(first_wall);
+                    (next, computing(next))
+                }
+                // What is true of these two is taken for true of the others.
                 None => break,
             };
-            is_first = false;
+            alone += 1;
             if wanted > waited[index] {
                 // What is ended for the time for which it computes has not got all that it might have.
                 waited[index] = match slowest(&first) {
@@ -327,14 +339,17 @@ impl Baseline {
                 first[index] = run(index, wanted, cpu)?;
             }
         }
-        let slowest = slowest(&first).unwrap_or_default();
+        let slowest = slowest(&first);
+        // Where nothing ends, the second runs would only take their time.
+        let is_once = |index: usize| options.once || slowest.is_none() && index > 0;
+        let slowest = slowest.unwrap_or_default();
         let hanging = derived(slowest);
         // What tests print is needed no more, and may be much.
         let said: Vec<Option<String>> = first.iter().map(last_words).collect();
         first.iter_mut().for_each(forget_output);
         let mut second = Vec::with_capacity(suite.tests.len());
         for (index, first) in first.iter().enumerate() {
-            if options.once {
+            if is_once(index) {
                 second.push(None);
                 continue;
             }
@@ -546,7 +561,8 @@ mod tests {
     fn patience_grows_with_the_slowest_test_and_ends_sooner_after_one_that_hung() {
         let patience = Patience::default();
         let (fast, slow) = (Duration::from_millis(3), Duration::from_secs(1));
-        assert_eq!(patience.wall(0, None), patience.next);
+        assert_eq!(patience.wall(0, None), patience.unknown);
+        assert_eq!(patience.wall(5, None), patience.unknown / 4);
         assert_eq!(patience.wall(0, Some(fast)), patience.first);
         assert_eq!(patience.wall(0, Some(slow)), Duration::from_secs(300));
         assert_eq!(patience.wall(1, Some(fast)), patience.next);

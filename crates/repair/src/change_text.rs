@@ -42,6 +42,45 @@ pub(crate) fn is_no_op(source: &[u8], edit: &Edit) -> bool {
     }
 }
 
+/// The words and signs that an edit of `before` takes away, and those that it puts in their place.
+fn changed_tokens<'t>(before: &'t [u8], after: &'t [u8]) -> (Vec<&'t [u8]>, Vec<&'t [u8]>) {
+    let (mut old, mut new) = (tokens(before), tokens(after));
+    let same = |pair: &(&&[u8], &&[u8])| pair.0 == pair.1;
+    let begin = old.iter().zip(&new).take_while(same).count();
+    old.drain(..begin);
+    new.drain(..begin);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(same);
+    let end = end.count();
+    old.truncate(old.len() - end);
+    new.truncate(new.len() - end);
+    (old, new)
+}
+
+/// Whether a number other than 1 is added to something or taken from it where nothing was: one change in three hundred, while one in
+/// twenty moves a statement.
+pub(crate) fn is_offset(before: &[u8], after: &[u8]) -> bool {
+    let (old, new) = changed_tokens(before, after);
+    let is_sign = |token: &[u8]| matches!(token.trim_ascii(), b"+" | b"-");
+    let is_number = |token: &[u8]| token.first().is_some_and(u8::is_ascii_digit) && token != b"1";
+    match &new[..] {
+        [first, second] if old.is_empty() => {
+            is_sign(first) && is_number(second) || is_number(first) && is_sign(second)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a variable takes the place of a number: four times as many changes make the next number of it, and that is one number.
+pub(crate) fn names_number(before: &[u8], after: &[u8]) -> bool {
+    let (old, new) = changed_tokens(before, after);
+    let is_name = |token: &[u8]| {
+        let first = token.first();
+        first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+    };
+    let is_number = |token: &[u8]| token.first().is_some_and(u8::is_ascii_digit);
+    matches!((&old[..], &new[..]), ([number], [name]) if is_number(number) && is_name(name))
+}
+
 /// Whether a candidate lets tests pass by keeping something from happening or from being seen, which is hardly ever meant: it takes a
 /// statement out, keeps memory from being freed, or, where tests `crash`, allocates another number of bytes.
 pub(crate) fn is_evasion(source: &[u8], edit: &Edit, schema: Schema, crash: bool) -> bool {
@@ -423,6 +462,28 @@ mod tests {
         assert!(is_one("x = i;", "i", "x"));
         assert!(!is_one("x = i;", "i", "0"));
         assert!(!is_one("x += i * 2;", "i", "0"));
+    }
+
+    #[test]
+    fn a_number_that_is_added_to_something_is_seen() {
+        let is = |before: &str, after: &str| is_offset(before.as_bytes(), after.as_bytes());
+        assert!(is("a && n < 50", "a && n - 51 < 50"));
+        assert!(is("n", "n + 7"));
+        assert!(is("n", "7 - n"));
+        assert!(!is("n", "n + 1"));
+        assert!(!is("n", "n + m"));
+        assert!(!is("n", "n / 7"));
+        assert!(!is("n + 3", "n + 7"));
+    }
+
+    #[test]
+    fn a_variable_in_the_place_of_a_number_is_seen() {
+        let is = |before: &str, after: &str| names_number(before.as_bytes(), after.as_bytes());
+        assert!(is("0", "c"));
+        assert!(is("a[i] + 2", "a[i] + n"));
+        assert!(!is("0", "1"));
+        assert!(!is("n", "m"));
+        assert!(!is("n", "0"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use patchwright_text::Edit;
 use crate::{
     classes::ClassVerdict,
     instrument::{HoleEntry, SourceFile},
-    outcome::Stats,
+    outcome::{Patch, Stats},
 };
 
 /// A family, and the class of a candidate in each test.
@@ -109,6 +109,8 @@ pub struct Found {
     pub verdicts: Vec<Explored>,
     /// Plausible classes in the order of the search.
     pub classes: Vec<FoundClass>,
+    /// Verified patches of two places, which were found while no change of one place was.
+    pub pairs: Vec<Patch>,
     /// What was done.
     pub stats: Stats,
     /// The search was interrupted.

@@ -126,6 +126,10 @@ pub struct RepairOptions {
     pub scrutinize: bool,
     /// Verify patches while the search goes on, one at a time.
     pub early: bool,
+    /// Seek changes of two places while the search goes on; [`repair`] sets it where the program is made ready quickly.
+    pub early_pairs: bool,
+    /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
+    pub replaced: Vec<(std::path::PathBuf, Vec<u8>)>,
 }
 
 impl Default for RepairOptions {
@@ -155,6 +159,8 @@ impl Default for RepairOptions {
             bounds: Bounds::default(),
             scrutinize: true,
             early: true,
+            early_pairs: false,
+            replaced: Vec::new(),
         }
     }
 }

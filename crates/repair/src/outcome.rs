@@ -79,6 +79,15 @@ pub struct TwoPlaces {
     pub pairs: usize,
 }
 
+impl TwoPlaces {
+    /// Adds what another search did.
+    pub(crate) fn add(&mut self, other: TwoPlaces) {
+        self.searches += other.searches;
+        self.executions += other.executions;
+        self.pairs += other.pairs;
+    }
+}
+
 /// What the run did, in numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -283,7 +292,9 @@ impl Stats {
         self.locations += earlier.locations;
         self.reached += earlier.reached;
         self.plausible_classes += earlier.plausible_classes;
-        self.two_places = self.two_places.or(earlier.two_places);
+        if let Some(earlier) = earlier.two_places {
+            self.two_places.get_or_insert_default().add(earlier);
+        }
         self.in_deferred |= earlier.in_deferred;
         self.complete_cost = self.complete_cost.min(earlier.complete_cost);
         self.disagreements = self.disagreements.max(earlier.disagreements);

@@ -126,6 +126,9 @@ pub fn prepare<'a>(
         "base",
         &worker_options(project, &project.root, surroundings),
     )?;
+    for (file, text) in &options.replaced {
+        worker.sandbox.write(file, text, None)?;
+    }
     phases.copy = started.elapsed();
     for skipped in worker.sandbox.skipped() {
         events(Event::Warning(format!(

@@ -13,8 +13,8 @@ use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
-        Comparisons, is_early_step, is_evasion, is_no_op, is_self_assignment, repeats, text_change,
-        without_blanks, without_numbers,
+        Comparisons, is_early_step, is_evasion, is_no_op, is_offset, is_self_assignment,
+        names_number, repeats, text_change, without_blanks, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
@@ -42,6 +42,10 @@ pub(crate) struct Proposal<'a> {
     is_early_step: bool,
     /// See [`is_new_number`].
     is_new_number: bool,
+    /// See [`is_offset`].
+    is_offset: bool,
+    /// See [`names_number`].
+    names_number: bool,
     /// Bytes of the text that it takes away and adds, blanks aside.
     text_change: usize,
     /// See [`is_evasion`].
@@ -173,10 +177,10 @@ const MEMBERS_REPORTED: usize = 4;
 const NEAR_CRASH: f64 = 0.45;
 
 /// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
-/// values, exits after these); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
+/// values, numbers but 1 that are added to something after these, and exits last); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
-/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others; fewer bytes of text before more; kind of change; the order of the search.
+/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
@@ -222,6 +226,8 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                         before,
                         &edit.text,
                     ),
+                    is_offset: *schema == Schema::Expression && is_offset(before, &edit.text),
+                    names_number: names_number(before, &edit.text),
                     text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
                     is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
@@ -250,16 +256,22 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     let nearest = nearest.fold(0.0, f64::max);
     let is_far = |found: &FoundClass| crash && nearness(found) < nearest * NEAR_CRASH;
     proposals.sort_by_key(|proposal| {
+        // After what is moved, before what leaves early.
+        let drasticness = proposal.schema.drasticness();
+        let drastic = (
+            drasticness.max(u32::from(proposal.is_offset)),
+            proposal.is_offset,
+        );
         (
             proposal.is_evasion,
             proposal.found.cost + u32::from(is_far(proposal.found)),
-            proposal.schema.drasticness(),
+            drastic,
             proposal.schema == Schema::UnusualExpression || proposal.repeats,
             proposal.member,
             proposal.is_calculated(),
             proposal.strangeness,
             proposal.is_early_step,
-            proposal.is_new_number,
+            proposal.is_new_number || proposal.names_number,
             proposal.text_change,
             proposal.schema,
             proposal.class,

@@ -117,13 +117,13 @@ impl Repair<'_, '_> {
         };
         if is_in_vain(&patches, &rounds) && rounds.tries_two_places {
             let started = Instant::now();
-            let tried = (&stats, rounds.end_of_search);
-            match two_places::search(&prepared, project, wanted, surroundings, tried) {
+            let extent = two_places::Extent::last(wanted, stats.executions, rounds.end_of_search);
+            match two_places::search(&prepared, project, wanted, surroundings, extent) {
                 Err(error) if error.is_cancelled() => patches.interrupted = true,
                 found_pairs => {
                     let (pairs, done) = found_pairs?;
                     patches.patches = pairs;
-                    stats.two_places = Some(done);
+                    stats.two_places.get_or_insert_default().add(done);
                 }
             }
             phases.search += started.elapsed();
@@ -195,6 +195,8 @@ impl Repair<'_, '_> {
             let options = &mut rounds.options;
             options.budget = rounds.end_of_search.map(left);
             options.budget_without_patch = None;
+            options.early_pairs =
+                rounds.tries_two_places && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
                 let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
                 let end = share.map(|share| Instant::now() + share);
@@ -282,6 +284,13 @@ impl Repair<'_, '_> {
             self.tell_time_from_interruption(&mut found);
             resumed.get_or_insert(found.stats.resumed);
             forked += found.stats.forked;
+            if !found.pairs.is_empty() {
+                let patches = Verified {
+                    patches: std::mem::take(&mut found.pairs),
+                    ..Verified::default()
+                };
+                break (found, patches);
+            }
             let started = Instant::now();
             let mut patches = self.verify(&found, instrumented, prepared, options)?;
             phases.verify += started.elapsed();

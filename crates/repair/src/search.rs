@@ -37,6 +37,7 @@ use crate::{
     propose::Places,
     relations::Relations,
     turns::{Turns, weight},
+    two_places::{self, Extent},
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
@@ -257,6 +258,12 @@ fn searched(
                 break;
             }
         }
+        if begins
+            && let Some(level) = turns.level()
+            && search.has_pairs(project, level)?
+        {
+            break;
+        }
         let Some(turn) = turns.next() else { break };
         let Step { cost, unit, .. } = turn.step;
         if !search.has_level(unit, cost) {
@@ -363,6 +370,30 @@ impl Search<'_> {
         effort.candidates += now.candidates - before.candidates;
         effort.explored += now.explored - before.explored;
         effort.executions += now.executions - before.executions;
+    }
+
+    /// Seeks changes of two places that cost less than this level each, if nothing is found so far; whether the search is over.
+    fn has_pairs(&mut self, project: &Project, level: u32) -> Result<bool, RepairError> {
+        if !self.options.early_pairs || !self.found.classes.is_empty() || self.is_over() {
+            return Ok(false);
+        }
+        let left = self.options.budget_without_patch.or(self.options.budget);
+        let left = left.map(|left| left.saturating_sub(self.started.elapsed()));
+        let extent = Extent::cheap(level - 1, self.found.stats.executions, left);
+        let (prepared, surroundings) = (self.prepared, self.surroundings);
+        match two_places::search(prepared, project, self.options, surroundings, extent) {
+            Err(error) if error.is_cancelled() => self.found.interrupted = true,
+            found => {
+                let (pairs, done) = found?;
+                self.found
+                    .stats
+                    .two_places
+                    .get_or_insert_default()
+                    .add(done);
+                self.found.pairs = pairs;
+            }
+        }
+        Ok(self.found.interrupted || !self.found.pairs.is_empty())
     }
 
     /// Adds the classes of the failing tests to the efforts.

@@ -1,20 +1,27 @@
 //! Repairs of two places, when no change of one place passes all tests.
 //!
-//! A fault at two places often shows in tests of its own at each. So a change of one place is sought that passes *some* failing test
-//! and all tests that pass, by a search in which the other failing tests do not count; what it leaves failing is the aim of the next
-//! search. Two such changes are tried as one, and so is each of them together with the same change where the text is alike
-//! ([`crate::twins`]). Where no failing test passes by a change of one place alone, nothing is found.
+//! A change of one place is sought that passes *some* failing test and all tests that pass, by a search in which the other failing tests
+//! do not count. Such a change is half of a repair. What is missing is either another half, which passes what the first does not; or the same
+//! change where the text is alike ([`crate::twins`]); or a change of the program *with* the first half, which a further search looks for:
+//! where one mistake hides the other, the second change passes nothing by itself. Where no failing test passes by a change of one place
+//! alone, nothing is found.
+//!
+//! Halves that cost little are likelier than single changes that cost much. So this is tried whenever the search has gone through a cost,
+//! with halves of that cost at most and as much work as has been done until then ([`Extent::cheap`]), and once more at its end.
 
-use std::collections::BTreeSet;
-use std::time::Instant;
+use std::{
+    cmp::Reverse,
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use patchwright_exec::{Project, Scratch, TestSuite, runner::Environment};
-use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
+use patchwright_text::{Edit, LineMap, Span, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     check::{Beyond, Candidate, check_all},
-    outcome::{Patch, Stats, TwoPlaces},
+    outcome::{Patch, Phases, TwoPlaces},
     prepare::Prepared,
     relations::Bounds,
     repair,
@@ -26,22 +33,78 @@ use crate::{
 const NAME: &str = "two_places";
 
 /// Searches for changes of one place at most, each for another failing test.
-const MOST_SEARCHES: usize = 4;
+const MOST_AIMS: usize = 4;
 
 /// So many changes of one place are kept of each search.
-const PARTS_OF_SEARCH: usize = 8;
+const PARTS_OF_SEARCH: usize = 16;
 
-/// So many pairs are built and tested at most.
+/// So many of them, the cheapest and of these those that pass most, are completed by a search in the program with them.
+const COMPLETED_OF_SEARCH: usize = 3;
+
+/// So many pairs are built and tested at most after each search.
 const MOST_PAIRS: usize = 60;
 
 /// Executions that each search may take, if the one for a single place has taken fewer.
 const LEAST_EXECUTIONS: u64 = 2000;
+
+/// The same while the search for a single place goes on.
+const LEAST_EXECUTIONS_CHEAP: u64 = 600;
+
+/// The part of the time that is left which is taken while the search for a single place goes on.
+const SHARE_CHEAP: u32 = 3;
+
+/// Where copying, building and testing the program takes longer, changes of two places are sought only in the end: each search does
+/// all of that anew.
+const MOST_PREPARATION: Duration = Duration::from_secs(4);
+
+/// How much is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// The most that each change of the two may cost.
+    max_cost: u32,
+    /// Executions of each search.
+    executions: u64,
+    /// Executions of all of them.
+    in_all: u64,
+    /// When the time is up.
+    end: Option<Instant>,
+}
+
+impl Extent {
+    /// After a search for a change of one place that took so many executions.
+    pub(crate) fn last(options: &RepairOptions, executions: u64, end: Option<Instant>) -> Self {
+        Extent {
+            max_cost: options.max_cost,
+            executions: executions.max(LEAST_EXECUTIONS),
+            in_all: u64::MAX,
+            end,
+        }
+    }
+
+    /// When a search has gone through this cost with so many executions.
+    pub(crate) fn cheap(cost: u32, executions: u64, left: Option<Duration>) -> Self {
+        let executions = executions.max(LEAST_EXECUTIONS_CHEAP);
+        Extent {
+            max_cost: cost,
+            executions,
+            in_all: executions,
+            end: left.map(|left| Instant::now() + left / SHARE_CHEAP),
+        }
+    }
+
+    fn is_over(&self, done: &TwoPlaces) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end) || done.executions >= self.in_all
+    }
+}
 
 /// A change of one place that passes some of the failing tests, and all that pass.
 struct Part {
     patch: Patch,
     passes: BTreeSet<usize>,
 }
+
+/// Two changes as one, with the place of the first in the order of the search, and the text.
+type Pair = (u32, usize, Patch, Vec<u8>);
 
 /// Whether a repair of two places can be sought when one of one place is not found. (Where all failing tests crash at one statement, one
 /// place is what is wrong.)
@@ -55,7 +118,12 @@ pub(crate) fn is_possible(prepared: &Prepared, options: &RepairOptions) -> bool 
         && !prepared.passing.is_empty()
 }
 
-/// Verified patches of two places, best first. `tried` is what the search for one place has taken; `end` is when the time is up.
+/// Whether making the program ready takes so little that it can be done again and again.
+pub(crate) fn is_quickly_prepared(phases: &Phases) -> bool {
+    phases.copy + phases.build + phases.baseline + phases.weave <= MOST_PREPARATION
+}
+
+/// Verified patches of two places, best first, and what it took.
 ///
 /// # Errors
 /// As for [`repair`]; a search that cannot be done finds nothing.
@@ -64,7 +132,7 @@ pub(crate) fn search(
     project: &Project,
     options: &RepairOptions,
     surroundings: &Surroundings<'_>,
-    (tried, end): (&Stats, Option<Instant>),
+    extent: Extent,
 ) -> Result<(Vec<Patch>, TwoPlaces), RepairError> {
     (surroundings.events)(Event::Phase("searching for patches of two places"));
     let searches = Searches {
@@ -72,16 +140,40 @@ pub(crate) fn search(
         project,
         options,
         surroundings,
-        executions: tried.executions.max(LEAST_EXECUTIONS),
-        end,
+        extent,
     };
     let mut done = TwoPlaces::default();
+    let mut patches = Vec::new();
     let mut parts: Vec<Part> = Vec::new();
+    let mut tried: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut aims: Vec<usize> = Vec::new();
     let mut aim = prepared.failing.first().copied();
     while let Some(test) = aim {
         aims.push(test);
-        parts.extend(searches.parts(test, &mut done)?);
+        let known = parts.len();
+        for part in searches.parts(test, &mut done)? {
+            if parts
+                .iter()
+                .all(|known| known.patch.diff != part.patch.diff)
+            {
+                parts.push(part);
+            }
+        }
+        let pairs = searches.pairs(&parts)?;
+        patches = searches.verified(pairs, &mut tried, &mut done)?;
+        let mut halves: Vec<&Part> = parts[known..].iter().collect();
+        // What passes most may do so by an overfitting change that costs more.
+        halves.sort_by_key(|part| (part.patch.cost, Reverse(part.passes.len())));
+        for half in halves.into_iter().take(COMPLETED_OF_SEARCH) {
+            if extent.is_over(&done) || options.first && !patches.is_empty() {
+                break;
+            }
+            let pairs = searches.completions(half, &mut done)?;
+            patches.extend(searches.verified(pairs, &mut tried, &mut done)?);
+        }
+        if !patches.is_empty() {
+            break;
+        }
         // What no change passes so far, or else what some change does not pass.
         let open = |part: &Part| {
             let failing = prepared.failing.iter().copied();
@@ -95,9 +187,13 @@ pub(crate) fn search(
             .chain(parts.iter().flat_map(open));
         aim = next
             .find(|test| !aims.contains(test))
-            .filter(|_| aims.len() < MOST_SEARCHES && !searches.is_out_of_time());
+            .filter(|_| aims.len() < MOST_AIMS && !extent.is_over(&done));
     }
-    let patches = searches.verified(&parts, &mut done)?;
+    patches.sort_by_key(|patch| patch.cost);
+    patches.truncate(options.max_patches);
+    for (number, patch) in patches.iter_mut().enumerate() {
+        patch.class = number + 1;
+    }
     Ok((patches, done))
 }
 
@@ -106,26 +202,56 @@ struct Searches<'s, 'a> {
     project: &'s Project,
     options: &'s RepairOptions,
     surroundings: &'s Surroundings<'a>,
-    executions: u64,
-    end: Option<Instant>,
+    extent: Extent,
 }
 
 impl Searches<'_, '_> {
-    fn is_out_of_time(&self) -> bool {
-        self.end.is_some_and(|end| Instant::now() >= end)
-    }
-
     /// Changes of one place that pass a failing test and all that pass.
     fn parts(&self, test: usize, done: &mut TwoPlaces) -> Result<Vec<Part>, RepairError> {
-        let Searches {
-            prepared,
-            surroundings,
-            ..
-        } = self;
+        let prepared = self.prepared;
         let wanted: BTreeSet<&str> = std::iter::once(&test)
             .chain(&prepared.passing)
             .map(|test| &prepared.suite.tests[*test].name[..])
             .collect();
+        let patches = self.nested(&wanted, None, done)?;
+        self.measured(patches)
+    }
+
+    /// Changes that complete one of one place.
+    fn completions(&self, half: &Part, done: &mut TwoPlaces) -> Result<Vec<Pair>, RepairError> {
+        let prepared = self.prepared;
+        let wanted: BTreeSet<&str> = prepared
+            .failing
+            .iter()
+            .chain(&prepared.passing)
+            .map(|test| &prepared.suite.tests[*test].name[..])
+            .collect();
+        let source = self.source(&half.patch)?;
+        let Ok(text) = apply_edits(&source, &half.patch.edits) else {
+            return Ok(Vec::new());
+        };
+        let rests = self.nested(&wanted, Some((&half.patch, &text)), done)?;
+        let pairs = rests.iter().enumerate().filter_map(|(rank, rest)| {
+            let is_same = rest.file == half.patch.file;
+            let (patch, both) = is_same.then(|| completed(&source, &half.patch, rest, &text))??;
+            Some((patch.cost, rank, patch, both))
+        });
+        Ok(pairs.collect())
+    }
+
+    /// What a search for changes of one place finds with which these tests pass, in the program with a change if one is given.
+    fn nested(
+        &self,
+        wanted: &BTreeSet<&str>,
+        changed: Option<(&Patch, &[u8])>,
+        done: &mut TwoPlaces,
+    ) -> Result<Vec<Patch>, RepairError> {
+        let Searches {
+            prepared,
+            surroundings,
+            extent,
+            ..
+        } = self;
         let suite = self.project.tests.as_ref().unwrap_or(&prepared.suite);
         let tests = suite.tests.iter();
         let tests = tests.filter(|test| wanted.contains(&test.name[..]));
@@ -137,19 +263,25 @@ impl Searches<'_, '_> {
             ..self.project.clone()
         };
         let half = |end: Instant| end.saturating_duration_since(Instant::now()) / 2;
+        let left = extent.in_all.saturating_sub(done.executions);
         let options = RepairOptions {
             places: 1,
             widens: false,
             first: false,
             // The builds for that take as long as a build of the project; pairs are looked at.
-            scrutinize: self.project.single_file.is_some(),
+            scrutinize: false,
             max_patches: PARTS_OF_SEARCH,
-            budget: self.end.map(half),
+            max_cost: extent.max_cost,
+            budget: extent.end.map(half),
             budget_without_patch: None,
             early: false,
             journal: None,
+            replaced: changed
+                .map(|(patch, text)| (patch.file.clone(), text.to_vec()))
+                .into_iter()
+                .collect(),
             bounds: Bounds {
-                executions: Some(self.executions),
+                executions: Some(extent.executions.min(left)),
                 ..self.options.bounds
             },
             ..self.options.clone()
@@ -175,9 +307,7 @@ impl Searches<'_, '_> {
             outcome => outcome?,
         };
         done.executions += outcome.stats.executions;
-        let patches = outcome.patches.into_iter();
-        let patches = patches.filter(|patch| patch.undefined.is_none());
-        self.measured(patches.collect())
+        Ok(outcome.patches)
     }
 
     /// Which failing tests pass with each of these patches.
@@ -221,8 +351,8 @@ impl Searches<'_, '_> {
         Ok(patchwright_exec::files::read(&folder.join(&patch.file))?)
     }
 
-    /// The pairs that pass everything, best first.
-    fn verified(&self, parts: &[Part], done: &mut TwoPlaces) -> Result<Vec<Patch>, RepairError> {
+    /// Changes of which one passes what the other does not, and each with its twins; the cheapest first.
+    fn pairs(&self, parts: &[Part]) -> Result<Vec<Pair>, RepairError> {
         let union = |first: &Part, second: &Part| first.passes.union(&second.passes).count();
         let mut candidates: Vec<(usize, Patch)> = Vec::new();
         for (number, first) in parts.iter().enumerate() {
@@ -242,29 +372,36 @@ impl Searches<'_, '_> {
             });
             candidates.extend(others.map(|second| (number, second.patch.clone())));
         }
-        let mut pairs: Vec<(u32, usize, Patch, Vec<u8>)> = Vec::new();
+        let mut pairs: Vec<Pair> = Vec::new();
         for (rank, (number, second)) in candidates.iter().enumerate() {
             let source = self.source(second)?;
             let twofold = twofold(&source, &parts[*number].patch, second);
-            let Some((patch, text)) = twofold else {
-                continue;
-            };
-            if !pairs
-                .iter()
-                .any(|(_, _, known, _)| known.diff == patch.diff)
-            {
+            if let Some((patch, text)) = twofold {
                 pairs.push((patch.cost, rank, patch, text));
             }
         }
+        Ok(pairs)
+    }
+
+    /// The pairs that pass everything, best first; those that have been tried are left out.
+    fn verified(
+        &self,
+        mut pairs: Vec<Pair>,
+        tried: &mut BTreeSet<Vec<u8>>,
+        done: &mut TwoPlaces,
+    ) -> Result<Vec<Patch>, RepairError> {
         pairs.sort_by_key(|(cost, rank, ..)| (*cost, *rank));
+        pairs.retain(|(_, _, patch, _)| !tried.contains(&patch.diff));
         pairs.truncate(MOST_PAIRS);
+        pairs.retain(|(_, _, patch, _)| tried.insert(patch.diff.clone()));
         let wanted = match self.options.first {
             true => 1,
             false => self.options.max_patches,
         };
         let mut patches: Vec<Patch> = Vec::new();
         for chunk in pairs.chunks(self.options.jobs.max(1)) {
-            if patches.len() >= wanted || self.is_out_of_time() && !patches.is_empty() {
+            let is_out_of_time = self.extent.end.is_some_and(|end| Instant::now() >= end);
+            if patches.len() >= wanted || is_out_of_time && !patches.is_empty() {
                 break;
             }
             done.pairs += chunk.len();
@@ -303,6 +440,55 @@ impl Searches<'_, '_> {
     }
 }
 
+/// A change, and one of the program with it, as one change of the source; and the text. `changed` is the text with the first.
+fn completed(
+    source: &[u8],
+    first: &Patch,
+    second: &Patch,
+    changed: &[u8],
+) -> Option<(Patch, Vec<u8>)> {
+    let text = apply_edits(changed, &second.edits).ok()?;
+    let edits = match moved_back(&first.edits, &second.edits) {
+        Some(moved) => [&first.edits[..], &moved].concat(),
+        None => vec![whole(source, &text)],
+    };
+    let cost = first.cost + second.cost;
+    joined(source, first, second, edits, text, cost)
+}
+
+/// Edits of the text with other edits, as edits of the source; `None` if they touch what those have put there.
+fn moved_back(first: &[Edit], second: &[Edit]) -> Option<Vec<Edit>> {
+    let moved = |edit: &Edit| {
+        let mut shift = 0;
+        for known in first {
+            let start = i64::from(known.span.start) + shift;
+            let end = start + known.text.len() as i64;
+            if i64::from(edit.span.end) < start {
+                break;
+            }
+            if i64::from(edit.span.start) <= end {
+                return None;
+            }
+            shift += known.text.len() as i64 - i64::from(known.span.end - known.span.start);
+        }
+        let back = |at: u32| u32::try_from(i64::from(at) - shift).ok();
+        let span = Span::new(back(edit.span.start)?, back(edit.span.end)?);
+        Some(Edit::replace(span, &edit.text[..]))
+    };
+    second.iter().map(moved).collect()
+}
+
+/// What makes one text of another, as a single edit.
+fn whole(old: &[u8], new: &[u8]) -> Edit {
+    let same = |pair: &(&u8, &u8)| pair.0 == pair.1;
+    let before = old.iter().zip(new).take_while(same).count();
+    let shorter = old.len().min(new.len()) - before;
+    let backwards = old.iter().rev().zip(new.iter().rev());
+    let behind = backwards.take(shorter).take_while(same).count();
+    let span = Span::new(before as u32, (old.len() - behind) as u32);
+    Edit::replace(span, &new[before..new.len() - behind])
+}
+
 /// Both changes as one, and the text; `None` if they touch each other. What is done in the same way at both places costs little more
 /// than at one.
 fn twofold(source: &[u8], first: &Patch, second: &Patch) -> Option<(Patch, Vec<u8>)> {
@@ -317,6 +503,19 @@ fn twofold(source: &[u8], first: &Patch, second: &Patch) -> Option<(Patch, Vec<u
         true => first.cost.max(second.cost) + 1,
         false => first.cost + second.cost,
     };
+    joined(source, first, second, edits, text, cost)
+}
+
+/// The patch that these edits are, and the text; `None` if they change nothing.
+fn joined(
+    source: &[u8],
+    first: &Patch,
+    second: &Patch,
+    mut edits: Vec<Edit>,
+    text: Vec<u8>,
+    cost: u32,
+) -> Option<(Patch, Vec<u8>)> {
+    edits.sort_by_key(|edit| edit.span);
     let (start, path) = (edits.first()?.span.start, first.file.to_string_lossy());
     let earlier = match first.edits.first()?.span.start == start {
         true => first,
@@ -393,6 +592,29 @@ mod tests {
 
     fn replaced(from: usize, to: usize, text: &str) -> Patch {
         patch(Edit::replace(Span::new(from as u32, to as u32), text))
+    }
+
+    #[test]
+    fn an_edit_of_a_changed_text_is_one_of_the_source_if_it_lies_elsewhere() {
+        let known = [Edit::replace(Span::new(4, 6), "longer")];
+        let moved = |from: u32, to: u32| {
+            let edit = Edit::replace(Span::new(from, to), "x");
+            let moved = moved_back(&known, std::slice::from_ref(&edit))?;
+            Some((moved[0].span.start, moved[0].span.end))
+        };
+        assert_eq!(moved(1, 3), Some((1, 3)));
+        assert_eq!(moved(12, 14), Some((8, 10)));
+        assert_eq!(moved(8, 9), None);
+        assert_eq!(moved(3, 4), None);
+    }
+
+    #[test]
+    fn what_makes_one_text_of_another_is_as_short_as_it_can_be() {
+        let edit = whole(b"a = b + c;", b"a = d - c;");
+        assert_eq!((edit.span.start, edit.span.end), (4, 7));
+        assert_eq!(&edit.text[..], b"d -");
+        let edit = whole(b"aa", b"aaa");
+        assert_eq!(&edit.text[..], b"a");
     }
 
     #[test]

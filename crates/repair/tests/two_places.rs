@@ -59,6 +59,37 @@ const AGES_CASES: [(&str, &str); 8] = [
     ("a 40", "1\n"),
 ];
 
+/// What `halved` does wrong is hidden by what `total` does wrong: no change of `halved` alone passes a failing test.
+const SUM: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+static int halved(int x) { return x / 3; }
+
+static int total(int n) {
+  int sum = 0;
+  for (int i = 1; i < n; i++)
+    sum += i;
+  return sum;
+}
+
+int main(int argc, char **argv) {
+  int sum = total(atoi(argv[1]));
+  printf("%d\n", argv[2][0] == 'h' ? halved(sum) : sum);
+  return 0;
+}
+"#;
+
+const SUM_CASES: [(&str, &str); 8] = [
+    ("0 s", "0\n"),
+    ("3 s", "6\n"),
+    ("4 s", "10\n"),
+    ("0 h", "0\n"),
+    ("1 h", "0\n"),
+    ("3 h", "3\n"),
+    ("4 h", "5\n"),
+    ("6 h", "10\n"),
+];
+
 fn repaired(source: &str, cases: &[(&str, &str)], places: usize) -> RepairOutcome {
     let temporary = tempfile::tempdir().unwrap();
     let folder = fs::canonicalize(temporary.path()).unwrap();
@@ -123,4 +154,17 @@ fn two_mistakes_that_fail_tests_of_their_own_are_mended_together() {
     for changed in ["age >= 18", "age >= 65"] {
         assert!(first.contains(changed), "{first}");
     }
+}
+
+#[test]
+fn a_mistake_that_another_one_hides_is_mended_after_it_before_changes_that_cost_much() {
+    let outcome = repaired(SUM, &SUM_CASES, 2);
+    let first = &diffs(&outcome)[0];
+    for changed in ["i <= n", "x / 2"] {
+        assert!(first.contains(changed), "{first}");
+    }
+    assert_eq!(outcome.patches[0].edits.len(), 2);
+    // The search for one place goes on to cost 6 if nothing is found.
+    assert!(outcome.stats.complete_cost <= Some(2));
+    assert!(outcome.stats.two_places.is_some_and(|two| two.pairs > 0));
 }

@@ -12,7 +12,7 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    calls,
+    calls, counterparts,
     distant::Shown,
     else_assigned, else_joined, else_reordered,
     endings::last_statements,
@@ -223,6 +223,7 @@ pub fn choices(
         moves::find(&mut finder);
         else_reordered::find(&mut finder);
         repetitions::find(&mut finder);
+        counterparts::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);

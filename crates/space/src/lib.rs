@@ -25,6 +25,7 @@ mod builder;
 mod calls;
 pub mod choices;
 mod columns;
+mod counterparts;
 pub mod crash_free;
 pub mod distant;
 pub mod edit;

@@ -31,15 +31,29 @@ const MOST_AT: usize = 6;
 const MOST_OF_FUNCTION: usize = 240;
 
 /// A statement that can be repeated.
-struct Source {
-    text: String,
-    at: u32,
-    variables: Vec<VarId>,
+pub(crate) struct Source {
+    pub(crate) text: String,
+    /// Where it begins.
+    pub(crate) at: u32,
+    pub(crate) variables: Vec<VarId>,
+}
+
+impl Source {
+    /// With another text. `variable` knows the variables by their names.
+    pub(crate) fn with(&self, text: String, variable: impl Fn(&str) -> Option<VarId>) -> Self {
+        let words = patchwright_csource::lex::words(text.as_bytes());
+        let variables = words.iter().filter_map(|word| variable(word)).collect();
+        Source {
+            text,
+            at: self.at,
+            variables,
+        }
+    }
 }
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let sources = sources(finder);
-    let choices = choices(finder);
+    let choices = choices(finder, |kind| matches!(kind, StmtKind::If { .. }));
     let mut count = 0;
     for standing in finder.statements.clone() {
         let kind = &finder.function.stmt(standing.id).kind;
@@ -100,7 +114,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
 }
 
 /// Calls and assignments; not `v = e` with a single word, which ASSIGNMENT inserts.
-fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
+pub(crate) fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
     let function = finder.function;
     let mut found: Vec<Source> = Vec::new();
     for standing in &finder.statements {
@@ -137,12 +151,15 @@ fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
     found
 }
 
-/// Statements with a condition that do not leave what is round them.
-fn choices(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
+/// Statements of some kinds that do not leave what is round them.
+pub(crate) fn choices(
+    finder: &Finder<'_, '_, '_>,
+    is_wanted: impl Fn(&StmtKind) -> bool,
+) -> Vec<Source> {
     let function = finder.function;
     let mut found: Vec<Source> = Vec::new();
     for standing in &finder.statements {
-        let is_choice = matches!(function.stmt(standing.id).kind, StmtKind::If { .. });
+        let is_choice = is_wanted(&function.stmt(standing.id).kind);
         if !is_choice || standing.span.len() > LONGEST {
             continue;
         }
@@ -205,7 +222,7 @@ fn loop_before(finder: &Finder<'_, '_, '_>, standing: &Standing) -> Option<Span>
 }
 
 /// Whether all that a statement mentions is there, and has a value, before another one.
-fn can_stand(finder: &Finder<'_, '_, '_>, source: &Source, standing: &Standing) -> bool {
+pub(crate) fn can_stand(finder: &Finder<'_, '_, '_>, source: &Source, standing: &Standing) -> bool {
     source.variables.iter().all(|id| {
         let unit = &finder.builder.unit;
         let variable = unit.variable(*id);
@@ -233,7 +250,7 @@ fn names_visible(finder: &Finder<'_, '_, '_>, text: &str, standing: &Standing) -
 }
 
 /// Whether a statement is a call or an assignment at the end of its block, or a body: behind any other, the next one is before.
-fn is_last(finder: &Finder<'_, '_, '_>, standing: &Standing) -> bool {
+pub(crate) fn is_last(finder: &Finder<'_, '_, '_>, standing: &Standing) -> bool {
     let is_expression = |id: StmtId| {
         let kind = &finder.function.stmt(id).kind;
         matches!(kind, StmtKind::Expression(_))

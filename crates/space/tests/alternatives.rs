@@ -277,6 +277,29 @@ fn a_statement_is_repeated_where_all_that_it_mentions_is_there() {
 }
 
 #[test]
+fn what_is_done_to_one_of_two_things_is_done_to_the_other() {
+    let source = "void take(int *out, int x);\n\
+                  int f(int *a, int n, int *b, int m, int *out) {\n\
+                  int i = 0, j = 0, k = 0;\n\
+                  while (i < n && j < m) {\n\
+                  if (a[i] <= b[j]) out[k++] = a[i++];\n\
+                  else out[k++] = b[j++];\n\
+                  }\n\
+                  while (i < n) out[k++] = a[i++];\n\
+                  return k;\n}\n";
+    let found = changes(source, Schema::Move, &[]);
+    contain(&found, &["3: while (j < m) out[k++] = b[j++];"]);
+    // What is there already, and names of another type.
+    let alone = "int f(int *a, int n, long m) {\nint i = 0, j = 0, k = 0;\nn = i < n; k = j < m;\n\
+                 while (i < n) k += a[i++];\nreturn k;\n}\n";
+    let alone = changes(alone, Schema::Move, &[]);
+    assert!(
+        !alone.iter().any(|text| text.contains("j < m) k +=")),
+        "{alone:#?}"
+    );
+}
+
+#[test]
 fn an_assignment_is_to_something_else_of_the_same_type() {
     let source = "struct s { double least, most; const double sum; int n; };\nint rows[9];\nint cols[9];\n\
                   static const int table[9];\n\
