@@ -38,6 +38,9 @@ const MOST_AIMS: usize = 4;
 /// So many changes of one place are kept of each search.
 const PARTS_OF_SEARCH: usize = 16;
 
+/// The same while the search for a single place goes on: each is built twice.
+const PARTS_CHEAP: usize = 8;
+
 /// So many of them, the cheapest and of these those that pass most, are completed by a search in the program with them.
 const COMPLETED_OF_SEARCH: usize = 3;
 
@@ -66,6 +69,8 @@ pub(crate) struct Extent {
     executions: u64,
     /// Executions of all of them.
     in_all: u64,
+    /// Changes of one place that are kept of each search.
+    parts: usize,
     /// When the time is up.
     end: Option<Instant>,
 }
@@ -77,6 +82,7 @@ impl Extent {
             max_cost: options.max_cost,
             executions: executions.max(LEAST_EXECUTIONS),
             in_all: u64::MAX,
+            parts: PARTS_OF_SEARCH,
             end,
         }
     }
@@ -88,6 +94,7 @@ impl Extent {
             max_cost: cost,
             executions,
             in_all: executions,
+            parts: PARTS_CHEAP,
             end: left.map(|left| Instant::now() + left / SHARE_CHEAP),
         }
     }
@@ -270,7 +277,7 @@ impl Searches<'_, '_> {
             first: false,
             // The builds for that take as long as a build of the project; pairs are looked at.
             scrutinize: false,
-            max_patches: PARTS_OF_SEARCH,
+            max_patches: extent.parts,
             max_cost: extent.max_cost,
             budget: extent.end.map(half),
             budget_without_patch: None,
