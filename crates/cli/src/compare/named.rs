@@ -295,6 +295,7 @@ impl Builder<'_> {
                 worker,
                 program,
                 cover,
+                folders: Vec::new(),
             }),
             folder,
             commands,

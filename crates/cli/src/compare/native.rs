@@ -2,6 +2,7 @@
 //! is proved by it.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashSet, VecDeque},
     ffi::{OsStr, OsString},
     os::unix::ffi::{OsStrExt, OsStringExt},
@@ -31,6 +32,8 @@ pub struct Built {
     pub program: PathBuf,
     /// What is noted of its executions, if it was built for that.
     pub cover: Option<Cover>,
+    /// Folders of all versions, which none may be told by: their paths, and what stands for them.
+    pub folders: Vec<(PathBuf, &'static str)>,
 }
 
 /// What an execution did, as far as somebody outside sees.
@@ -129,11 +132,11 @@ impl Built {
             ..Limits::with_wall(wall)
         };
         let outcome = execute(&mut self.worker.runner, &request)?;
-        // Each has its own folder for temporary files, too, which is in its environment.
-        let own = self.worker.folder.as_os_str().as_bytes();
         let shown = |text: Vec<u8>| {
-            let text = replaced(text, root.as_os_str().as_bytes(), "FOLDER");
-            replaced(text, own, "OWN")
+            let all = self.folders.iter();
+            all.fold(text, |text, (path, name)| {
+                replaced(text, path.as_os_str().as_bytes(), name)
+            })
         };
         let errors = shown(outcome.stderr);
         // What is not freed at the end is no behaviour.
@@ -255,17 +258,42 @@ fn execute(runner: &mut Runner, request: &Request) -> Result<Outcome, Problem> {
     })
 }
 
+/// Tells each version the folders of all of them, their own ones for temporary files included: an input may hold the path of
+/// another one's.
+fn introduce(versions: &mut [Built]) {
+    let all = versions.iter().flat_map(|one| {
+        [
+            (one.worker.sandbox.run_root().to_path_buf(), "FOLDER"),
+            (one.worker.folder.clone(), "OWN"),
+        ]
+    });
+    let mut all: Vec<(PathBuf, &'static str)> = all.collect();
+    // A path may begin like another one.
+    all.sort_by_key(|(path, _)| Reverse(path.as_os_str().len()));
+    all.dedup();
+    for version in versions {
+        version.folders.clone_from(&all);
+    }
+}
+
 /// Versions lie in different folders, whose names they may print.
 fn replaced(text: Vec<u8>, root: &[u8], name: &str) -> Vec<u8> {
     if root.len() < 2 || !text.windows(root.len()).any(|part| part == root) {
         return text;
     }
-    let mut new = Vec::with_capacity(text.len());
+    let mut new: Vec<u8> = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\n');
         if text[at..].starts_with(root) {
             new.extend_from_slice(name.as_bytes());
             at += root.len();
+        } else if is_blank(&text[at]) {
+            // Where a line was broken may come of how long the path is.
+            let blanks = text[at..].iter().take_while(|byte| is_blank(byte)).count();
+            let is_last = at + blanks == text.len();
+            new.push(if is_last { b'\n' } else { b' ' });
+            at += blanks;
         } else {
             new.push(text[at]);
             at += 1;
@@ -303,6 +331,7 @@ impl Search<'_> {
         each: &mut dyn FnMut(&str, &Case, &[Ran]),
     ) -> Result<Tally, Problem> {
         let started = Instant::now();
+        introduce(self.versions);
         let mut tally = Tally::default();
         let mut corpus = Corpus::default();
         let mut done: HashSet<Case> = HashSet::new();
@@ -648,4 +677,26 @@ fn shape(ran: &Ran) -> u64 {
         0u8.hash(&mut hasher);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_broken_by_the_length_of_a_path_are_the_same() {
+        let shown = |text: &str, root: &str| {
+            let text = replaced(text.into(), root.as_bytes(), "FOLDER");
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let one = shown("Try '/a/tar --help' for\nmore information.\n", "/a");
+        let other = shown(
+            "Try '/a-fixed/tar --help'\nfor more information.\n",
+            "/a-fixed",
+        );
+        assert_eq!(one, other);
+        assert_eq!(one, "Try 'FOLDER/tar --help' for more information.\n");
+        // What names no folder stays as it is.
+        assert_eq!(shown("a  b\nc", "/a"), "a  b\nc");
+    }
 }
