@@ -43,6 +43,12 @@ use crate::{
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
 const KEPT_BYTES: usize = 256 << 20;
 
+/// Changes of two places are sought before changes of one place that cost so much: most programs have one mistake, and nearly all of
+/// these are mended by less.
+const PAIRS_LEVEL: u32 = 5;
+/// Earlier, when so much of the time for one place is over.
+const PAIRS_SHARE: f64 = 0.75;
+
 /// The search for further patches ends after this many times the work that the first one
 /// took, and that of [`EXECUTIONS_BEYOND_FIRST`] more executions of the usual length: candidates that hang
 /// take a hundred times as long.
@@ -375,6 +381,9 @@ impl Search<'_> {
     /// Seeks changes of two places that cost less than this level each, if nothing is found so far; whether the search is over.
     fn has_pairs(&mut self, project: &Project, level: u32) -> Result<bool, RepairError> {
         if !self.options.early_pairs || !self.found.classes.is_empty() || self.is_over() {
+            return Ok(false);
+        }
+        if level < PAIRS_LEVEL && !self.is_over_for(PAIRS_SHARE) {
             return Ok(false);
         }
         let left = self.options.budget_without_patch.or(self.options.budget);

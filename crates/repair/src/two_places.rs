@@ -6,8 +6,8 @@
 //! where one mistake hides the other, the second change passes nothing by itself. Where no failing test passes by a change of one place
 //! alone, nothing is found.
 //!
-//! Halves that cost little are likelier than single changes that cost much. So this is tried whenever the search has gone through a cost,
-//! with halves of that cost at most and as much work as has been done until then ([`Extent::cheap`]), and once more at its end.
+//! Halves that cost little are likelier than single changes that cost much. So this is tried whenever the search has gone through a cost of 4
+//! or more, or through any when most of its time is over, with halves of that cost at most and as much work as has been done until then ([`Extent::cheap`]), and once more at its end.
 
 use std::{
     cmp::Reverse,
