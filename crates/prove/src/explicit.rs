@@ -113,7 +113,10 @@ impl Search<'_> {
                 .filter(|(site, _)| self.chosen.iter().all(|(other, _)| other != site))
                 .collect()
         });
-        next.sort_unstable();
+        // What says what it is comes before what leaves a constant open: `at >= SIZE` before `5 > SIZE`, of which one is listed first.
+        next.sort_unstable_by_key(|&(site, which)| {
+            (self.sites[site].open[which].is_some(), site, which)
+        });
         next
     }
 
