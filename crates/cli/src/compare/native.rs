@@ -689,14 +689,14 @@ mod tests {
             let text = replaced(text.into(), root.as_bytes(), "FOLDER");
             String::from_utf8_lossy(&text).into_owned()
         };
-        let one = shown("Try '/a/tar --help' for\nmore information.\n", "/a");
+        let one = shown("Try '/tmp/p/tar --help' for\nmore information.\n", "/tmp/p");
         let other = shown(
-            "Try '/a-fixed/tar --help'\nfor more information.\n",
-            "/a-fixed",
+            "Try '/tmp/p-fixed/tar --help'\nfor more information.\n",
+            "/tmp/p-fixed",
         );
         assert_eq!(one, other);
         assert_eq!(one, "Try 'FOLDER/tar --help' for more information.\n");
         // What names no folder stays as it is.
-        assert_eq!(shown("a  b\nc", "/a"), "a  b\nc");
+        assert_eq!(shown("a  b\nc", "/tmp/p"), "a  b\nc");
     }
 }
