@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_csource::{ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind};
+use patchwright_csource::{
+    ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, VarId,
+};
 use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -239,6 +241,19 @@ pub fn choices(
 }
 
 impl Finder<'_, '_, '_> {
+    /// The variables that the function declares or mentions, some of them several times.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = VarId> {
+        let mentioned = self
+            .function
+            .exprs
+            .iter()
+            .filter_map(|expr| match expr.kind {
+                ExprKind::Variable(id) => Some(id),
+                _ => None,
+            });
+        self.function.locals.iter().copied().chain(mentioned)
+    }
+
     /// Adds a location, if it has alternatives.
     pub(crate) fn add(
         &mut self,

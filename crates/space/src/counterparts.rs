@@ -133,15 +133,7 @@ fn next(finder: &Finder<'_, '_, '_>, own: &Standing) -> Option<Standing> {
 /// The variables that the function mentions, by name; none for a name that several have.
 fn variables(finder: &Finder<'_, '_, '_>) -> BTreeMap<String, Option<VarId>> {
     let mut found: BTreeMap<String, Option<VarId>> = BTreeMap::new();
-    let mentioned = finder
-        .function
-        .exprs
-        .iter()
-        .filter_map(|expr| match expr.kind {
-            ExprKind::Variable(id) => Some(id),
-            _ => None,
-        });
-    for id in mentioned.chain(finder.function.locals.iter().copied()) {
+    for id in finder.variables() {
         let name = finder.builder.unit.variable(id).name.clone();
         let known = found.entry(name).or_insert(Some(id));
         if *known != Some(id) {

@@ -166,16 +166,7 @@ fn of_object(finder: &Finder<'_, '_, '_>, own: &str) -> Option<String> {
         false => true,
     };
     let unit = &finder.builder.unit;
-    let mentioned = finder
-        .function
-        .exprs
-        .iter()
-        .filter_map(|expr| match expr.kind {
-            ExprKind::Variable(id) => Some(id),
-            _ => None,
-        });
-    let mut known = finder.function.locals.iter().copied().chain(mentioned);
-    let is_pointer = known.any(|id| {
+    let is_pointer = finder.variables().any(|id| {
         let variable = unit.variable(id);
         let is_named = variable.name == name && variable.storage != Storage::StaticLocal;
         is_named && matches!(unit.types.kind(variable.ty), TypeKind::Pointer(_))
