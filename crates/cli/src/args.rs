@@ -463,11 +463,11 @@ pub struct BehaviourArgs {
     #[arg(long, value_name = "FILE", help_heading = "Behaviour")]
     pub answers: Option<PathBuf>,
 
-    /// Seconds for these executions
+    /// Seconds for all of this, building the patches included
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 20,
+        default_value_t = 40,
         help_heading = "Behaviour"
     )]
     pub compare_budget: u64,

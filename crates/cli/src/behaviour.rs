@@ -39,10 +39,14 @@ const MOST_PATCHES: usize = 20;
 const LEADING: usize = 4;
 /// Questions that are asked at most.
 const QUESTIONS: usize = 5;
-/// Time for partitions of all inputs, at least.
-const PARTITIONS: Duration = Duration::from_secs(30);
+/// This share of the time is for building the patches: the first ones are likelier than the rest.
+const BUILDING: f64 = 0.4;
+/// This share of what is left then is for executions, if partitions of all inputs can be made.
+const EXECUTING: f64 = 0.5;
 /// Wall-clock time of an execution at most.
 const WALL: Duration = Duration::from_secs(5);
+/// One that has less is not begun.
+const LEAST_WALL: Duration = Duration::from_millis(50);
 
 /// Changes a copy of the project.
 pub type Changing<'a> = Box<dyn Fn(&Worker) -> Result<(), Problem> + 'a>;
@@ -133,6 +137,9 @@ pub fn look(
         None => Vec::new(),
         Some(file) => read_answers(file)?,
     };
+    let begun = Instant::now();
+    let budget = Duration::from_secs(args.compare_budget);
+    let end = begun + budget;
     let Some(program) = program_of(project) else {
         return Err(Problem::Input(
             "the project's tests are run by a driver, and it is not known how the program is executed; describe a program \
@@ -175,6 +182,13 @@ pub fn look(
         ));
     }
     for (at, variant) in variants.iter().enumerate().take(MOST_PATCHES) {
+        if at > 1 && begun.elapsed() > budget.mul_f64(BUILDING) {
+            behaviour.notes.push(format!(
+                "only the first {at} of {} patches were executed, for want of time; --compare-budget gives them more",
+                variants.len()
+            ));
+            break;
+        }
         let name = format!("with-{at}");
         match builder.made(
             project,
@@ -192,7 +206,6 @@ pub fn look(
         }
     }
     let seeds = cases_of(project)?;
-    let passing = passing(&mut built[0], project, &seeds)?;
     let mut rows: Vec<Row> = Vec::new();
     let mut known: HashMap<Ran, u32> = HashMap::new();
     let mut all: Vec<Ran> = Vec::new();
@@ -205,16 +218,22 @@ pub fn look(
     };
     let search = Search {
         versions: &mut built,
-        seeds,
+        seeds: seeds.clone(),
         mutator: Mutator::new(1, words),
         shrinks: false,
     };
+    let left = end.saturating_duration_since(Instant::now());
+    let share = match sources[0].commands.len() {
+        1 => EXECUTING,
+        _ => 1.0,
+    };
     let extent = Extent {
-        end: Instant::now() + Duration::from_secs(args.compare_budget),
+        end: Instant::now() + left.mul_f64(share),
         inputs: MOST_INPUTS,
         kinds: usize::MAX,
         patience: None,
         interrupt: &|| cancel.is_cancelled(),
+        confirms: false,
     };
     let tally = search.run(&extent, &mut |of, case, ran| {
         rows.push(Row {
@@ -229,6 +248,7 @@ pub fn look(
             tally.unsteady.join(", ")
         )));
     }
+    let passing = passing(project, &seeds, &rows, &all);
     let mut look = Look {
         rows,
         all,
@@ -244,7 +264,7 @@ pub fn look(
         project,
         scratch,
         cancel,
-        end: Instant::now() + PARTITIONS.max(Duration::from_secs(args.compare_budget)),
+        end,
         number: 0,
     };
     look.partition(&mut symbols, &sources, &mut built)?;
@@ -293,12 +313,13 @@ fn words_of(folder: &Path, commands: &[patchwright_exec::CompileCommand]) -> Vec
     words(&[], &texts)
 }
 
-/// The tests that the program passes as it is.
+/// The tests that the program passes as it is, of those that were executed.
 fn passing(
-    built: &mut Built,
     project: &Project,
     seeds: &[(String, Case)],
-) -> Result<BTreeSet<String>, Problem> {
+    rows: &[Row],
+    all: &[Ran],
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for test in project.tests.iter().flat_map(|tests| &tests.tests) {
         let patchwright_exec::TestKind::Case(expected) = &test.kind else {
@@ -307,13 +328,16 @@ fn passing(
         let Some((name, case)) = seeds.iter().find(|(name, _)| *name == test.name) else {
             continue;
         };
-        let ran = built.run(case, WALL)?;
+        let Some(row) = rows.iter().find(|row| row.case == *case) else {
+            continue;
+        };
+        let ran = &all[row.did[0] as usize];
         let ends = format!("exit {}", expected.expected_code);
         if ran.ending == ends && ran.output == expected.expected_stdout {
             found.insert(name.clone());
         }
     }
-    Ok(found)
+    found
 }
 
 /// Versions that did the same for all inputs.
@@ -380,7 +404,7 @@ impl Look {
             };
             self.partitions[version - 1] = Some(found.told);
             for case in found.cases {
-                self.execute(case, built)?;
+                self.execute_until(symbols.end, case, built)?;
             }
         }
         let ranked = self.ranked();
@@ -395,21 +419,37 @@ impl Look {
         for (at, &(one, other)) in leading.iter().enumerate() {
             let waiting = leading.len() - at - 1;
             if let Some(case) = symbols.apart(&sources[one], &sources[other], waiting) {
-                self.execute(case, built)?;
+                self.execute_until(symbols.end, case, built)?;
             }
         }
         self.group();
         Ok(())
     }
 
-    /// Executes all versions with one more input.
-    fn execute(&mut self, case: Case, built: &mut [Built]) -> Result<(), Problem> {
+    /// Executes all versions with one more input, unless that takes longer than there is time.
+    fn execute_until(
+        &mut self,
+        end: Instant,
+        case: Case,
+        built: &mut [Built],
+    ) -> Result<(), Problem> {
         if self.rows.iter().any(|row| row.case == case) {
             return Ok(());
         }
-        let mut did = Vec::new();
+        let wall = WALL.min(end.saturating_duration_since(Instant::now()) / built.len() as u32);
+        if wall < LEAST_WALL {
+            return Ok(());
+        }
+        let mut all = Vec::new();
         for version in built.iter_mut() {
-            let ran = plain(version.run(&case, WALL)?);
+            all.push(plain(version.run(&case, wall)?));
+        }
+        // It may have been ended for want of time.
+        if wall < WALL && all.iter().any(|ran| ran.endless) {
+            return Ok(());
+        }
+        let mut did = Vec::new();
+        for ran in all {
             let known = self.all.iter().position(|other| *other == ran);
             did.push(known.unwrap_or(self.all.len()) as u32);
             if known.is_none() {

@@ -544,7 +544,7 @@ fn behaviour(place: &Place, flags: &[&str], set: &str) -> String {
         "--cases",
         "cases",
         "--compare-budget",
-        "2",
+        "24",
     ];
     let output = run(place, &[&project[..], flags].concat(), set);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -85,7 +85,11 @@ impl Symbols<'_> {
 
     fn compared(&mut self, old: &Made, new: &Made, waiting: usize) -> Option<Compared> {
         let left = self.end.checked_duration_since(Instant::now())?;
-        if self.cancel.is_cancelled() || old.commands.len() != 1 || new.commands.len() != 1 {
+        if left < LEAST
+            || self.cancel.is_cancelled()
+            || old.commands.len() != 1
+            || new.commands.len() != 1
+        {
             return None;
         }
         let words = [
@@ -121,7 +125,7 @@ impl Symbols<'_> {
                 cancel: self.cancel,
                 journal: None,
                 started,
-                end: Some(started + time),
+                end: Some(self.end.min(started + time)),
                 cases: Vec::new(),
                 deepens: false,
             }

@@ -93,6 +93,24 @@ pub struct Extent<'a> {
     pub patience: Option<Duration>,
     /// It ends when this says so.
     pub interrupt: &'a dyn Fn() -> bool,
+    /// What differs is executed again until it is sure, and counted by kinds; else only what each input does is wanted, and nothing
+    /// goes on beyond the end.
+    pub confirms: bool,
+}
+
+impl Extent<'_> {
+    /// So long an execution may take.
+    fn wall(&self, wall: Duration) -> Duration {
+        match self.confirms {
+            true => wall,
+            false => wall.min(self.end.saturating_duration_since(Instant::now())),
+        }
+    }
+
+    /// Whether an execution that was ended may have been ended for want of time.
+    fn has_cut(&self, ran: &[Ran]) -> bool {
+        !self.confirms && Instant::now() >= self.end && ran.iter().any(|one| one.endless)
+    }
 }
 
 /// Wall-clock time of an execution at most, until it is known what one takes.
@@ -388,7 +406,10 @@ impl Search<'_> {
                 continue;
             }
             let before = Instant::now();
-            let (ran, through) = self.all(&case, wall)?;
+            let (ran, through) = self.all(&case, extent.wall(wall))?;
+            if extent.has_cut(&ran) {
+                break;
+            }
             slowest = slowest.max(before.elapsed());
             tally.inputs += 1;
             if is_seed && waiting.peek().is_none() {
@@ -440,7 +461,15 @@ impl Search<'_> {
                 if *doubt > MOST_DOUBTS && self.mutator.below(8) > 0 {
                     continue;
                 }
-                let steady = self.steady(&[0, at], &case, wall * 2)?;
+                let twice = extent.wall(wall * 2);
+                let steady = match extent.confirms {
+                    true => self.steady(&[0, at], &case, twice)?,
+                    false if Instant::now() >= extent.end => break,
+                    false => self.once_more(&[0, at], &ran, &case, twice)?,
+                };
+                if !extent.confirms && Instant::now() >= extent.end {
+                    break;
+                }
                 if !steady.is_all() && tally.unsteady.len() < 8 {
                     tally.unsteady.push(of.clone());
                 }
@@ -452,6 +481,9 @@ impl Search<'_> {
                     continue;
                 }
                 kinds.insert((at, what), tally.seen.len());
+                if !extent.confirms {
+                    continue;
+                }
                 let after = started.elapsed().as_secs_f64();
                 let small = match self.shrinks && steady.is_all() {
                     true => self.small(at, what, &case, wall, extent)?,
@@ -622,6 +654,25 @@ impl Search<'_> {
                 runs.push(self.versions[at].run(case, wall)?);
             }
             steady = steady.and(Steady::of(&runs));
+        }
+        Ok(steady)
+    }
+
+    /// What is the same when versions are executed once more.
+    fn once_more(
+        &mut self,
+        versions: &[usize],
+        ran: &[Ran],
+        case: &Case,
+        wall: Duration,
+    ) -> Result<Steady, Problem> {
+        let mut steady = Steady::ALL;
+        for &at in versions {
+            let again = self.versions[at].run(case, wall)?;
+            // How much something prints until it is ended is chance.
+            if !(ran[at].endless && again.endless) {
+                steady = steady.and(Steady::of(&[ran[at].clone(), again]));
+            }
         }
         Ok(steady)
     }

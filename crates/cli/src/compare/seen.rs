@@ -72,6 +72,7 @@ pub fn search(
         kinds: KINDS,
         patience: args.budget.is_none().then_some(PATIENCE),
         interrupt: &|| cancel.is_cancelled(),
+        confirms: true,
     };
     let mut tally = search.run(&extent, &mut |_, _, _| {})?;
     if !has_tests {
