@@ -37,6 +37,9 @@ pub struct BaselineTest {
     /// The time to expect of a run: the longer of the two; of a test that hangs, which tells nothing about its time, a
     /// little more than that of the slowest of the others.
     pub expected: Duration,
+    /// The processor time to expect of a run: the longer of the two. It does not depend on what else the machine does.
+    #[serde(default)]
+    pub expected_cpu: Duration,
     /// The last lines that a failing test printed, for messages.
     #[serde(default)]
     pub said: Option<String>,
@@ -370,10 +373,12 @@ impl Baseline {
             let second = second.as_ref().unwrap_or(&first);
             let durations = [first.outcome.wall, second.outcome.wall];
             let longest = durations[0].max(durations[1]);
-            let (timeout, expected) = if hangs(&first) || hangs(second) {
-                (hanging, slowest + HANGING_EXPECTED)
+            let (timeout, expected, expected_cpu) = if hangs(&first) || hangs(second) {
+                let expected = slowest + HANGING_EXPECTED;
+                (hanging, expected, expected)
             } else {
-                (derived(longest), longest)
+                let cpu = first.outcome.cpu.max(second.outcome.cpu);
+                (derived(longest), longest, cpu)
             };
             BaselineTest {
                 index,
@@ -385,6 +390,7 @@ impl Baseline {
                 durations,
                 timeout,
                 expected,
+                expected_cpu,
             }
         });
         Ok(Baseline {
@@ -406,6 +412,7 @@ impl Baseline {
             timeout,
             lost_patience: false,
             expected: FIRST_LOOK,
+            expected_cpu: FIRST_LOOK,
             said: None,
         });
         Baseline {
@@ -581,6 +588,7 @@ mod tests {
                 timeout: Duration::MAX,
                 lost_patience: false,
                 expected: Duration::ZERO,
+                expected_cpu: Duration::ZERO,
                 said: Some(said.to_owned()),
             };
             let tests = vec![test];

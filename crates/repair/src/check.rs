@@ -72,6 +72,9 @@ pub(crate) struct Beyond<'b> {
     pub(crate) scrutinize: Option<&'b RepairOptions>,
     /// Is told of each candidate that passes all tests, by its number, before anything else is asked of it.
     pub(crate) passes: &'b (dyn Fn(usize) + Sync),
+    /// A test that takes much more processor time than before has failed, as in the search: most candidates are wrong, and those that loop for
+    /// ever would be waited for.
+    pub(crate) hurries: bool,
 }
 
 impl Beyond<'_> {
@@ -79,6 +82,13 @@ impl Beyond<'_> {
     pub(crate) const NOTHING: Beyond<'static> = Beyond {
         scrutinize: None,
         passes: &|_| {},
+        hurries: false,
+    };
+    /// Nothing, for candidates that nothing speaks for yet.
+    pub(crate) const TRIED: Beyond<'static> = Beyond {
+        scrutinize: None,
+        passes: &|_| {},
+        hurries: true,
     };
 }
 
@@ -141,6 +151,7 @@ impl Subject<'_, '_> {
             Some(known) => known,
             None => {
                 let copy = copy.insert(self.copy()?);
+                copy.hurries = beyond.hurries;
                 let found = copy.check(candidate.file, candidate.text, self.tests())?;
                 if let Some(journal) = journal {
                     journal.keep_verification(candidate.diff, &found)?;

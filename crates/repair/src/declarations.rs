@@ -3,9 +3,11 @@
 //!
 //! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
 //! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
-//! cheap has been found, or half of the time is over; but for parentheses that a macro lacks, which are hardly ever meant.
+//! cheap has been found, or half of the time is over; but for parentheses that a macro lacks, which are hardly ever meant, and what failing tests
+//! speak for ([`evidence`]).
 
 mod edits;
+mod evidence;
 mod follow;
 mod macros;
 mod tables;
@@ -29,6 +31,7 @@ use crate::{
     search::Search,
 };
 use edits::Change;
+use evidence::Expected;
 
 /// They come behind all candidates of this cost, and have it.
 pub(crate) const DECLARATION_COST: u32 = 3;
@@ -40,6 +43,9 @@ pub(crate) const LATEST_DECLARATIONS: f64 = 0.5;
 /// So many are built at most.
 const MOST_BUILDS: usize = 96;
 
+/// What failing tests speak for is tried when all candidates of cost 1 are explored, and has this cost.
+pub(crate) const SHOWN_COST: u32 = 2;
+
 /// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
 pub(crate) const PARENTHESES_COST: u32 = 2;
 
@@ -48,6 +54,8 @@ pub(crate) const PARENTHESES_COST: u32 = 2;
 pub(crate) enum DeclarationTurn {
     /// Parentheses that bodies of macros lack.
     Parentheses,
+    /// Those that failing tests speak for ([`evidence`]).
+    Shown,
     /// All others.
     Others,
 }
@@ -66,6 +74,7 @@ impl DeclarationTurn {
     fn cost(self) -> u32 {
         match self {
             DeclarationTurn::Parentheses => PARENTHESES_COST,
+            DeclarationTurn::Shown => SHOWN_COST,
             DeclarationTurn::Others => DECLARATION_COST,
         }
     }
@@ -132,7 +141,7 @@ impl Search<'_> {
                 self.prepared,
                 project,
                 self.surroundings,
-                &Beyond::NOTHING,
+                &Beyond::TRIED,
             );
             self.found.stats.candidates += batch.len() as u64;
             for (tried, result) in batch.iter().zip(results) {
@@ -226,6 +235,18 @@ impl Search<'_> {
                         });
                     }
                 }
+            }
+        }
+        let expected = Expected::of(self.suite, &self.failing, self.crash);
+        let evidence = |tried: &Tried| tried.change.evidence;
+        let is_shown = |tried: &Tried| evidence(tried).is_some_and(|shown| expected.has(shown));
+        match which {
+            DeclarationTurn::Parentheses => {}
+            DeclarationTurn::Shown => found.retain(is_shown),
+            // Those have been tried.
+            DeclarationTurn::Others => {
+                let tried = self.declarations_tried.contains(&DeclarationTurn::Shown);
+                found.retain(|one| !(tried && is_shown(one)));
             }
         }
         found.sort_by_key(|tried| tried.change.rank);

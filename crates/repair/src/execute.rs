@@ -7,7 +7,7 @@ use std::{
 };
 
 use patchwright_exec::{
-    Baseline, FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
+    Baseline, BaselineTest, FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{
     Candidate, CandidateError, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Processor time after which an execution has gone wrong: so many times what the test is expected to take
-/// ([`Search::expected`]), and [`CPU_FLOOR`] more. A candidate that loops for ever is
+/// ([`Search::expected_cpu`]), and [`CPU_FLOOR`] more. A candidate that loops for ever is
 /// ended by this long before its time is up; one that waits for ever is not.
 const CPU_FACTOR: u32 = 10;
 
@@ -45,6 +45,9 @@ pub struct Run {
     pub report: Report,
     /// How long it took.
     pub took: Duration,
+    /// The processor time that it took.
+    #[serde(default)]
+    pub cpu: Duration,
 }
 
 impl Run {
@@ -63,6 +66,7 @@ impl Run {
                 states: Default::default(),
             }),
             took: Duration::ZERO,
+            cpu: Duration::ZERO,
         }
     }
 }
@@ -102,7 +106,34 @@ fn without_symbols(environment: &mut Environment) {
 
 /// The time in which three of four passing tests end.
 pub(crate) fn usual(baseline: &Baseline) -> Duration {
-    let mut times: Vec<Duration> = baseline.passing().map(|test| test.expected).collect();
+    three_of_four(baseline.passing().map(|test| test.expected))
+}
+
+/// The processor time with which three of four passing tests end.
+pub(crate) fn usual_cpu(baseline: &Baseline) -> Duration {
+    three_of_four(baseline.passing().map(cpu))
+}
+
+/// The processor time after which a test of a changed program has gone wrong.
+pub(crate) fn most_cpu(baseline: &Baseline, test: usize) -> Duration {
+    let known = &baseline.tests[test];
+    let expected = match known.verdict.is_pass() {
+        true => cpu(known),
+        false => cpu(known).max(usual_cpu(baseline)),
+    };
+    (expected * CPU_FACTOR + CPU_FLOOR).min(known.timeout)
+}
+
+/// The processor time that is expected of a test; where it is not known, the time.
+fn cpu(test: &BaselineTest) -> Duration {
+    match test.expected_cpu.is_zero() {
+        true => test.expected,
+        false => test.expected_cpu,
+    }
+}
+
+fn three_of_four(times: impl Iterator<Item = Duration>) -> Duration {
+    let mut times: Vec<Duration> = times.collect();
     times.sort();
     let place = times.len() * 3 / 4;
     times
@@ -227,8 +258,8 @@ impl Search<'_> {
         if let Some(patience) = patience {
             channel.set_patience(patience);
         }
-        let (mut verdict, mut took) =
-            self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
+        let (mut verdict, [mut took, mut cpu]) =
+            self.run_test(test, self.expected_cpu(test) * CPU_FACTOR, worker)?;
         let mut observation = worker.1.observation();
         // Perhaps another candidate has destroyed what the test needs.
         if self.put_back(&worker.0, observation.visits == 0) && observation.visits == 0 {
@@ -236,7 +267,8 @@ impl Search<'_> {
             if let Some(patience) = patience {
                 worker.1.set_patience(patience);
             }
-            (verdict, took) = self.run_test(test, self.expected(test) * CPU_FACTOR, worker)?;
+            (verdict, [took, cpu]) =
+                self.run_test(test, self.expected_cpu(test) * CPU_FACTOR, worker)?;
             observation = worker.1.observation();
         }
         // Up to the first visit the program does what it always does, and it gets to the hole in this test. An execution
@@ -258,6 +290,7 @@ impl Search<'_> {
             verdict,
             report: Report::States(observation),
             took,
+            cpu,
         })
     }
 
@@ -302,10 +335,10 @@ impl Search<'_> {
             assigned: assigned.map(|(unit, code)| (id(unit), code)),
         })?;
         let cpu = match watch.observed.get(&test) {
-            Some(took) => (*took).max(self.expected(test)) * CPU_FACTOR,
-            None => self.expected(test) * WATCHED_CPU_FACTOR,
+            Some(took) => (*took).max(self.expected_cpu(test)) * CPU_FACTOR,
+            None => self.expected_cpu(test) * WATCHED_CPU_FACTOR,
         };
-        let (verdict, took) = self.run_test(test, cpu, worker)?;
+        let (verdict, [took, cpu]) = self.run_test(test, cpu, worker)?;
         self.put_back(&worker.0, false);
         let watched = worker.1.watched();
         let verdict = if watched.undefined {
@@ -317,6 +350,7 @@ impl Search<'_> {
             verdict,
             report: Report::Windows(watched),
             took,
+            cpu,
         })
     }
 
@@ -380,22 +414,23 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// How long a test is expected to take. One that fails may have ended early, and then the untouched program does not
-    /// show how long it takes when it passes: as long as three of four passing tests.
-    fn expected(&self, test: usize) -> Duration {
+    /// How much processor time a test is expected to take. One that fails may have ended early, and then the untouched program does not
+    /// show how much it takes when it passes: as much as three of four passing tests.
+    fn expected_cpu(&self, test: usize) -> Duration {
         let known = &self.prepared.baseline.tests[test];
-        if known.verdict.is_pass() {
-            return known.expected;
+        match known.verdict.is_pass() {
+            true => cpu(known),
+            false => cpu(known).max(self.usual_cpu),
         }
-        known.expected.max(self.usual)
     }
 
+    /// Runs a test; how long that took, and how much processor time.
     fn run_test(
         &self,
         test: usize,
         cpu: Duration,
         (worker, channel): &mut (Worker, Channel),
-    ) -> Result<(ClassVerdict, Duration), RepairError> {
+    ) -> Result<(ClassVerdict, [Duration; 2]), RepairError> {
         let mut environment = self.suite.environment.clone();
         for (name, value) in channel.environment(self.probe) {
             environment.set.insert(name.into(), value);
@@ -423,7 +458,7 @@ impl Search<'_> {
             Verdict::Pass => ClassVerdict::Pass,
             Verdict::Fail(reason) => ClassVerdict::Fail(Some::<FailReason>(reason)),
         };
-        Ok((verdict, started.elapsed()))
+        Ok((verdict, [started.elapsed(), run.outcome.cpu]))
     }
 }
 
@@ -459,6 +494,7 @@ mod tests {
             durations: [Duration::ZERO; 2],
             timeout: Duration::MAX,
             expected: Duration::from_millis(expected),
+            expected_cpu: Duration::from_millis(expected),
             said: None,
         };
         let of = |times: &[u64]| {

@@ -61,7 +61,7 @@ impl Search<'_> {
         let after = self.families[family].bytes(first, &self.states);
         self.bytes = (self.bytes + after).saturating_sub(before);
         if let Some(watch) = &mut self.families[family].watch {
-            watch.observed.insert(test, run.took);
+            watch.observed.insert(test, run.cpu);
         }
         Ok(())
     }

@@ -33,18 +33,18 @@ pub(crate) struct Step {
     pub(crate) unit: usize,
 }
 
-/// The order of the search. At each cost, conditions come first: they have few classes. So do alternatives, which are few, moved
-/// statements last of them. Conditions at crashes are some costs ahead. A whole space is explored by kinds of location, those first
+/// The order of the search. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes all
+/// tests hardly does so by chance. Conditions are next: they have few classes. Those at crashes are some costs ahead. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
 pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<Step> {
     let entry = |unit: usize| &holes[units[unit].entry];
     let rank = |unit: usize| match &entry(unit).hole.kind {
         HoleKind::Choice(_) if options.all => 5,
-        HoleKind::Choice(choice) if matches!(choice.form, Form::Moved(_)) => 2,
-        HoleKind::Choice(_) => 1,
+        HoleKind::Choice(choice) if matches!(choice.form, Form::Moved(_)) => 1,
+        HoleKind::Choice(_) => 0,
         HoleKind::Exit(_) => 5,
         HoleKind::Assignment(_) => 4,
-        _ if entry(unit).hole.context == Context::Truth => 0,
+        _ if entry(unit).hole.context == Context::Truth => 2,
         _ => 3,
     };
     let mut order: Vec<usize> = (0..units.len()).collect();

@@ -1,8 +1,8 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates (but of a whole space that is explored, see `steps`) is: cost, but conditions next to a crash come some costs earlier; truth values before others
-//! (they have few classes, so many candidates are explored with few executions), between them
-//! what has no terms (initialisation, functions, exchanged arguments, operators), then assignments, exits, moved statements; more suspicious locations
+//! The order of candidates (but of a whole space that is explored, see `steps`) is: cost, but conditions next to a crash come some costs earlier; what has no terms
+//! (initialisation, functions, exchanged arguments, operators), then moved statements, then truth values (they have few classes, so many candidates are
+//! explored with few executions), other values, assignments, exits; more suspicious locations
 //! before less suspicious ones; place of the hole in the program (file, then offset);
 //! kind of change;
 //! place in the space. Where candidates of one location need many executions, or slow ones, the rest of them is put off until those of the
@@ -23,10 +23,12 @@ use crate::{
     change_text::is_evasion,
     classes::Classes,
     copies::Copies,
-    declarations::{DECLARATION_COST, DeclarationTurn, LATEST_DECLARATIONS, PARENTHESES_COST},
+    declarations::{
+        DECLARATION_COST, DeclarationTurn, LATEST_DECLARATIONS, PARENTHESES_COST, SHOWN_COST,
+    },
     deferred::Deferred,
     early::Early,
-    execute::usual,
+    execute::{usual, usual_cpu},
     explore::{Explorations, KEPT_MEMBERS, Lone},
     family::{Family, Unit, UnitState, families},
     found::{Found, FoundClass},
@@ -91,12 +93,14 @@ pub(crate) struct Search<'a> {
     first_after: Option<u64>,
     /// What executions that took long count for beyond one each ([`weight`]).
     long: u64,
-    failing: Vec<usize>,
+    pub(crate) failing: Vec<usize>,
     /// The time in which three of four passing tests end.
     pub(crate) usual: Duration,
+    /// The processor time with which three of four passing tests end.
+    pub(crate) usual_cpu: Duration,
     set_aside: &'a std::collections::BTreeSet<usize>,
     /// Failing tests crash.
-    crash: bool,
+    pub(crate) crash: bool,
     /// See [`Instrumented::unset`].
     pub(crate) unset: Option<u8>,
     pub(crate) found: Found,
@@ -189,6 +193,7 @@ fn searched(
         long: 0,
         failing,
         usual: usual(&prepared.baseline),
+        usual_cpu: usual_cpu(&prepared.baseline),
         set_aside: &instrumented.set_aside,
         crash: instrumented.crash,
         unset: instrumented.unset,
@@ -250,6 +255,7 @@ fn searched(
                 level > DECLARATION_COST || (level > 1 && search.is_over_for(LATEST_DECLARATIONS));
             let which = [
                 (DeclarationTurn::Parentheses, level >= PARENTHESES_COST),
+                (DeclarationTurn::Shown, level >= SHOWN_COST),
                 (DeclarationTurn::Others, late),
             ];
             let mut is_turn = false;
@@ -327,7 +333,11 @@ fn searched(
         }
     }
     let is_done = turns.are_over() && !search.found.interrupted;
-    for which in [DeclarationTurn::Parentheses, DeclarationTurn::Others] {
+    for which in [
+        DeclarationTurn::Parentheses,
+        DeclarationTurn::Shown,
+        DeclarationTurn::Others,
+    ] {
         if is_done {
             search.take_turn(project, which)?;
         }

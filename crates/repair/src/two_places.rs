@@ -427,6 +427,7 @@ impl Searches<'_, '_> {
                 &Beyond {
                     scrutinize: Some(self.options),
                     passes: &|_| {},
+                    hurries: false,
                 },
             );
             for ((.., patch, _), checked) in chunk.iter().zip(results) {

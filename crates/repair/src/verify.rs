@@ -12,6 +12,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     check::{Beyond, Candidate, Checked, check_all},
     equivalence::reads_of_nothing,
+    execute::most_cpu,
     found::Found,
     instrument::Instrumented,
     outcome::{Patch, Verified},
@@ -194,6 +195,7 @@ impl<'v> Verifying<'v, '_> {
             &Beyond {
                 scrutinize: self.options.scrutinize.then_some(self.options),
                 passes: &passes,
+                hurries: false,
             },
         )
     }
@@ -289,6 +291,8 @@ pub struct CleanCopy<'a> {
     prepared: &'a Prepared,
     /// Executions of tests so far.
     pub(crate) executions: u64,
+    /// See [`Beyond::hurries`](crate::check::Beyond).
+    pub(crate) hurries: bool,
     /// Where programs see the folder for files of ours.
     run_path: PathBuf,
 }
@@ -360,6 +364,7 @@ impl<'a> CleanCopy<'a> {
             project,
             prepared,
             executions: 0,
+            hurries: false,
             run_path: surroundings.scratch.run_path(),
         })
     }
@@ -531,12 +536,18 @@ impl<'a> CleanCopy<'a> {
         environment: &Environment,
     ) -> Result<Verdict, RepairError> {
         self.executions += 1;
+        let known = &self.prepared.baseline.tests[test];
+        let mut limits = known.limits(&self.project.limits, true);
+        if self.hurries {
+            let most = most_cpu(&self.prepared.baseline, test);
+            limits.cpu = Some(limits.cpu.unwrap_or(most).min(most));
+        }
         let run = run_test(
             &mut self.worker.runner,
             &self.worker.sandbox,
             &self.prepared.suite.tests[test],
             environment,
-            &self.prepared.baseline.tests[test].limits(&self.project.limits, true),
+            &limits,
         )?;
         Ok(run.verdict)
     }

@@ -8,6 +8,7 @@ use patchwright_csource::{
 use patchwright_text::{Edit, Span};
 
 use super::{
+    evidence::{Evidence, of_type},
     follow::{Changed, formats, merged, returned},
     tables::elements,
 };
@@ -21,6 +22,8 @@ pub(crate) struct Change {
     pub(crate) edit: Edit,
     /// It stands in the body of the function.
     pub(crate) is_local: bool,
+    /// What would speak for it.
+    pub(crate) evidence: Option<Evidence>,
 }
 
 /// The types that are tried in the place of one, with the words that name it, in their usual order. The ones that people mix up
@@ -96,6 +99,7 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
             found.extend(merged(&unit.source, edits).map(|edit| Change {
                 rank: later + rank as u32,
                 is_local: is_local(&edit),
+                evidence: of_type(&words, other),
                 edit,
             }));
         }
@@ -339,6 +343,7 @@ fn sizes(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
             rank: rank as u32,
             edit: Edit::replace(span, other),
             is_local,
+            evidence: Some(Evidence::Crash),
         })
         .collect()
 }
@@ -382,6 +387,7 @@ pub(super) fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Ch
             rank: rank as u32 + 1,
             edit: Edit::replace(span, other.to_string()),
             is_local,
+            evidence: None,
         })
         .collect()
 }

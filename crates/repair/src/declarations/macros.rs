@@ -94,6 +94,7 @@ pub(super) fn macros(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
                 rank: OPERATOR_RANK + place as u32,
                 edit: Edit::replace(Span::new(start, start + old as u32), new),
                 is_local: false,
+                evidence: None,
             });
         });
         for (start, end) in tokens(body) {
@@ -125,6 +126,7 @@ pub(super) fn parentheses(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> 
             rank: 0,
             edit: Edit::replace(known.body, new),
             is_local: false,
+            evidence: None,
         })
     });
     changes.collect()

@@ -44,6 +44,7 @@ pub(super) fn elements(
             rank: NUMBER_RANK + place as u32,
             edit: Edit::replace(span, other.to_string()),
             is_local,
+            evidence: None,
         }));
     }
     for (span, name) in names {
@@ -52,6 +53,7 @@ pub(super) fn elements(
             rank: FUNCTION_RANK + place as u32,
             edit: Edit::replace(span, other),
             is_local,
+            evidence: None,
         }));
     }
     found
