@@ -74,11 +74,16 @@ programs! {
     another_function
     character_class
     dropped_argument
+    element_of_a_table
+    else_of_another_if
     exchanged_arguments
     exchanged_leaves
     exchanged_operands
+    exchanged_results
     exchanged_subscripts
+    first_value_of_a_global
     forgotten_else
+    forgotten_key
     fresh_memory
     function_as_value
     grouped_otherwise
@@ -93,6 +98,7 @@ programs! {
     other_separator
     other_table_entry
     refused_initializations
+    statement_of_the_other_branch
     string_without_end
     strings_compared_by_address
     structure_used_again

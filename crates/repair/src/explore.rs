@@ -686,7 +686,9 @@ impl Search<'_> {
     /// A group of plausible candidates as a class.
     fn class(&self, exploration: &Exploration<'_>, group: GroupId, count: usize) -> FoundClass {
         let number = self.units[exploration.unit].entry;
-        let source = &self.files[self.holes[number].file].unit.source;
+        let unit = &self.files[self.holes[number].file].unit;
+        let source = &unit.source;
+        let function = unit.functions[self.holes[number].hole.function].span;
         let (space, pointees) = (exploration.space, exploration.pointees);
         // One kind of change may have so many that others would not be seen.
         let mut kept: BTreeMap<Schema, usize> = BTreeMap::new();
@@ -705,13 +707,14 @@ impl Search<'_> {
                 *kept <= KEPT_MEMBERS
             })
             .collect();
+        let mut edits = members.iter().map(|(edit, _)| edit.span);
         FoundClass {
             entry: number,
             cost: exploration.cost,
             count,
+            is_local: edits.all(|span| function.contains_span(span)),
             members,
             shared: None,
-            is_local: true,
             header: None,
         }
     }

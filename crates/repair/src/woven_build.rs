@@ -15,7 +15,7 @@ use patchwright_exec::{
     undefined_references,
 };
 use patchwright_localize::blame::{WovenFile, blamed_functions, blamed_places};
-use patchwright_space::{Form, HoleKind};
+use patchwright_space::{Form, HoleKind, writable_tables};
 use patchwright_text::LineMap;
 use patchwright_weave::{
     Apart, FunctionId, WeaveError, WovenFunction, WovenPart, weave_file, weave_file_apart,
@@ -156,7 +156,7 @@ impl Build<'_> {
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;
-            let woven = match self.weave(&unit.source, &functions, relative, apart) {
+            let woven = match self.weave(&writable_tables(unit), &functions, relative, apart) {
                 Ok(woven) => woven,
                 Err(error) => {
                     tracing::error!("{}: {error}", relative.display());

@@ -16,13 +16,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     calls, counterparts,
     distant::Shown,
-    else_assigned, else_joined, else_reordered,
+    else_assigned, else_joined, else_moved, else_reordered,
     endings::last_statements,
-    exits, function_values,
+    exchanged_names, exits, first_values, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, loops, moves, negative_remainders, newlines, null_pointers,
-    operators, others, own_calls, predicates, remainders, renames, repetitions, resets, results,
-    second_calls, sizes,
+    initialization, jumps, labels, loops, moves, negative_remainders, newlines, next_keys,
+    null_pointers, operators, others, own_calls, predicates, remainders, renames, repetitions,
+    resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -174,6 +174,7 @@ pub fn choices(
     if schemas.initialization {
         initialization::find(&mut finder);
         resets::find(&mut finder);
+        first_values::find(&mut finder, callees);
     }
     if schemas.function || schemas.swap || schemas.initialization || schemas.format {
         calls::find(&mut finder, schemas, callees);
@@ -191,6 +192,7 @@ pub fn choices(
     }
     if schemas.swap {
         subscripts::find(&mut finder);
+        exchanged_names::find(&mut finder);
     }
     if schemas.refinement {
         predicates::find(&mut finder, callees);
@@ -211,6 +213,7 @@ pub fn choices(
     if schemas.guard {
         else_assigned::find(&mut finder);
         else_joined::find(&mut finder);
+        else_moved::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);
@@ -226,6 +229,7 @@ pub fn choices(
         else_reordered::find(&mut finder);
         repetitions::find(&mut finder);
         counterparts::find(&mut finder);
+        next_keys::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);

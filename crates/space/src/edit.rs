@@ -71,7 +71,11 @@ impl Space {
             }
         })?;
         match &self.hole.kind {
-            HoleKind::Guard { is_body, .. } if block.schema == Schema::Deletion => {
+            // Nobody writes what is never executed.
+            HoleKind::Guard { is_body, .. }
+                if block.schema == Schema::Deletion
+                    || matches!(filling.kind(), Kind::Constant(0, _)) =>
+            {
                 Some(delete_statement(source, self.hole.span, *is_body))
             }
             HoleKind::Guard { is_body, .. } => {

@@ -151,6 +151,15 @@ pub(crate) fn variables(
     found
 }
 
+/// The variables that an expression mentions, each once.
+pub(crate) fn mentioned_variables(finder: &Finder<'_, '_, '_>, expr: ExprId) -> Vec<VarId> {
+    let mut found = Vec::new();
+    mentioned(finder, expr, &mut found);
+    let mut seen = rustc_hash::FxHashSet::default();
+    found.retain(|id| seen.insert(*id));
+    found
+}
+
 fn mentioned(finder: &Finder<'_, '_, '_>, id: ExprId, found: &mut Vec<VarId>) {
     if let ExprKind::Variable(id) = finder.function.expr(id).kind {
         found.push(id);

@@ -4,7 +4,7 @@
 mod changes;
 mod common;
 
-use changes::{changes, contain};
+use changes::{changes, contain, lacks};
 use patchwright_space::Schema;
 
 #[test]
@@ -354,6 +354,167 @@ fn what_an_if_governs_ends_with_a_jump() {
 }
 
 #[test]
+fn what_an_if_governs_without_doing_anything_is_a_jump() {
+    let source = "int f(int *a, int n, int x) {\n\
+                  for (int i = 0; i < n; i++) {\n\
+                  if (a[i] == x) {}\n\
+                  if (a[i] < 0) ;\n\
+                  }\n\
+                  return -1;\n}\n";
+    contain(
+        &changes(source, Schema::Exit, &[]),
+        &[
+            "2: if (a[i] == x) { break; }",
+            "3: if (a[i] == x) { return i; }",
+            "3: if (a[i] == x) { return x; }",
+            "2: if (a[i] < 0) { continue; }",
+        ],
+    );
+}
+
+#[test]
+fn a_program_begins_with_other_numbers() {
+    let source = "\
+#include <limits.h>
+static int least = 0, count;
+static const int fixed = 3, table[2] = {1, 5};
+static const char *name;
+extern int other;
+static int look(int x) { if (x < least || least == 77) least = x; return ++count; }
+int main(int argc, char **argv) {
+int n = argc;
+return look(n) + fixed + table[1] + (name != argv[0]) + other + (n == INT_MAX);
+}
+";
+    let found = changes(source, Schema::Initialization, &[]);
+    contain(
+        &found,
+        &[
+            "2: static int least = 1, count;",
+            "2: static int least = 77, count;",
+            "2: static int least = INT_MAX, count;",
+            "2: static int least = 0, count = 1;",
+        ],
+    );
+    lacks(&found, &["fixed = 4", "other", "name"]);
+
+    // Whoever calls `main` would begin again.
+    let again = source.replace("return ++count;", "return main(0, 0);");
+    let again = again.replace(
+        "static int look",
+        "int main(int, char **);\nstatic int look",
+    );
+    lacks(
+        &changes(&again, Schema::Initialization, &[]),
+        &["least = 1"],
+    );
+}
+
+#[test]
+fn elements_of_tables_become_others() {
+    let source = "\
+static const int days[] = {31, 28}, more = 1;
+static const int steps[2][2] = {{0, 1}, {-1, 0}};
+int flags[] = {0, 1};
+const int seen[] = {8, 9};
+int main(void) { return days[0] + more + steps[1][0] + flags[1] + seen[0]; }
+";
+    let found = changes(source, Schema::Initialization, &[]);
+    contain(
+        &found,
+        &[
+            "2: static const int days[] = {30, 28}, more = 1;",
+            "2: static const int steps[2][2] = {{0, 1}, {1, 0}};",
+            "2: static const int steps[2][2] = {{0, 2}, {-1, 0}};",
+            "2: int flags[] = {0, -1};",
+        ],
+    );
+    // Other files may see it, as what it is declared here.
+    lacks(&found, &["seen[] = {9", "seen[] = {7"]);
+}
+
+#[test]
+fn what_two_calls_give_is_exchanged() {
+    let source = "int next(void);\nint same(int);\n\
+                  int f(void) {\n\
+                  int a = next(), b = next();\n\
+                  int c = next();\n\
+                  long d = next();\n\
+                  long e = same(d);\n\
+                  return a - b + c - d + e;\n}\n";
+    let found = changes(source, Schema::Swap, &[]);
+    contain(
+        &found,
+        &[
+            "2: int b = next(), a = next();",
+            "2: int a = next(), c = next(); | int b = next();",
+        ],
+    );
+    lacks(&found, &["long c", "long e = next"]);
+}
+
+#[test]
+fn a_statement_is_made_again_with_another_member() {
+    let source = "struct s { int x, y; char c; };\n\
+                  int f(struct s *a, struct s *b) {\n\
+                  if (a->x != b->x) return a->x - b->x;\n\
+                  a->c = b->c;\n\
+                  a->y += b->x;\n\
+                  return 0;\n}\n";
+    let found = changes(source, Schema::Move, &[]);
+    contain(
+        &found,
+        &[
+            // Behind the other one, and in front of it.
+            "3: if (a->y != b->y) return a->y - b->y;",
+            "3: if (a->y != b->y) return a->y - b->y;",
+        ],
+    );
+    lacks(&found, &["a->c != b->c", "a->x = b->x"]);
+}
+
+#[test]
+fn an_else_is_that_of_another_if() {
+    let source = "int g(int);\n\
+                  int f(int a, int b) {\n\
+                  if (a) { if (b) g(1); else g(2); }\n\
+                  if (b) { g(4); if (a) g(1); } else { g(3); }\n\
+                  return 0;\n}\n";
+    contain(
+        &changes(source, Schema::Guard, &[]),
+        &[
+            "3: if (a) { if (b) g(1); } else g(2);",
+            "3: if (b) { g(4); if (a) g(1); else { g(3); } }",
+        ],
+    );
+}
+
+#[test]
+fn a_statement_moves_across_the_bounds_of_a_branch() {
+    let source = "int g(int);\n\
+                  int f(int a) {\n\
+                  g(0);\n\
+                  if (a) { g(1); g(2); } else { g(3); return 1; }\n\
+                  g(4);\n\
+                  return 0;\n}\n";
+    contain(
+        &changes(source, Schema::Move, &[]),
+        &[
+            // Into a branch, …
+            "3: if (a) { g(0); g(1); g(2); } else { g(3); return 1; }",
+            "3: if (a) { g(1); g(2); } else { g(0); g(3); return 1; }",
+            "3: if (a) { g(1); g(2); g(4); } else { g(3); return 1; }",
+            // … out of it, …
+            "3: g(1); | if (a) { g(2); } else { g(3); return 1; }",
+            "3: if (a) { g(1);  } else { g(3); return 1; } | g(2);",
+            // … and into the other one.
+            "3: if (a) { g(2); } else { g(1); g(3); return 1; }",
+            "3: if (a) { g(1); g(2); g(3); } else { return 1; }",
+        ],
+    );
+}
+
+#[test]
 fn a_calculation_is_made_in_the_type_in_which_its_value_is_used() {
     let source = "\
 long long f(int a, int b, int m, long long s, unsigned u)
@@ -460,7 +621,7 @@ int f(int *a, int n)
     let found = changes(source, Schema::Move, &[]);
     contain(&found, &["3: if (run > best) | best = run;"]);
     // Neither what leaves the loop nor what mentions its counter.
-    let behind = |change: &&String| change.starts_with("3: if");
+    let behind = |change: &&String| change.starts_with("3: if") && !change.contains("else");
     assert_eq!(found.iter().filter(behind).count(), 1, "{found:#?}");
 }
 

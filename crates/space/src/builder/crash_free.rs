@@ -7,7 +7,7 @@ use crate::{
     crash_free::{CrashFree, Limited, negated},
     pools::PoolId,
     space::{Schema, Template},
-    term::{Kind, Term},
+    term::{CType, Kind, Term},
 };
 
 /// A constraint with nothing left to choose costs nothing but that it is added: it is what a repair of a crash is mostly about…
@@ -62,7 +62,10 @@ impl SpaceBuilder<'_> {
                 true => pool.ctype.is_integer(),
                 false => pool.ctype == term.ctype() && !pool.is_null,
             };
-            if !fits || is_constant && pool.has_constants() {
+            // A character is no number of elements.
+            let is_character = |ctype| ctype == CType::Char;
+            let is_text = is_character(pool.ctype) && !is_character(term.ctype());
+            if !fits || is_text || is_constant && pool.has_constants() {
                 continue;
             }
             let surcharge = u32::from(pool.has_constants());

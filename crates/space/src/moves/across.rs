@@ -1,15 +1,15 @@
-//! Statements that move out of a loop, or into one that stands beside them.
+//! Statements that move out of a loop or a branch of an `if`, into one that stands beside them, or into the other branch.
 
 use patchwright_csource::{Place, StmtId, StmtKind, VarId};
 use patchwright_text::{Edit, Span};
 
-use super::{has_directive, line_break};
+use super::{has_directive, line_break, moved};
 use crate::{
     choices::{Destination, Finder, Standing},
     operators::goes_on,
 };
 
-/// Where a statement with these names, which stands among those of a block, can go across the bounds of a loop.
+/// Where a statement with these names, which stands among those of a block, can go across the bounds of a loop or a branch.
 pub(super) fn destinations(
     finder: &Finder<'_, '_, '_>,
     standing: &Standing,
@@ -64,7 +64,99 @@ pub(super) fn destinations(
     {
         add(beside, false, into_beginning(source, own, beside));
     }
+    if let Some((whole, other)) = branch_of(finder, block) {
+        if place + 1 == siblings.len() {
+            add(whole, true, out_behind(source, own, whole));
+        }
+        if place == 0 {
+            add(whole, false, out_before(source, own, whole));
+        }
+        if let Some(other) = other.filter(|&other| !declares(finder, other, other, names)) {
+            let statements = statements_of(finder, other);
+            let place = finder.function.stmt(other).place.editable();
+            let is_earlier = place.is_some_and(|other| other.start > own.start);
+            if let Some(first) = statements.first().and_then(|&id| written(id)) {
+                let edit = match is_earlier {
+                    true => into_beginning(source, own, first),
+                    false => moved(source, standing, first, false),
+                };
+                add(first, false, edit);
+            }
+            if let Some(&last) = statements.last()
+                && goes_on(finder.function, last)
+                && let Some(beside) = written(last)
+            {
+                let edit = match is_earlier {
+                    true => moved(source, standing, beside, true),
+                    false => into_end(source, own, beside),
+                };
+                add(beside, true, edit);
+            }
+        }
+    }
+    for branch in branches(finder, place.checked_sub(1).and_then(|at| siblings.get(at))) {
+        let statements = statements_of(finder, branch);
+        if let Some(&last) = statements.last()
+            && goes_on(finder.function, last)
+            && !declares(finder, branch, branch, names)
+            && let Some(beside) = written(last)
+        {
+            add(beside, true, into_end(source, own, beside));
+        }
+    }
+    for branch in branches(finder, siblings.get(place + 1)) {
+        if let Some(&first) = statements_of(finder, branch).first()
+            && !declares(finder, branch, branch, names)
+            && let Some(beside) = written(first)
+        {
+            add(beside, false, into_beginning(source, own, beside));
+        }
+    }
     found
+}
+
+/// The `if` of which a block is a branch, if it stands in a block itself, and the other branch if that is a block.
+fn branch_of(finder: &Finder<'_, '_, '_>, block: StmtId) -> Option<(Span, Option<StmtId>)> {
+    let function = finder.function;
+    finder.statements.iter().find_map(|standing| {
+        let StmtKind::If {
+            then, otherwise, ..
+        } = function.stmt(standing.id).kind
+        else {
+            return None;
+        };
+        let other = match () {
+            () if then == block => otherwise,
+            () if otherwise == Some(block) => Some(then),
+            () => return None,
+        };
+        standing.block?;
+        let is_block = |id: &StmtId| matches!(function.stmt(*id).kind, StmtKind::Compound(_));
+        Some((standing.span, other.filter(is_block)))
+    })
+}
+
+/// The branches of an `if` that are blocks.
+fn branches(finder: &Finder<'_, '_, '_>, id: Option<&StmtId>) -> Vec<StmtId> {
+    let function = finder.function;
+    let kind = id.map(|&id| &function.stmt(id).kind);
+    let Some(&StmtKind::If {
+        then, otherwise, ..
+    }) = kind
+    else {
+        return Vec::new();
+    };
+    let all = [Some(then), otherwise].into_iter().flatten();
+    let is_block = |id: &StmtId| matches!(function.stmt(*id).kind, StmtKind::Compound(_));
+    all.filter(is_block).collect()
+}
+
+/// What stands in a block.
+fn statements_of<'f>(finder: &Finder<'_, '_, 'f>, block: StmtId) -> &'f [StmtId] {
+    match &finder.function.stmt(block).kind {
+        StmtKind::Compound(inner) => inner,
+        _ => &[],
+    }
 }
 
 /// The loop whose body a block is, if it stands in a block itself.

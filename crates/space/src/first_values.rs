@@ -1,0 +1,202 @@
+//! INITIALIZATION of what is not local: `static int best = 1000;` for `static int best = 0;`, `int next = 1;` for `int next;`.
+//!
+//! Nobody sees the first value of a global before `main` begins, so it is as if `main` began with an assignment: that is what is woven,
+//! and such a change needs no build of its own. The same holds for elements of tables ([`tables`]). Other files and what only a type decides are
+//! left to DECLARATION.
+
+use patchwright_csource::{
+    ExprKind, Function, StmtKind, Storage, UnaryOperator, VarId, lex, types::TypeKind,
+};
+use patchwright_text::{Edit, Span};
+
+pub mod tables;
+
+use crate::{
+    choices::{Alternative, Callees, Finder, Form},
+    space::Schema,
+};
+
+/// The value, and that it is far from what is seen to go wrong.
+const COST: u32 = 2;
+
+/// Most variables of one program, the first ones.
+const MOST_VARIABLES: usize = 16;
+
+/// Most values of one variable.
+const MOST_VALUES: usize = 12;
+
+/// Limits of `int`, with which people begin where they look for the least and the greatest.
+const EXTREMES: [&str; 2] = ["INT_MAX", "INT_MIN"];
+
+pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
+    let function = finder.function;
+    let unit = &finder.builder.unit;
+    let begins_again = callees.defined.values().any(|all| all.contains("main"));
+    let is_late = mentions(&unit.source, "constructor");
+    if function.name != "main" || begins_again || is_late {
+        return;
+    }
+    let StmtKind::Compound(inner) = &function.stmt(function.body).kind else {
+        return;
+    };
+    let Some(&first) = inner.first() else {
+        return;
+    };
+    let mut statements = finder.statements.iter();
+    let Some(span) = statements.find(|one| one.id == first).map(|one| one.span) else {
+        return;
+    };
+    let globals: Vec<VarId> = unit.globals.clone();
+    let mut alternatives: Vec<Alternative> = Vec::new();
+    let mut variables = 0;
+    for id in globals {
+        let Some(place) = place(finder, id) else {
+            continue;
+        };
+        if variables == MOST_VARIABLES {
+            finder
+                .found
+                .refuse("INITIALIZATION of further variables that are not local");
+            break;
+        }
+        variables += 1;
+        let name = finder.builder.unit.variable(id).name.clone();
+        for value in values(finder, &name, place.now) {
+            let text = match place.is_there {
+                true => value.clone(),
+                false => format!(" = {value}"),
+            };
+            alternatives.push(Alternative {
+                schema: Schema::Initialization,
+                cost: COST,
+                woven: format!("{name} = {value};"),
+                edit: Edit::replace(place.span, text),
+            });
+        }
+    }
+    alternatives.extend(tables::alternatives(finder));
+    finder.add(span, None, Form::Before { is_body: false }, alternatives);
+}
+
+/// Where the first value of a variable stands, or is to stand.
+struct Place {
+    span: Span,
+    /// It has one, and does not begin as zero for want of one.
+    is_there: bool,
+    now: i128,
+}
+
+/// Where a variable gets its first value, if that is a number and can be another one.
+fn place(finder: &Finder<'_, '_, '_>, id: VarId) -> Option<Place> {
+    let unit = &finder.builder.unit;
+    let (variable, declared) = (unit.variable(id), &unit.declared[id.0 as usize]);
+    let qualifiers = unit.types.qualifiers(variable.ty);
+    let is_plain = matches!(
+        unit.types.kind(variable.ty),
+        TypeKind::Integer(_) | TypeKind::Float(_)
+    );
+    let function = finder.function;
+    let mut own = function.locals.iter().chain(&function.parameters);
+    let is_hidden = own.any(|&own| unit.variable(own).name == variable.name);
+    let is_alias = unit.aliases.contains_key(&variable.name)
+        || unit.aliases.values().any(|of| *of == variable.name);
+    let at = variable
+        .declared_at
+        .filter(|&at| at < function.span.start)?;
+    if variable.storage != Storage::Global
+        || declared.is_extern
+        || variable.thread_local
+        || variable.in_system_header
+        || qualifiers.is_const
+        || qualifiers.is_volatile
+        || !is_plain
+        || is_hidden
+        || is_alias
+    {
+        return None;
+    }
+    let mut initializers = unit.initializers.iter();
+    if let Some(initializer) = initializers.find(|initializer| initializer.variable == id) {
+        let value = initializer.arena.stripped(initializer.value);
+        let span = initializer.arena.expr(initializer.value).place.editable()?;
+        let now = number(&initializer.arena, value)?;
+        return Some(Place {
+            span,
+            is_there: true,
+            now,
+        });
+    }
+    let end = at as usize + variable.name.len();
+    let source = &unit.source;
+    let is_name = source.get(at as usize..end) == Some(variable.name.as_bytes());
+    let next = source.get(end..)?.trim_ascii_start().first();
+    (is_name && matches!(next, Some(b';' | b','))).then(|| Place {
+        span: Span::empty(end as u32),
+        is_there: false,
+        now: 0,
+    })
+}
+
+/// The number that an expression is.
+fn number(function: &Function, id: patchwright_csource::ExprId) -> Option<i128> {
+    let id = function.stripped(id);
+    match function.expr(id).kind {
+        ExprKind::Integer {
+            value,
+            character: false,
+            ..
+        } => Some(value),
+        ExprKind::Unary {
+            operator: UnaryOperator::Minus,
+            operand,
+        } => number(function, operand).map(|value| -value),
+        ExprKind::Cast { operand, .. } => number(function, operand),
+        _ => None,
+    }
+}
+
+/// Numbers that a variable of this name may begin with: those beside the one that it has, those with which one begins, those that stand beside
+/// its name, and the limits of its type.
+fn values(finder: &Finder<'_, '_, '_>, name: &str, now: i128) -> Vec<String> {
+    let unit = &finder.builder.unit;
+    let mut found: Vec<String> = Vec::new();
+    let now = now.to_string();
+    let mut add = |value: String| {
+        if value != now && !found.contains(&value) {
+            found.push(value);
+        }
+    };
+    let number: i128 = now.parse().unwrap_or_default();
+    for value in [0, 1, -1, number + 1, number - 1] {
+        add(value.to_string());
+    }
+    for line in unit.source.split(|&byte| byte == b'\n') {
+        if line.trim_ascii_start().starts_with(b"#") || !mentions(line, name) {
+            continue;
+        }
+        let mut at = 0;
+        while at < line.len() {
+            let end = lex::step(line, at);
+            let word = &line[at..end];
+            if word[0].is_ascii_digit()
+                && let Ok(text) = std::str::from_utf8(word)
+                && text.parse::<i64>().is_ok()
+            {
+                add(text.to_owned());
+            }
+            at = end.max(at + 1);
+        }
+    }
+    for extreme in EXTREMES {
+        if unit.macros.iter().any(|known| known.name == extreme) {
+            add(extreme.to_owned());
+        }
+    }
+    found.truncate(MOST_VALUES);
+    found
+}
+
+/// Whether a text has this word.
+fn mentions(text: &[u8], word: &str) -> bool {
+    lex::words(text).iter().any(|known| known == word)
+}
