@@ -75,6 +75,20 @@ fn a_variable_without_a_value_is_seen_however_it_is_used() {
 }
 
 #[test]
+fn a_call_without_a_prototype_gives_all_that_the_function_takes() {
+    let said = compared(
+        "static long sum(a, b) int a; long b; { return a + b; }
+         static int letter(c) char c; { return c == 'a'; }
+         long fewer(int n) { return sum(n, 2L); }
+         long fewer_patched(int n) { return sum(n); }
+         long more(int n) { return sum(n, 2L) + letter('b'); }
+         long more_patched(int n) { return sum(n + 1, 3L, 4) + letter('a'); }",
+    );
+    is_doubted(&said("fewer"), "`sum` may use a parameter without a value");
+    is_fine(&said("more"));
+}
+
+#[test]
 fn arrays_members_and_memory_are_objects_like_others() {
     let said = compared(
         "typedef unsigned long size_t;

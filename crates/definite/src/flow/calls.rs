@@ -1,11 +1,19 @@
 //! What calls do with the objects that they are given.
 
-use patchwright_ir::{Callee, FunctionId, OriginId, TempId, Type};
+use patchwright_ir::{
+    Callee, Function, FunctionId, Operand, OriginId, Target, TempId, Type, Value,
+};
 
 use super::{Argument, Flow, Pointer, State, constant, disturb, escape, write};
 use crate::bytes::{Bytes, END};
 use crate::library::{self, Called, Does};
 use crate::summary::Summary;
+
+/// Whether a call gives a function (one without a prototype, else it would not compile) fewer arguments than it takes. The rest is
+/// what registers happen to hold.
+fn lacks_arguments(called: &Function, arguments: &[Argument]) -> bool {
+    called.is_defined() && arguments.len() < called.parameters.len()
+}
 
 impl Flow<'_> {
     /// Whether it returns.
@@ -23,6 +31,24 @@ impl Flow<'_> {
         };
         let called = id.map(|id| self.module.function(id));
         let name = called.map_or("", |called| called.name.as_str());
+        // A call that does not fit a function's definition calls what has that address.
+        let unfit = match callee {
+            Callee::Indirect(Operand {
+                value:
+                    Value::Address {
+                        target: Target::Function(id),
+                        addend: 0,
+                    },
+                ..
+            }) => called.or(Some(self.module.function(*id))),
+            _ => called,
+        };
+        if let Some(unfit) =
+            unfit.filter(|called| self.collecting && lacks_arguments(called, arguments))
+        {
+            let text = format!("`{}` may use a parameter without a value", unfit.name);
+            self.find(text, true, origin, None);
+        }
         let summary = id
             .filter(|id| self.module.function(*id).is_defined())
             .and_then(|id| self.callees.summary(id));
