@@ -126,7 +126,7 @@ impl BaselineOptions {
 
 /// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
 /// that loops for ever on some of its tests would take a minute for each of them. Half of these times is enough if it is
-/// processor time: then the test does not wait for anything.
+/// processor time of a program that a case is given to: then it does not wait for anything. A script may compute for long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Patience {
     /// The least time for the first test that hangs.
@@ -301,13 +301,17 @@ impl Baseline {
                 options.patience.wall(hung, slowest(runs)).min(first_wall)
             }
         };
-        // One that computes all the time is known to hang sooner than one that may be waiting for something.
-        let computing = |wall: Duration| suite.timeout.is_none().then(|| wall / COMPUTING_SHARE);
+        // A program that computes all the time is known to hang sooner than one that may be waiting for something. Scripts may start many.
+        let is_script = |index: usize| suite.tests[index].is_driven();
+        let computing = |index: usize, wall: Duration| {
+            let is_limited = suite.timeout.is_none() && !is_script(index);
+            is_limited.then(|| wall / COMPUTING_SHARE)
+        };
         let mut first: Vec<TestRun> = Vec::with_capacity(suite.tests.len());
         let mut waited = Vec::with_capacity(suite.tests.len());
         for index in 0..suite.tests.len() {
             waited.push(wall(&first, index));
-            first.push(run(index, waited[index], computing(waited[index]))?);
+            first.push(run(index, waited[index], computing(index, waited[index]))?);
         }
         // Those that ended since may say that some were not waited for long enough; if none has ended, the first one does.
         let mut alone = 0;
@@ -318,16 +322,16 @@ impl Baseline {
             let (wanted, cpu) = match slowest(&first) {
                 Some(_) => {
                     let wanted = wall(&first, index);
-                    (wanted, computing(wanted))
+                    (wanted, computing(index, wanted))
                 }
                 // As long as one that hangs beside others, if it computes all the time.
                 None if alone == 0 => {
-                    let first = (options.patience.first / COMPUTING_SHARE).min(first_wall);
-                    (first_wall, suite.timeout.is_none().then_some(first))
+                    let first = computing(index, options.patience.first);
+                    (first_wall, first.map(|first| first.min(first_wall)))
                 }
                 None if alone == 1 => {
                     let next = options.patience.next.min(first_wall);
-                    (next, computing(next))
+                    (next, computing(index, next))
                 }
                 // What is true of these two is taken for true of the others.
                 None => break,
@@ -358,7 +362,7 @@ impl Baseline {
             }
             // A test that hung is not waited for as long again.
             let mut run = match hangs(first) {
-                true => run(index, hanging, computing(hanging))?,
+                true => run(index, hanging, computing(index, hanging))?,
                 false => run(index, first_wall, None)?,
             };
             forget_output(&mut run);

@@ -547,13 +547,20 @@ fn where_no_test_ends_only_the_first_one_gets_all_its_time() {
     );
 }
 
+/// Computes for about as many hundredths of a second as its input says.
+const COMPUTES: &str = "#include <stdio.h>\n#include <time.h>\nint main(void) {\n    long n = 0;\n    scanf(\"%ld\", &n);\n    \
+    while (clock() < n * (CLOCKS_PER_SEC / 100)) ;\n    puts(\"done\");\n    return 0;\n}\n";
+
 #[test]
 fn where_all_tests_compute_without_end_the_first_one_does_not_get_all_its_time() {
     let fixture = Fixture::new();
-    let driver = "#!/bin/sh\nwhile :; do :; done\n";
-    fixture.project.script("driver", driver);
-    let project = fixture.load(&driver_flags("driver", &["a", "b"]));
-    let mut worker = fixture.worker(false);
+    let cases = [
+        ("a.in", "900000"),
+        ("a.out", "done\n"),
+        ("b.in", "900000"),
+        ("b.out", "done\n"),
+    ];
+    let (mut worker, suite) = single(&fixture, COMPUTES, &cases).unwrap();
     let mut options = BaselineOptions::default();
     options.limits.wall = Duration::from_secs(3600);
     options.rule.floor = Duration::from_millis(100);
@@ -561,11 +568,26 @@ fn where_all_tests_compute_without_end_the_first_one_does_not_get_all_its_time()
     options.patience.unknown = Duration::from_millis(50);
     options.patience.next = Duration::from_millis(100);
     options.patience.first = Duration::from_millis(600);
+    let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
+    let baseline = Baseline::measure(runner, sandbox, &suite, &options, |_| ()).unwrap();
+    assert!(baseline.tests.iter().all(|test| test.lost_patience));
+    assert!(baseline.tests[0].durations[0] >= options.patience.first / 2);
+}
+
+#[test]
+fn a_script_that_computes_for_long_is_waited_for_like_one_that_sleeps() {
+    let fixture = Fixture::new();
+    let driver = "#!/bin/sh\ni=0\nwhile [ $i -lt 300000 ]; do i=$((i+1)); done\n";
+    fixture.project.script("driver", driver);
+    let project = fixture.load(&driver_flags("driver", &["a"]));
+    let mut worker = fixture.worker(false);
+    let mut options = BaselineOptions::default();
+    options.patience.unknown = Duration::from_millis(20);
+    options.patience.first = Duration::from_millis(40);
     let suite = project.require_tests().unwrap();
     let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
     let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
-    assert!(baseline.tests.iter().all(|test| test.lost_patience));
-    assert!(baseline.tests[0].durations[0] >= options.patience.first / 2);
+    assert_eq!(baseline.passing().count(), 1);
 }
 
 #[test]
@@ -594,10 +616,13 @@ fn of_what_a_driver_prints_without_end_a_few_megabytes_are_kept() {
 #[test]
 fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
     let fixture = Fixture::new();
-    let driver = "#!/bin/sh\ncase $1 in\n loop*) while :; do :; done;;\nesac\n";
-    fixture.project.script("driver", driver);
-    let project = fixture.load(&driver_flags("driver", &["a", "loop"]));
-    let mut worker = fixture.worker(false);
+    let cases = [
+        ("a.in", "0"),
+        ("a.out", "done\n"),
+        ("loop.in", "900000"),
+        ("loop.out", "done\n"),
+    ];
+    let (mut worker, suite) = single(&fixture, COMPUTES, &cases).unwrap();
     let options = BaselineOptions {
         patience: Patience {
             first: Duration::from_secs(1),
@@ -608,9 +633,8 @@ fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
         },
         ..BaselineOptions::default()
     };
-    let suite = project.require_tests().unwrap();
     let (runner, sandbox) = (&mut worker.runner, &worker.sandbox);
-    let baseline = Baseline::measure(runner, sandbox, suite, &options, |_| ()).unwrap();
+    let baseline = Baseline::measure(runner, sandbox, &suite, &options, |_| ()).unwrap();
     let test = &baseline.tests[1];
     assert_eq!(
         test.verdict,

@@ -340,11 +340,15 @@ impl Planner<'_, '_> {
             }
         }
         let mentions = unit.mentions_line || more.units.iter().any(|unit| unit.mentions_line);
-        let telling_lines = match mentions {
-            true if !more.are_none() => None,
-            true => self.telling_lines(&compiler, text)?,
-            false => Some(Vec::new()),
-        };
+        let mut telling_lines = Some(BTreeSet::new());
+        let compilers = std::iter::once(&compiler).chain(more.compilers.iter().map(|(_, own)| own));
+        for compiler in compilers.filter(|_| mentions) {
+            let own = self.telling_lines(compiler, text)?;
+            telling_lines = telling_lines.zip(own).map(|(mut known, own)| {
+                known.extend(own);
+                known
+            });
+        }
         let mut rounds_by_surroundings = compiler.rounds_by_surroundings(self.worker)?;
         for (_, other) in &more.compilers {
             rounds_by_surroundings |= other.rounds_by_surroundings(self.worker)?;
@@ -357,7 +361,7 @@ impl Planner<'_, '_> {
             lines: LineMap::new(&unit.source),
             unit,
             others: more,
-            telling_lines,
+            telling_lines: telling_lines.map(|lines| lines.into_iter().collect()),
             rounds_by_surroundings,
             names: None,
             // In the other ways it may be compiled.
